@@ -1,7 +1,8 @@
 """Reads an extractor model's answer: what is good in it is kept, and what is dropped is noted.
 
-Models write prose around the JSON, a fence, a trailing comma, a list without its table, `Dish` for `dish`, one unknown
-kind among good ones; a limit may cut the last mention. Only where nothing can be read is the model asked again.
+Models write prose around the JSON, a fence, a trailing comma, single quotes, a list without its table, `Dish` for
+`dish`, one unknown kind among good ones; a limit may cut the last mention. Only where nothing can be read is the model
+asked again.
 """
 
 from __future__ import annotations
@@ -11,21 +12,31 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import orjson
 
+from polyculture.extract.base import NamedEntity
 from polyculture.generate.engines.base import Ending
 
 MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
 CUT_SHORT = "the answer was cut"
 _MOST_TRIES = 2_000  # brackets of an answer at which JSON is looked for
 _LONGEST = 200_000  # characters of an answer that are read
+_LONGEST_NAME = 200  # characters of a name
+_DEEPEST = 8  # values within values
 _BRACKET = re.compile(r"[{\[]")
-_TEXT = ("text", "entity", "mention", "name", "surface", "span", "term", "item", "word")  # names of a mention's text
+_INNERMOST = re.compile(r"\{[^{}]*\}")
+# Names of the fields in other hands, the asked one first.
+_TEXT = ("text", "entity", "mention", "name", "surface", "span", "term", "item", "word")
 _KIND = ("kind", "type", "entity_type", "category", "label", "class")
-_DECODER = json.JSONDecoder()
+_NAME = ("name", "dictionary_form", "lemma", "base_form", "canonical", "normalized", "normalised")
+_ENGLISH = ("english", "english_name", "en", "international", "translation")
+_FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
+_NO_NAME = ("", "-", "null", "none", "n/a")
+_DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 
 
 class UnusableAnswerError(ValueError):
@@ -34,18 +45,23 @@ class UnusableAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What an answer lists: (surface, kind) pairs in its order, and what was dropped of it, on one line."""
+    """What an answer lists, in its order, and what was dropped of it, on one line."""
 
-    pairs: tuple[tuple[str, str], ...]
+    entities: tuple[NamedEntity, ...]
     note: str | None = None
 
 
 def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
-    """The JSON schema of an answer: a bounded list of texts, each with one of the kinds."""
+    """The JSON schema of an answer: a bounded list of texts, each with one of the kinds and its names."""
     mention = {
         "type": "object",
-        "properties": {"text": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}},
-        "required": ["text", "kind"],
+        "properties": {
+            "text": {"type": "string"},
+            "kind": {"type": "string", "enum": list(kinds)},
+            "name": {"type": "string"},
+            "english": {"type": ["string", "null"]},
+        },
+        "required": ["text", "kind", "name", "english"],
         "additionalProperties": False,
     }
     return {
@@ -56,87 +72,150 @@ def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def write_answer(mentions: Iterable[tuple[str, str]]) -> str:
-    """The answer that holds these (surface, kind) pairs, as a model would write it."""
-    return orjson.dumps({"mentions": [{"text": text, "kind": kind} for text, kind in mentions]}).decode()
+def write_answer(entities: Iterable[NamedEntity]) -> str:
+    """The answer that lists these entities, as a model would write it."""
+    return orjson.dumps({"mentions": [asdict(entity) for entity in entities]}).decode()
 
 
 def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadAnswer:
-    """The mentions that an answer lists.
+    """The entities that an answer lists.
 
-    Raises `UnusableAnswerError`, with a message of one line, where it has no JSON, none of its mentions can be read, or
-    it does not end. An answer that was cut keeps the mentions that are whole.
+    Raises `UnusableAnswerError`, with a message of one line, where it has no JSON, none of its entities can be read, or
+    it does not end. An answer that was cut keeps the entities that are whole.
     """
-    known = {_folded(kind): kind for kind in kinds}
-    values = list(_values(text.removeprefix("\ufeff")[:_LONGEST]))
+    known = _known_kinds(kinds)
+    values, entities = _most_entities(text.removeprefix("\ufeff")[:_LONGEST], known)
     if not values:
         raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no JSON")
-    mentions = [mention for value in values for mention in _mentions(value, known)]
-    if len(mentions) >= MOST_MENTIONS:
-        raise UnusableAnswerError(f"the answer is endless: {len(mentions)} mentions")
-    pairs = tuple((surface, known[_folded(kind)]) for surface, kind in mentions if _folded(kind) in known)
-    dropped = Counter(kind[:40] for _, kind in mentions if _folded(kind) not in known)
-    if not pairs and (dropped or ending == "cut"):
+    if len(entities) >= MOST_MENTIONS:
+        raise UnusableAnswerError(f"the answer is endless: {len(entities)} mentions")
+    good = tuple(replace(one, kind=known[_folded(one.kind)]) for one in entities if _folded(one.kind) in known)
+    dropped = Counter(one.kind[:40] for one in entities if _folded(one.kind) not in known)
+    if not good and (dropped or ending == "cut"):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
-    if not mentions and not any(map(_is_empty_list, values)):
+    if not entities and not any(_is_empty(value, known) for value in values):
         raise UnusableAnswerError("the answer has no list of mentions")
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
     notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
-    return ReadAnswer(pairs, "; ".join(notes) or None)
+    return ReadAnswer(good, "; ".join(notes) or None)
 
 
-def _values(text: str) -> Iterator[Any]:
-    """The outermost JSON values in a text. Within one that is broken, those that are whole."""
-    position, tries, found = 0, 0, False
-    while tries < _MOST_TRIES and (bracket := _BRACKET.search(text, position)) is not None:
-        tries += 1
+def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity]]:
+    """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most."""
+    if text.lstrip().startswith('"'):  # JSON within a string
+        with suppress(ValueError):
+            text = str(json.loads(text))
+    values, broken = _json_values(text)
+    entities = [entity for value in values for entity in _entities(value, known)]
+    if broken:
+        pieces = [piece for match in _INNERMOST.finditer(text) if (piece := _mended(match[0])) is not None]
+        more = [entity for piece in pieces for entity in _entities(piece, known)]
+        if len(more) > len(entities) or not values:
+            return pieces, more
+    return values, entities
+
+
+def _json_values(text: str) -> tuple[list[Any], bool]:
+    """The outermost JSON values in a text, or those within a broken one; and whether any is broken."""
+    values, position, broken = [], 0, False
+    for _ in range(_MOST_TRIES):
+        bracket = _BRACKET.search(text, position)
+        if bracket is None:
+            break
         try:
             value, position = _DECODER.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
-            position = bracket.end()
+            broken, position = True, bracket.end()
             continue
-        found = True
-        yield value
-    if not found and (literal := _python_literal(text)) is not None:
-        yield literal
+        values.append(value)
+    return values, broken
 
 
-def _python_literal(text: str) -> Any:
-    """The list or table that a text holds as Python writes it, in single quotes; None where it holds none."""
-    start, end = text.find("{"), text.rfind("}")
+def _mended(piece: str) -> Any:
+    """A table that is no JSON: with a trailing comma, curly quotes, keys without quotes, or as Python writes it."""
+    plain = re.sub(r"[“”„]", '"', re.sub(r",\s*}", "}", piece))
+    quoted = re.sub(r"([{,]\s*)([A-Za-z_]+)\s*:", r'\1"\2":', plain)
+    for text in (plain, quoted):
+        try:
+            return _DECODER.decode(text)
+        except (ValueError, RecursionError):
+            continue
     try:
-        return ast.literal_eval(text[start : end + 1]) if 0 <= start < end else None
+        return ast.literal_eval(re.sub(r"\bnull\b", "None", piece))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 
 
-def _mentions(value: Any, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The (text, kind) pairs in a value: a mention, a table of mentions or of texts with kinds, a list of any."""
-    if isinstance(value, list):
+def _entities(value: Any, known: Mapping[str, str], depth: int = 0) -> Iterator[NamedEntity]:
+    """The entities in a value: tables of fields, of texts with kinds or of kinds with texts, lists of them."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        if value.lstrip()[:1] in ("{", "["):  # JSON within JSON
+            for inner in _json_values(value)[0]:
+                yield from _entities(inner, known, depth + 1)
+    elif isinstance(value, list):
+        if len(value) == 2 and all(isinstance(one, str) for one in value) and _folded(value[1]) in known:
+            yield NamedEntity(*value)
+            return
         for one in value:
-            yield from _mentions(one, known)
+            yield from _entities(one, known, depth + 1)
+    elif isinstance(value, dict):
+        table = {str(key).casefold(): content for key, content in value.items()}
+        entity = _entity(table)
+        if entity is not None:
+            yield from [entity] if entity.text.strip() else []
+            return
+        for key, content in value.items():
+            texts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+            if _folded(str(key)) in known:
+                yield from (NamedEntity(one, str(key)) for one in texts if isinstance(one, str))
+            elif isinstance(content, str) and _folded(content) in known and str(key).casefold() not in _FIELDS:
+                yield NamedEntity(str(key), content)
+            else:
+                yield from _entities(content, known, depth + 1)
+
+
+def _entity(table: Mapping[str, Any]) -> NamedEntity | None:
+    """The entity whose fields a table has; without a kind one of none, if nothing else is in the table."""
+    key, kind = (next((name for name in names if name in table), None) for names in (_TEXT, _KIND))
+    kinds = table[kind] if kind else ""
+    kinds = kinds[0] if isinstance(kinds, list) and len(kinds) == 1 else kinds
+    nested = any(isinstance(content, dict | list) for name, content in table.items() if name != kind)
+    if key is None or not isinstance(table[key], str) or not isinstance(kinds, str) or (not kind and nested):
+        return None
+    name, english = (next((table[one] for one in names if one in table and one != key), None)
+                     for names in (_NAME, _ENGLISH))  # fmt: skip
+    return NamedEntity(table[key], kinds, _clean_name(name), _clean_name(english))
+
+
+def _clean_name(name: Any) -> str | None:
+    """A name on one line; None where a model says that there is none."""
+    words = " ".join(name.split())[:_LONGEST_NAME] if isinstance(name, str) else ""
+    return None if words.casefold() in _NO_NAME else words
+
+
+def _is_empty(value: Any, known: Mapping[str, str]) -> bool:
+    """Whether a value says that a text names nothing: an empty list, alone, under `mentions` or under each kind."""
     if not isinstance(value, dict):
-        return
-    table = {str(name).casefold(): content for name, content in value.items()}
-    surface, kind = (next((table[name] for name in names if name in table), None) for names in (_TEXT, _KIND))
-    if isinstance(surface, str) and isinstance(kind, str):
-        yield from [(surface, kind)] if surface.strip() else []
-        return
-    for name, content in value.items():
-        if isinstance(content, list):
-            strings = [one for one in content if isinstance(one, str)]
-            yield from ((one, str(name)) for one in strings if _folded(str(name)) in known)
-            yield from _mentions([one for one in content if not isinstance(one, str)], known)
-        elif isinstance(content, str) and _folded(content) in known:
-            yield str(name), content
+        return bool(value == [])
+    if "mentions" in value:
+        return not value["mentions"]
+    empty_kinds = bool(value) and all(_folded(str(key)) in known and not content for key, content in value.items())
+    return empty_kinds or any(_is_empty(content, known) for content in value.values() if isinstance(content, dict))
 
 
-def _is_empty_list(value: Any) -> bool:
-    """Whether a value says that a text names nothing: under the name that was asked for, for nothing else shows it."""
-    return value == [] or (isinstance(value, dict) and value.get("mentions") == [])
+def _known_kinds(kinds: Iterable[str]) -> dict[str, str]:
+    """The kinds by the forms in which models write them, folded: themselves first, then their plurals and singulars."""
+    known = {_folded(kind): kind for kind in kinds}
+    for kind in list(known):
+        stem = kind.removesuffix("y")
+        for form in (f"{kind}s", f"{kind}es", f"{stem}ies", kind.removesuffix("s")):
+            known.setdefault(form, known[kind])
+    return known
 
 
 def _folded(kind: str) -> str:
-    """A kind as kinds are compared: `Dish Categories` is none of ours, `Dish-Category` and `INGREDIENTS` are."""
-    return re.sub(r"[\s-]+", "_", kind.strip().casefold()).removesuffix("s")
+    """A kind as kinds are compared."""
+    return re.sub(r"[\s-]+", "_", kind.strip().casefold())

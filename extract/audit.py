@@ -1,8 +1,10 @@
 """The accuracy of an extractor: precision, recall and F1 on gold texts.
 
-There are three matchings. `strict`: the same span and kind. `span`: the same span. `surface`: the same folded words,
-anywhere in the text. Overall scores are of counted kinds; each kind also has its own score. A text whose extraction
-failed is counted as failed, and is in no score.
+There are five matchings. `strict`: the same span and kind. `span`: the same span. `surface`: the same folded words,
+anywhere in the text. `name` and `english`: the same span, and one of its dictionary forms, or English names, in
+`gold/names.tsv`. Their gold is the mentions with such a name, their found those in the same span that were given one:
+precision says how often a given name is right. Overall scores are of counted kinds; each kind also has its own score.
+A text whose extraction failed is counted as failed, and is in no score.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.folding import fold_surface
+from polyculture.cache.folding import NAMES as FOLDED_NAMES
+from polyculture.cache.folding import fold, fold_surface
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
-from polyculture.extract.gold import GoldText
+from polyculture.extract.gold import OR, GoldText
 
-MATCHINGS = ("strict", "span", "surface")
+MATCHINGS = ("strict", "span", "surface", "name", "english")
+NAMES = MATCHINGS[3:]
 
 # An extractor for texts of a language and a topic.
 OpenExtractor = Callable[[str, str], Extractor]
@@ -32,28 +36,28 @@ class MentionCounts:
 
     texts: int = 0
     failed: int = 0
-    gold: int = 0
-    found: int = 0
     hallucinated: int = 0
-    hits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MATCHINGS, 0))
+    gold: Counter[str] = field(default_factory=Counter)  # by matching, as the two below
+    found: Counter[str] = field(default_factory=Counter)
+    hits: Counter[str] = field(default_factory=Counter)
 
     def precision(self, matching: str) -> float | None:
         """The share of found mentions that are correct; None where nothing was found."""
-        return self.hits[matching] / self.found if self.found else None
+        return self.hits[matching] / self.found[matching] if self.found[matching] else None
 
     def recall(self, matching: str) -> float | None:
         """The share of gold mentions that were found; None where there are none."""
-        return self.hits[matching] / self.gold if self.gold else None
+        return self.hits[matching] / self.gold[matching] if self.gold[matching] else None
 
     def f1(self, matching: str) -> float | None:
         """The harmonic mean of precision and recall; None where there is neither a gold nor a found mention."""
-        together = self.gold + self.found
+        together = self.gold[matching] + self.found[matching]
         return 2 * self.hits[matching] / together if together else None
 
     def f1_interval(self, matching: str) -> ShareInterval:
         """Wilson's interval of Jaccard's index J, a share of all mentions, mapped by F1 = 2J / (1 + J)."""
         hits = self.hits[matching]
-        bounds = wilson_interval(hits, self.gold + self.found - hits)
+        bounds = wilson_interval(hits, self.gold[matching] + self.found[matching] - hits)
         return None if bounds is None else (2 * bounds[0] / (1 + bounds[0]), 2 * bounds[1] / (1 + bounds[1]))
 
 
@@ -144,11 +148,22 @@ def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set
         return
     gold = [mention for mention in text.mentions if mention.kind in kinds]
     mentions = [mention for mention in extracted.mentions if mention.kind in kinds]
-    counts.gold += len(gold)
-    counts.found += len(mentions)
     counts.hallucinated += sum(mention.hallucinated for mention in mentions)
     for matching, key in _KEYS.items():
+        counts.gold[matching] += len(gold)
+        counts.found[matching] += len(mentions)
         counts.hits[matching] += _common(map(key, gold), map(key, mentions))
+    for matching in NAMES:
+        expected = {_KEYS["span"](mention): _names(mention, matching) for mention in gold}
+        given = [(expected.get(_KEYS["span"](one)), _names(one, matching)) for one in mentions]
+        counts.gold[matching] += sum(map(bool, expected.values()))
+        counts.found[matching] += sum(bool(right and names) for right, names in given)
+        counts.hits[matching] += sum(bool(right and right & names) for right, names in given)
+
+
+def _names(mention: FoundMention, field: str) -> set[str]:
+    """The dictionary forms or English names of a mention, folded."""
+    return {fold(name, FOLDED_NAMES) for name in (getattr(mention, field) or "").split(OR) if name}
 
 
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {
@@ -170,14 +185,14 @@ def _rows(by: str, value: str, counts: MentionCounts) -> list[ExtractionAuditRow
             matching,
             counts.texts,
             counts.failed,
-            counts.gold,
-            counts.found,
+            counts.gold[matching],
+            counts.found[matching],
             counts.hits[matching],
             counts.hallucinated,
             counts.precision(matching),
-            wilson_interval(counts.hits[matching], counts.found),
+            wilson_interval(counts.hits[matching], counts.found[matching]),
             counts.recall(matching),
-            wilson_interval(counts.hits[matching], counts.gold),
+            wilson_interval(counts.hits[matching], counts.gold[matching]),
             counts.f1(matching),
             counts.f1_interval(matching),
         )

@@ -20,6 +20,16 @@ class ResponseText:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedEntity:
+    """An entity as an extractor model or a published study lists it."""
+
+    text: str  # as it is written in the response
+    kind: str
+    name: str | None = None  # its dictionary form, in the language of the text
+    english: str | None = None  # its English or international name; None where it has none
+
+
+@dataclass(frozen=True, slots=True)
 class FoundMention:
     """A mention: the surface `text[start:end]`, or a hallucinated one that the text does not contain."""
 
@@ -28,6 +38,10 @@ class FoundMention:
     start: int | None  # character offsets in the text; None when hallucinated
     end: int | None
     hallucinated: bool = False
+    name: str | None = None  # its dictionary form; None where the extractor gave none
+    english: str | None = None  # its English or international name; None where it has or was given none
+    repaired: bool = False  # the extractor returned words that the text lacks: `surface` is the passage nearest to them
+    returned: str | None = None  # what it returned then
 
 
 @dataclass(frozen=True, slots=True)

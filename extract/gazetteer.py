@@ -62,12 +62,12 @@ class Gazetteer:
 
     def _mentions(self, text: str) -> Iterator[FoundMention]:
         end = 0
-        for start, stop, kind in sorted(self._matches(text), key=lambda match: (match[0], -match[1])):
+        for start, stop, kind, name in sorted(self._matches(text), key=lambda match: (match[0], -match[1])):
             if start >= end:
-                yield FoundMention(text[start:stop], kind, start, stop)
+                yield FoundMention(text[start:stop], kind, start, stop, name=name)
                 end = stop
 
-    def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _matches(self, text: str) -> Iterator[tuple[int, int, str, str]]:
         if self._automaton is None:
             return
         folded = fold_with_offsets(text)
@@ -77,7 +77,7 @@ class Gazetteer:
                 continue
             for surface, kind in name.written:
                 if self._case.fits(text, *span, surface, kind):
-                    yield *span, kind
+                    yield *span, kind, surface
                     break
 
 

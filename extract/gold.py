@@ -1,13 +1,14 @@
 """Gold texts, whose mentions are known: `gold/<language>.jsonl`, written by hand, described in `gold/README.md`.
 
-A line is `{"id", "topic", "trap", "marked"}`; `marked` is the text with its mentions as `[[surface|kind]]`.
+A line is `{"id", "topic", "trap", "marked"}`; `marked` is the text with its mentions as `[[surface|kind]]`. A folder
+may have the names of some surfaces in `names.tsv`: their dictionary forms and their English names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -16,6 +17,8 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, StoreError, did_you_mean
 from polyculture.extract.base import FoundMention
 
+NAMES = "names.tsv"
+OR = "|"  # between several right names
 GOLD = Path(__file__).with_name("gold")
 _MARK = re.compile(r"\[\[([^\[\]|]+)\|([^\[\]|]+)\]\]")
 
@@ -29,7 +32,7 @@ class GoldText:
     topic: str
     trap: str | None  # the distractor in it: 'cutlery', 'brand', 'metaphor', ...
     text: str
-    mentions: tuple[FoundMention, ...]
+    mentions: tuple[FoundMention, ...]  # of those in `names.tsv` with all right names, `OR` between them
 
 
 def read_gold(catalog: Catalog, folder: Path = GOLD, languages: tuple[str, ...] = ()) -> list[GoldText]:
@@ -39,12 +42,15 @@ def read_gold(catalog: Catalog, folder: Path = GOLD, languages: tuple[str, ...] 
     """
     files = sorted(folder.glob("*.jsonl"))
     known = [file.stem for file in files]
+    names = _read_names(folder / NAMES)
     if not files:
         raise StoreError("holds no gold texts", where=folder, remedy="Name a folder with <language>.jsonl files.")
     for language in languages:
         if language not in known:
             raise StoreError(f"no gold texts in {language!r}", where=folder, remedy=did_you_mean(language, known))
-    texts = [text for file in files if not languages or file.stem in languages for text in _read_file(file, catalog)]
+    texts = [
+        text for file in files if not languages or file.stem in languages for text in _read_file(file, catalog, names)
+    ]
     return sorted(texts, key=lambda text: (text.language, text.topic))
 
 
@@ -60,13 +66,26 @@ def unmark(marked: str) -> tuple[str, tuple[FoundMention, ...]]:
     return "".join([*plain, marked[end:]]), tuple(mentions)
 
 
-def _read_file(file: Path, catalog: Catalog) -> Iterator[GoldText]:
+def _read_names(file: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """The dictionary forms and the English names of surfaces, by language and surface."""
+    if not file.exists():
+        return {}
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    if broken := [number for number, row in enumerate(rows, start=1) if len(row) != 4]:
+        raise _fault(file, broken[0], "not four columns between tabs: language, surface, name, english")
+    return {(language, surface): (name, english) for language, surface, name, english in rows[1:]}
+
+
+def _read_file(file: Path, catalog: Catalog, names: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[GoldText]:
     catalog.language(file.stem)
     seen: set[str] = set()
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         try:
             row = orjson.loads(line)
             text, mentions = unmark(row["marked"])
+            mentions = tuple(
+                _with_names(mention, *names.get((file.stem, mention.surface), ("", ""))) for mention in mentions
+            )
             gold = GoldText(row["id"], file.stem, row["topic"], row["trap"], text, mentions)
             kinds = catalog.topic(gold.topic).kinds
         except CatalogError as fault:
@@ -82,6 +101,10 @@ def _read_file(file: Path, catalog: Catalog) -> Iterator[GoldText]:
             raise _fault(file, number, f"the id {gold.text_id!r} is not unique")
         seen.add(gold.text_id)
         yield gold
+
+
+def _with_names(mention: FoundMention, name: str, english: str) -> FoundMention:
+    return replace(mention, name=name or None, english=english or None)
 
 
 def _fault(file: Path, line: int, what: str, remedy: str = "See extract/gold/README.md.") -> StoreError:

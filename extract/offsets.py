@@ -6,48 +6,65 @@ placed first: "soup" is not found inside "miso soup". A single Chinese character
 words, is found as often as it was listed.
 
 The search is exact first, then by folded case and width, then by other forms of the word (the plural), then inside a
-run of letters where the script has no word boundaries, then without regard to spaces. A surface that is still not found
-is hallucinated.
+run of letters where the script has no word boundaries, then without regard to spaces. Of a surface that is still not
+found, the nearest passage is taken and marked as repaired, if it is as alike as `ALIKE`; else it is hallucinated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Indel
 
 from polyculture.cache.folding import Folded, fold_surface, fold_with_offsets, without_spaces
 from polyculture.cache.inflection import forms
-from polyculture.extract.base import FoundMention
+from polyculture.extract.base import FoundMention, NamedEntity
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules
 
+ALIKE = 85.0  # of 100 by rapidfuzz; docs/extraction.md has the errors above and below it
+_SHORTEST = 4  # letters; in shorter words one letter makes another word
+_NAMES = ("name", "english")
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
+_SPACED = (CharClass.SPACED, CharClass.LATIN)
 
 
-def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[FoundMention, ...]:
-    """The mentions of the (surface, kind) pairs in `named`, in the text's order; hallucinated ones last."""
-    kinds_of: dict[str, list[str]] = {}
-    for surface, kind in named:
-        kinds_of.setdefault(clean(surface), []).append(kind)
-    kinds_of.pop("", None)
+def locate(text: str, entities: Iterable[NamedEntity], language: str) -> tuple[FoundMention, ...]:
+    """The mentions of the entities, in the text's order; hallucinated ones last."""
+    listed: dict[str, list[NamedEntity]] = {}
+    for entity in entities:
+        listed.setdefault(clean(entity.text), []).append(entity)
+    listed.pop("", None)
     finder = _Finder(text, language)
     taken: list[Span] = []
     placed: list[FoundMention] = []
     missing: list[FoundMention] = []
-    for surface in sorted(kinds_of, key=lambda s: (-len(s), s)):
-        kinds = kinds_of[surface]
-        spans = finder.spans(surface, proper=all(kind in rules().proper_kinds for kind in kinds))
+    found = {surface: finder.spans(surface, _is_proper(same)) for surface, same in listed.items()}
+    # Those that the text holds come first, so that a slip of the pen never takes their place.
+    for surface in sorted(listed, key=lambda s: (not found[s], -len(s), s)):
+        same, spans = listed[surface], found[surface]
+        name, english = (next((getattr(one, field) for one in same if getattr(one, field)), None) for field in _NAMES)
+        repaired = not spans and bool(spans := finder.nearest(surface, _is_proper(same)))
         if not spans:
-            missing += [FoundMention(surface, kind, None, None, hallucinated=True) for kind in dict.fromkeys(kinds)]
+            kinds = dict.fromkeys(one.kind for one in same)
+            missing += [FoundMention(surface, kind, None, None, True, name, english) for kind in kinds]
         free = [span for span in spans if not _overlaps(span, taken)]
         if len(surface) == 1 and CLASSES[surface] in _WITHOUT_BOUNDARIES:
-            free = free[: len(kinds)]
+            free = free[: len(same)]
         taken += free
-        last = len(kinds) - 1
-        placed += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
-    order = {surface: place for place, surface in enumerate(kinds_of)}
+        for place, (start, end) in enumerate(free):
+            kind = same[min(place, len(same) - 1)].kind
+            returned = surface if repaired else None
+            placed.append(FoundMention(text[start:end], kind, start, end, False, name, english, repaired, returned))
+    order = {surface: place for place, surface in enumerate(listed)}
     missing.sort(key=lambda mention: order[mention.surface])
     return (*sorted(placed, key=lambda mention: mention.start or 0), *missing)
+
+
+def _is_proper(same: Iterable[NamedEntity]) -> bool:
+    return all(one.kind in rules().proper_kinds for one in same)
 
 
 def clean(surface: str) -> str:
@@ -78,6 +95,24 @@ class _Finder:
             or list(self._inside_words(name))
             or self._spaces_aside(name)
         )
+
+    def nearest(self, surface: str, proper: bool) -> list[Span]:
+        """The spans of the words that are most like a surface; none where they are less so than `ALIKE`."""
+        name, words = fold_surface(surface), self._folded.text
+        enough = len(name) >= _SHORTEST and words
+        found = fuzz.partial_ratio_alignment(name, words, score_cutoff=ALIKE) if enough else None
+        if found is None:
+            return []
+        blocks = [b for b in Indel.opcodes(name, words[found.dest_start : found.dest_end]) if b.tag == "equal"]
+        start, end = found.dest_start + blocks[0].dest_start, found.dest_start + blocks[-1].dest_end
+        while start > 0 and CLASSES[words[start - 1]] in _SPACED and CLASSES[words[start]] in _SPACED:
+            start -= 1
+        while end < len(words) and CLASSES[words[end]] in _SPACED and CLASSES[words[end - 1]] in _SPACED:
+            end += 1
+        span = self._folded.span(start, end)
+        if span is None or fuzz.ratio(name, words[start:end]) < ALIKE:
+            return []
+        return self.spans(self._text[slice(*span)], proper)
 
     def _free(self, spans: Iterable[Span]) -> list[Span]:
         return sorted({span for span in spans if self._boundaries.free(self._text, *span)})

@@ -8,6 +8,7 @@ from string import Template
 
 from polyculture.cache.catalog import Topic
 from polyculture.extract.answer import write_answer
+from polyculture.extract.base import NamedEntity
 from polyculture.generate.engines.base import Message
 
 _FOLDER = Path(__file__).with_name("prompts")
@@ -35,7 +36,8 @@ def _examples(topic: Topic) -> list[Message]:
     messages = []
     for example in examples:
         text = example["text"]
-        pairs = [(surface, kind) for kind, surfaces in example["mentions"].items() for surface in surfaces]
-        pairs.sort(key=lambda pair: text.index(pair[0]))
-        messages += [Message("user", text), Message("assistant", write_answer(pairs))]
+        entities = [NamedEntity(text=one[0], kind=kind, name=one[1], english=one[2] or None)
+                    for kind, listed in example["mentions"].items() for one in listed]  # fmt: skip
+        entities.sort(key=lambda entity: text.index(entity.text))
+        messages += [Message("user", text), Message("assistant", write_answer(entities))]
     return messages

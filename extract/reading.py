@@ -15,7 +15,7 @@ from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
 from polyculture.generate.engines.answer import NO_ANSWER, ending_of, text_in
 
-VERSION = 2  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 3  # of the rules in the code that decide mentions: raise it when they change
 
 
 def present_reader() -> str:
@@ -37,7 +37,7 @@ def read_mentions(answer: str, finish_reason: str | None, text: str, topic: Topi
     Raises `UnusableAnswerError`, with a message of one line, where nothing of it can be read.
     """
     read = read_answer(answer, topic.kinds, ending_of(finish_reason))
-    return ReadMentions(locate(text, list(read.pairs), language), read.note)
+    return ReadMentions(locate(text, read.entities, language), read.note)
 
 
 def read_raw(raw: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> ReadMentions:

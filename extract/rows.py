@@ -45,7 +45,7 @@ _RESULT = (
     "finish_reason",
     "note",
 )
-_FOUND = ("surface", "kind", "start", "end", "hallucinated")
+_FOUND = ("surface", "kind", "start", "end", "hallucinated", "name", "english", "repaired", "returned")
 
 
 def extraction_id(response_id: str, extractor_id: str, reader_id: str | None = None, attempt: int | None = None) -> str:

@@ -12,7 +12,7 @@ from polyculture.cache.parquet import objects_to_table, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention, Prompt, PublishedLink
 from polyculture.cache.shards import JobShards, committed_parts
-from polyculture.extract.base import Extracted
+from polyculture.extract.base import Extracted, NamedEntity
 from polyculture.extract.published import place, published_extractor_id
 from polyculture.extract.rows import ResponseColumns, extraction_id, extraction_rows
 from polyculture.generate.request import imported_request_id
@@ -45,7 +45,7 @@ class Published:
                 items.append(read_item(values, topic))
             except NoTextError as fault:
                 yield BadRow(row.row, str(fault.args[0]), fault.args[1])
-        mentions = place(text.text, [(item.surface, item.kind) for item in items], text.language)
+        mentions = place(text.text, [NamedEntity(item.surface, item.kind) for item in items], text.language)
         self.mentions += len(mentions)
         for item, mention in zip(items, mentions, strict=True):
             self.hallucinated += mention.hallucinated

@@ -131,3 +131,7 @@ class Mention:
     end: int | None
     hallucinated: bool  # the surface does not occur in the response
     reader_id: str | None = None  # as in `extractions`
+    name: str | None = None  # its dictionary form as the extractor gives it, a gazetteer's the name it found; else None
+    english: str | None = None  # its English or international name as the extractor gives it; None where it gives none
+    repaired: bool = False  # the extractor returned other words: `surface` is the passage of the text nearest to them
+    returned: str | None = None  # the words that it returned, of a repaired mention

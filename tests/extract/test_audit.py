@@ -16,7 +16,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.extract.audit import ExtractionAudit, audit
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries
-from polyculture.extract.gold import GoldText, read_gold, unmark
+from polyculture.extract.gold import GOLD, GoldText, read_gold, unmark
 
 CATALOG = read_catalog()
 TRAPS = {None, "cutlery", "brand", "metaphor", "nothing", "other_topic", "homograph"}
@@ -149,6 +149,36 @@ def test_the_audit_counts_as_a_hand_does() -> None:
     assert result.failures == {"c": "cut"}
     assert (result.texts, result.prompt_tokens, result.completion_tokens) == (3, 10, 4)
     assert json.loads(json.dumps(result.as_json()))["rows"][0]["by"] == "all"
+
+
+def test_names_are_scored_where_gold_has_them(tmp_path: Path) -> None:
+    line = {"id": "a", "topic": "food", "trap": None, "marked": "[[tacos|dish]] [[pho|dish]] [[naan|dish]]"}
+    (tmp_path / "en.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    names = "language\tsurface\tname\tenglish\nen\ttacos\ttaco\tTaco|taco (dish)\nen\tpho\tpho|phở\t\n"
+    (tmp_path / "names.tsv").write_text(names, encoding="utf-8")
+    found = (
+        FoundMention("tacos", "dish", 0, 5, name="tacos", english="taco"),
+        FoundMention("pho", "dish", 6, 9, name="Phở", english="noodles"),
+        FoundMention("naan", "dish", 10, 14, name="naan"),
+    )
+    answers = {"a": Extracted("a", "ok", found)}
+    result = audit(lambda *_: Fixed(answers), read_gold(CATALOG, tmp_path), CATALOG)
+    rows = {row.matching: row for row in result.rows if row.by == "all"}
+    assert [(rows[one].gold, rows[one].found, rows[one].hits) for one in ("span", "name", "english")] == [
+        (3, 3, 3), (2, 2, 1), (1, 1, 1),
+    ]  # fmt: skip
+    assert rows["name"].precision_interval is not None
+    (tmp_path / "names.tsv").write_text(names + "en\tnaan\n", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"names.tsv, line 4: not four columns"):
+        read_gold(CATALOG, tmp_path)
+
+
+def test_gold_names_are_of_surfaces_in_the_texts() -> None:
+    gold = read_gold(CATALOG)
+    surfaces = {(text.language, mention.surface) for text in gold for mention in text.mentions}
+    named = [line.split("\t")[:2] for line in (GOLD / "names.tsv").read_text("utf-8").splitlines()[1:]]
+    assert {tuple(one) for one in named} <= surfaces
+    assert len({tuple(one) for one in named}) == len(named) >= 200
 
 
 def test_nothing_to_find_and_nothing_found_is_no_score() -> None:

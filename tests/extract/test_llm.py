@@ -92,6 +92,17 @@ KEPT = {
     "kinds with their texts": '{"person": ["Aiko"], "dish": ["ramen"], "place": ["Kyoto"], "ingredient": ["pork"]}',
     "single quotes": str(json.loads(GOOD)),
     "a line for each": "\n".join(json.dumps(one) for one in json.loads(GOOD)["mentions"]),
+    "a comma within": GOOD.replace('"}', '",}'),
+    "curly quotes": GOOD.replace('"text"', "“text”"),
+    "keys without quotes": GOOD.replace('"text"', "text").replace('"kind"', "kind"),
+    "kinds in capitals": GOOD.replace('"dish"', '"DISHES"'),
+    "a text for a kind": '{"person": "Aiko", "dish": "ramen", "place": "Kyoto", "ingredient": "pork"}',
+    "a table in a table": '{"mentions": {"Aiko": "person", "ramen": "dish", "Kyoto": "place", "pork": "ingredient"}}',
+    "pairs": '[["Aiko", "person"], ["ramen", "dish"], ["Kyoto", "place"], ["pork", "ingredient"]]',
+    "a call of a tool": json.dumps({"name": "extract", "arguments": json.loads(GOOD)}),
+    "within a result": f'{{"result": {GOOD}}}',
+    "JSON in a string": json.dumps(GOOD),
+    "a text that is a number": GOOD.replace("[{", '[{"text": 5, "kind": "dish"}, {', 1),
     "other names": GOOD.replace('"text"', '"entity"').replace('"kind"', '"entity_type"'),
 }  # fmt: skip
 
@@ -103,6 +114,31 @@ def test_what_is_good_in_an_answer_is_kept(name: str) -> None:
     assert (one.status, one.attempts) == ("ok", 1)
     assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto", "pork"}
     assert ("utensil" in (one.note or "")) == (name == "one unknown kind")
+
+
+NAMED = {
+    "all fields": '[{"text": "tacos", "kind": "dish", "name": "taco", "english": "taco"}]',
+    "as Python writes it": "[{'text': 'tacos', 'kind': 'dish', 'name': 'taco', 'english': None}]",
+    "single quotes and null": "[{'text': 'tacos', 'kind': 'dish', 'name': 'taco', 'english': null}]",
+    "no English name": '[{"text": "tacos", "kind": "dish", "name": "taco", "english": null}]',
+    "none in words": '[{"text": "tacos", "kind": "dish", "name": " taco ", "english": "None"}]',
+    "a lemma": '[{"entity": "tacos", "type": "dish", "lemma": "taco"}]',
+    "fields of an earlier form": '[{"text": "tacos", "kind": "dish"}]',
+    "no fields but the name": '[{"name": "tacos", "kind": "dish"}]',
+}
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_names_are_read_and_may_be_missing(form: str) -> None:
+    (one,) = read_answer(NAMED[form], FOOD.kinds, "whole").entities
+    assert (one.text, one.kind) == ("tacos", "dish")
+    assert one.name == (None if "no fields" in form or "earlier" in form else "taco")
+    assert one.english == ("taco" if form == "all fields" else None)
+
+
+@pytest.mark.parametrize("answer", ['{"mentions": null}', '{"mentions": {}}', "[]", '{"dish": [], "person": []}'])
+def test_an_empty_list_names_nothing(answer: str) -> None:
+    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
 @pytest.mark.parametrize("ending", ["stop", "eos_token", "end_turn", "length", None, "a new word"])
@@ -200,9 +236,10 @@ def test_the_prompt_is_made_of_the_topics_kinds() -> None:
         head = prompt_head(topic)
         assert all(f"- {name}: {kind.description}" in head[0].content for name, kind in topic.kinds.items())
         for question, shown in zip(head[1::2], head[2::2], strict=True):
-            pairs = read_answer(shown.content, topic.kinds, "whole").pairs
-            places = [question.content.index(surface) for surface, _ in pairs]
+            entities = read_answer(shown.content, topic.kinds, "whole").entities
+            places = [question.content.index(one.text) for one in entities]
             assert places == sorted(places)
+            assert all(one.name for one in entities)
 
 
 def test_a_users_topic_needs_no_examples() -> None:
@@ -277,7 +314,7 @@ def test_a_real_model_keeps_to_the_schema(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_data_files_travel_with_the_package() -> None:
     folder = Path(__file__).parents[2] / "extract"
-    patterns = (".toml", ".txt", ".jsonl", ".md", ".py", ".sql", ".typed")
+    patterns = (".toml", ".txt", ".tsv", ".jsonl", ".md", ".py", ".sql", ".typed")
     assert not [
         p for p in folder.rglob("*") if p.is_file() and p.suffix not in patterns and "__pycache__" not in p.parts
     ]

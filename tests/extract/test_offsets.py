@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyculture.cache.folding import fold_surface, fold_with_offsets, without_spaces
-from polyculture.extract.base import FoundMention
-from polyculture.extract.offsets import clean, locate
+from polyculture.extract import offsets
+from polyculture.extract.base import FoundMention, NamedEntity
+from polyculture.extract.offsets import clean
 
 # language, text, surface that a model names, spellings in the text at which it is found
 IN_THE_TEXT = [
@@ -37,6 +38,10 @@ IN_THE_TEXT = [
 ]
 
 
+def locate(text: str, pairs: list[tuple[str, str]], language: str) -> tuple[FoundMention, ...]:
+    return offsets.locate(text, [NamedEntity(*pair) for pair in pairs], language)
+
+
 @pytest.mark.parametrize(("language", "text", "surface", "spellings"), IN_THE_TEXT)
 def test_found_where_it_stands(language: str, text: str, surface: str, spellings: list[str]) -> None:
     found = locate(text, [(surface, "dish")], language)
@@ -60,6 +65,48 @@ def test_found_where_it_stands(language: str, text: str, surface: str, spellings
 )
 def test_what_is_not_in_the_text_is_hallucinated(language: str, text: str, surface: str) -> None:
     assert locate(text, [(surface, "dish")], language) == (FoundMention(surface, "dish", None, None, True),)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "returned", "surface"),
+    [
+        ("en", "She simmers thieboudienne, then more Thieboudienne.", "thieboudiene", "thieboudienne"),
+        ("en", "A bowl of jollof rice with fish.", "jolof rice", "jollof rice"),
+        (
+            "de",
+            "Mit öffentlichen Verkehrsmitteln fährt er.",
+            "öffentliche Verkehrsmittel",
+            "öffentlichen Verkehrsmitteln",
+        ),
+        ("zh", "他爱吃兰州牛肉拉面。", "兰州牛肉拉面条", "兰州牛肉拉面"),
+        ("ar", "يحب المقلوبة كثيرا", "المقلوبه اللذ", None),
+        ("en", "He knows what that is.", "hat", None),
+        ("en", "A soda, please.", "some very long dish that no one has ever named", None),
+        ("en", "", "ramen", None),
+    ],
+)
+def test_words_that_the_text_nearly_holds_are_repaired(language: str, text: str, returned: str, surface: str) -> None:
+    found = locate(text, [(returned, "dish")], language)
+    if surface is None:
+        assert [(one.hallucinated, one.repaired, one.surface) for one in found] == [(True, False, returned)]
+        return
+    assert {one.surface.casefold() for one in found} == {surface.casefold()}
+    assert len(found) == text.casefold().count(surface.casefold())
+    assert {(one.repaired, one.hallucinated, one.returned) for one in found} == {(True, False, returned)}
+    assert all(text[one.start : one.end] == one.surface for one in found)
+
+
+def test_a_slip_never_takes_the_place_of_what_the_text_holds() -> None:
+    found = locate("She eats thieboudienne.", [("thieboudiennes x", "drink"), ("thieboudienne", "dish")], "en")
+    assert [(one.surface, one.kind, one.repaired) for one in found if not one.hallucinated] == [
+        ("thieboudienne", "dish", False)
+    ]
+
+
+def test_names_go_to_every_occurrence() -> None:
+    entities = [NamedEntity("tacos", "dish", "taco", "taco"), NamedEntity("tacos", "dish")]
+    found = offsets.locate("Tacos and tacos.", entities, "en")
+    assert [(one.name, one.english) for one in found] == [("taco", "taco")] * 2
 
 
 def test_a_hallucination_is_kept_once_a_kind() -> None:

@@ -63,8 +63,8 @@ def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader for whom a meal is a dish, and soup is nothing."""
 
     def mended(text: str, *rest: Any) -> ReadAnswer:
-        pairs = read_answer(text.replace("meal", "dish"), *rest).pairs
-        return ReadAnswer(tuple(pair for pair in pairs if pair[0] != "soup"))
+        entities = read_answer(text.replace("meal", "dish"), *rest).entities
+        return ReadAnswer(tuple(one for one in entities if one.text != "soup"))
 
     patch.setattr(reading, "read_answer", mended)
     patch.setattr(reading, "VERSION", reading.VERSION + 1)
