@@ -61,6 +61,11 @@ class Manifest(BaseModel):
     imported: list[str] = []  # a line per file of texts that somebody else generated; empty of a generated run
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
 
+    @property
+    def deterministic(self) -> bool:
+        """Whether the samples of a prompt are one text by the experiment's own settings."""
+        return self.sampling.get("temperature") == 0 or self.sampling.get("top_k") == 1
+
     def following(self, before: Manifest) -> Manifest:
         """The same, with the setups of the manifest before it among the former ones."""
         present = {setup_id(setup) for setup in self.setups.values()}

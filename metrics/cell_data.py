@@ -32,6 +32,8 @@ class Cell:
     responses: int
     diversity: int | None
     wordings: int  # in how many wordings the same was asked
+    texts: int
+    distinct_texts: int  # within their prompt
 
 
 @dataclass(frozen=True, slots=True)

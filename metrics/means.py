@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from polyculture.cache.schema.numbers import CELL, EVERY, UNNAMED, WITHOUT, Number
 from polyculture.metrics import MEASURE
-from polyculture.metrics.intervals.estimate import Estimate
+from polyculture.metrics.intervals.estimate import Estimate, are_dependent
 from polyculture.metrics.intervals.levels import (
     METHODS,
     OF_LANGUAGE,
@@ -31,6 +31,7 @@ from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInte
 
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
 NO_CELL = "no cell has a number"
+FEW_DISTINCT, DETERMINISTIC = "few distinct texts", "deterministic sampling"
 ONE_WORDING, FEW_WORDINGS = "one wording", "fewer than three wordings"
 NEUTRAL = "neutral"
 _ROUNDING = 1e-9
@@ -69,9 +70,21 @@ class Question:
 
 @dataclass(frozen=True)
 class CellSizes:
-    """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them."""
+    """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them.
+
+    `texts` are those of a cell, and how many of them are distinct within their prompt; `repeating` is the reason why a
+    number has no interval where too few are.
+    """
 
     of_cell: Mapping[Place, tuple[int, int]]
+    texts: Mapping[Place, tuple[int, int]]
+    repeating: str
+
+    def dependent(self, cells: Iterable[Place]) -> str | None:
+        """Why the texts of cells, taken together, are no independent samples; None where they may be."""
+        counts = [self.texts.get(cell, (0, 0)) for cell in cells]
+        texts, distinct = (sum(count) for count in zip(*counts, strict=True))
+        return self.repeating if are_dependent(texts, distinct) else None
 
     def units(self, cells: Iterable[Place]) -> tuple[int, int]:
         """Those of several cells together."""
@@ -99,15 +112,16 @@ class CellSizes:
 
 
 def model_numbers(
-    values: Sequence[Value], uncertainty: Uncertainty, shared_names: frozenset[tuple[str, str, str]], inputs: str
+    values: Sequence[Value],
+    sizes: CellSizes,
+    uncertainty: Uncertainty,
+    shared_names: frozenset[tuple[str, str, str]],
+    inputs: str,
 ) -> Iterator[Number]:
-    """The numbers of a model's cells, then the means over them; `values` are all of the model's.
+    """The numbers of a model's cells, then the means over them; `values` and `sizes` are all of the model's.
 
     `shared_names` are a language, condition and country each, in whose wordings one person stands several times.
     """
-    sizes = CellSizes(
-        {value.place: (value.responses, value.incidences) for value in values if value.metric == "diversity"}
-    )
     questions: dict[tuple[str, Place], Question] = {}
     for value in values:
         question_place = value.place._replace(wording=EVERY)
@@ -147,6 +161,7 @@ def _cell_number(value: Value, estimate: Estimate | None, cells: set[Place], siz
         cells=int(value.estimate is not None),
         missing=int(value.estimate is None),
         why_missing=sizes.why_missing(cells) if value.estimate is None else None,
+        dependent=sizes.dependent(cells),
         inputs=inputs,
     )
 
@@ -180,6 +195,7 @@ def _mean_number(
         cells=len(values),
         missing=len(numbers) - len(values),
         why_missing=None if values else NO_CELL,
+        dependent=sizes.dependent(cells),
         inputs=inputs,
     )
 
@@ -215,6 +231,7 @@ def _number(
     cells: int,
     missing: int,
     why_missing: str | None,
+    dependent: str | None,
     inputs: str,
 ) -> Number:
     low = high = withheld = None
@@ -224,8 +241,9 @@ def _number(
                 f"{metric}, {level}, {place}: the interval is of another number, {estimate} is not {value}"
             )
         _, lowest, highest = METHODS[metric]
-        low, high = estimate.limits(lowest, highest)
-        withheld = estimate.withheld()
+        withheld = dependent or estimate.withheld()
+        if withheld is None:
+            low, high = estimate.limits(lowest, highest)
     return Number(
         measure=MEASURE.name,
         metric=metric,

@@ -29,9 +29,10 @@ from polyculture.metrics.intervals.model import (
     add_diversity,
     add_granularity,
     add_specificity,
+    place_of,
     saturation_rows,
 )
-from polyculture.metrics.means import Value, model_numbers
+from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers
 
 
 def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) -> Outcome:
@@ -53,7 +54,7 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
     numbers: list[Number] = []
     curves: list[SaturationInterval] = []
     with open_store(run, METRICS, CELLS, selection) as store:
-        for row in _rows(store, inputs):
+        for row in _rows(store, inputs, DETERMINISTIC if manifest and manifest.deterministic else FEW_DISTINCT):
             if isinstance(row, SaturationInterval):
                 curves.append(row)
                 continue
@@ -79,7 +80,7 @@ def method_id(selection: str = MAIN) -> str:
     )
 
 
-def _rows(store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Number | SaturationInterval]:
+def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iterator[Number | SaturationInterval]:
     reading = CellReader(store)
     sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
     [common_coverage] = store.sql("SELECT any_value(common_coverage) FROM diversity_companions").fetchall()[0]
@@ -96,5 +97,7 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Number | Sa
             add_companions(of_topic, assemblages, min(sizes, default=0), common_coverage, uncertainty)
             yield from saturation_rows(of_topic, assemblages)
             add_consensus(of_topic, assemblages, uncertainty)
-        values = store.execute(read_sql(QUERIES, "values"), {"model": model}).fetchall()
-        yield from model_numbers([Value(*row) for row in values], uncertainty, shared_names, inputs)
+        values = [Value(*row) for row in store.execute(read_sql(QUERIES, "values"), {"model": model}).fetchall()]
+        rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
+        texts = {place_of(cell): (cell.texts, cell.distinct_texts) for cell in cells}
+        yield from model_numbers(values, CellSizes(rests_on, texts, repeating), uncertainty, shared_names, inputs)

@@ -85,7 +85,12 @@ class StoreBuilder:
         number = len(self.rows["responses"])
         where = {name: getattr(prompt, name) for name in ("prompt_id", "language", "topic", "condition", "country")}
         defaults = {"model": self.models[0], "sample": number % self.n, "status": "ok"}
-        text = {"text": "a text", "finish_reason": "stop", "detected_language": prompt.language, "script_share": 1.0}
+        text = {
+            "text": f"text {number}",
+            "finish_reason": "stop",
+            "detected_language": prompt.language,
+            "script_share": 1.0,
+        }
         values = {**where, **defaults, **text, **columns}
         values.setdefault("ending", ending_of(values["finish_reason"]))
         values.setdefault("request_id", request_of(values["model"], prompt.prompt_id))

@@ -52,7 +52,7 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
     (1, ("ja", "food", RAMEN, "ramen", 2, ["ramen", "ラーメン"])),
     (3, (RAMEN, "ramen", 1, 3)),
     (4, ("m", "en", "food", "IT", "paragraph", 0.5, 1, 2)),
-    (6, ("m", "en", "JP", "ramen", "a text", "food in JP?")),
+    (6, ("m", "en", "JP", "ramen", "text 0", "food in JP?")),
     (1, ("m", "en", "JP", "IT", 0.5)),
     (4, ("m", "en", "food", "IT", 1.0, None, None, None, None, "fewer than three wordings")),
     (72, ("diversity", "explicit", "sampling", 0.533, 0.071, 1.0, None)),

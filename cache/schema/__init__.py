@@ -136,7 +136,7 @@ _CACHE = Path(__file__).parent.parent
 CORE = Layout(
     TABLES,
     Layer(
-        (_CACHE / "wanted.sql", _CACHE / "store.sql"),
+        (_CACHE / "wanted.sql", _CACHE / "store.sql", _CACHE / "texts.sql"),
         {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
         (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
     ),

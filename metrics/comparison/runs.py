@@ -16,6 +16,7 @@ import pyarrow as pa
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.compare import RUN, Sides
+from polyculture.metrics.text_doubts import MOST_SHARED, same_texts, text_doubts
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,6 +36,19 @@ GROUP BY ALL
 HAVING sum(of_candidate) > 0 AND sum(of_baseline) > 0
     AND list_sort(list(prompt_id) FILTER (of_candidate = 1)) <> list_sort(list(prompt_id) FILTER (of_baseline = 1))
 """
+# A row is two compared models: how many texts of the candidate's the baseline's wrote, too, under the same prompt.
+_SHARED = """
+SELECT
+    m.candidate, m.baseline, coalesce(sum(a.times) FILTER (b.text IS NOT NULL), 0)::BIGINT AS shared,
+    sum(a.times)::BIGINT AS texts
+FROM compared_models AS m
+INNER JOIN candidate_texts AS a ON m.candidate = a.model
+LEFT JOIN baseline_texts AS b ON m.baseline = b.model AND a.prompt_id = b.prompt_id AND a.text = b.text
+WHERE a.prompt_id IN (SELECT prompt_id FROM baseline_texts)
+GROUP BY ALL
+HAVING shared > $most * texts
+ORDER BY ALL
+"""
 # What a number of few answers and one of many cannot be compared in: it grows, or falls, with their number.
 NEEDS_THE_SAME_N = ("diversity", "consensus", "hill_1", "hill_2", "coverage", "dominance")
 
@@ -47,12 +61,15 @@ class RunNumbers:
     manifest: Manifest
     values: pa.Table  # of the view `cell_values`
     prompts: pa.Table
+    texts: pa.Table  # of the view `prompt_texts`
+    doubts: tuple[str, ...] = ()  # what makes the run's texts doubtful: `text_doubts`
 
     @classmethod
     def of(cls, store: duckdb.DuckDBPyConnection, name: str, manifest: Manifest) -> RunNumbers:
         """Reads them from a run's store, which has the views of the metrics."""
         values = store.sql("FROM cell_values").to_arrow_table()
-        return cls(name, manifest, values, store.sql(_PROMPTS).to_arrow_table())
+        prompts, texts = (store.sql(query).to_arrow_table() for query in (_PROMPTS, "FROM prompt_texts"))
+        return cls(name, manifest, values, prompts, texts, tuple(text_doubts(store, manifest)))
 
 
 @dataclass(frozen=True)
@@ -63,6 +80,7 @@ class RunSides:
     models: tuple[tuple[str, str], ...]  # of the candidate and of the baseline
     other_prompts: int  # cells that both were asked about, with other prompts, and that are left out
     withheld: Mapping[str, str]  # why a metric's difference is not one of the models alone
+    doubts: tuple[str, ...]  # what makes the texts doubtful, as samples and as those of two models
 
 
 def lay_out_runs(
@@ -79,13 +97,19 @@ def lay_out_runs(
     for side, numbers in (("candidate", candidate), ("baseline", baseline)):
         connection.register(f"{side}_values", numbers.values)
         connection.register(f"{side}_prompts", numbers.prompts)
+        connection.register(f"{side}_texts", numbers.texts)
     connection.execute(_OTHER_PROMPTS)
     other_prompts = len(connection.execute("FROM other_prompts").fetchall())
+    shared = [
+        same_texts(f"{one} of this run and {other} of the baseline", count, texts)
+        for one, other, count, texts in connection.execute(_SHARED, {"most": MOST_SHARED}).fetchall()
+    ]
     return RunSides(
         Sides(RUN, candidate.name, baseline.name),
         tuple(models),
         other_prompts,
         measured_otherwise(candidate.manifest, baseline.manifest),
+        (*(f"{run.name}: {doubt}" for run in (candidate, baseline) for doubt in run.doubts), *shared),
     )
 
 

@@ -32,6 +32,8 @@
 
 Where no valid interval is known, a reason replaces it.
 
+- 'few distinct texts', 'deterministic sampling': fewer than half of the texts behind it are distinct within their
+  prompt (`estimate.are_dependent`).
 - 'few responses': the cell has fewer than `estimate.FEWEST_RESPONSES` responses. For diversity and its companions, the
   cells of a number have fewer than `estimate.ENOUGH_RESPONSES` together: a kind of response that brings many items may
   not have come yet. For Hill numbers and numbers of coverage, which are missing where no response names an item: the

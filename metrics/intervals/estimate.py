@@ -15,6 +15,7 @@ ENOUGH_RESPONSES = 50  # for a number of items: with fewer, a kind of response t
 MOST_LACKING = {FEW_RESPONSES: 0.05, FEW_ITEMS: 0.5}  # the highest share of a mean's parts without an interval
 MOST_MISSING = 0.01  # the highest chance that a number with an interval would be missing in another sample
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
+FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 _ROUNDING = 1e-9
 
 
@@ -63,6 +64,11 @@ class Estimate:
         shift, scale = square * self.slope / 2, 1 + square * self.curve
         root = math.sqrt(shift**2 + scale * square * self.variance)
         return (root - shift) / scale, (root + shift) / scale
+
+
+def are_dependent(texts: int, distinct: int) -> bool:
+    """Whether so few of some texts are distinct that they are no independent samples: an ignored seed, or a cache."""
+    return distinct < FEWEST_DISTINCT * texts
 
 
 def symmetric(value: float, variance: float, freedom: float) -> Estimate:

@@ -18,7 +18,7 @@ from polyculture.metrics.intervals.diversity_estimators import (
     saturation_sizes,
 )
 from polyculture.metrics.intervals.dominance import dominance_estimate
-from polyculture.metrics.intervals.estimate import Estimate, Sum, difference, mean, scaled
+from polyculture.metrics.intervals.estimate import Estimate, Sum, are_dependent, difference, mean, scaled
 from polyculture.metrics.intervals.levels import (
     OF_COUNTRY,
     OF_LANGUAGE,
@@ -70,7 +70,7 @@ def add_granularity(reading: CellReader, model: str, uncertainty: Uncertainty) -
         if estimate is not None:
             names = ("granularity", "granularity_defined") if cell.topic in reading.defined_topics else ("granularity",)
             for name in names:
-                uncertainty.add_cell(name, _place(cell), estimate, _levels(cell))
+                uncertainty.add_cell(name, place_of(cell), estimate, _levels(cell))
 
 
 def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
@@ -86,7 +86,7 @@ def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -
         for _, same in groupby(cells, key=lambda cell: cell.condition):
             measured = {cell: found for cell in same if (found := _ratio(cell, sums.get(cell.number))) is not None}
             for cell, estimate in measured.items():
-                uncertainty.add_cell("specificity", _place(cell), estimate, by_condition(_levels(cell)))
+                uncertainty.add_cell("specificity", place_of(cell), estimate, by_condition(_levels(cell)))
             if base is not None:
                 _add_gains(measured, *base, reading.column_of, uncertainty)
         for cell in cells:
@@ -98,7 +98,7 @@ def add_diversity(cells: Sequence[Cell], found: dict[int, Assemblage], uncertain
     """The diversity of every cell with known items."""
     for cell in cells:
         if cell.number in found:
-            uncertainty.add_cell("diversity", _place(cell), diversity_estimate(found[cell.number]), _levels(cell))
+            uncertainty.add_cell("diversity", place_of(cell), diversity_estimate(found[cell.number]), _levels(cell))
 
 
 def add_companions(
@@ -113,9 +113,9 @@ def add_companions(
         if cell.number in found:
             estimates = companions(found[cell.number], rarefied_to, common_coverage)
             for metric, estimate in {**estimates, "dominance": dominance_estimate(found[cell.number])}.items():
-                uncertainty.add_cell(metric, _place(cell), estimate, _levels(cell))
+                uncertainty.add_cell(metric, place_of(cell), estimate, _levels(cell))
             for metric in OF_CELLS_WITH_ITEMS - estimates.keys():
-                uncertainty.miss(metric, _levels(cell), _place(cell))
+                uncertainty.miss(metric, _levels(cell), place_of(cell))
 
 
 def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iterator[SaturationInterval]:
@@ -125,7 +125,8 @@ def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iter
             for size in saturation_sizes(cell.responses):
                 estimate = items_in(found[cell.number], size)
                 place = (cell.model, cell.language, cell.topic, cell.condition, cell.country)
-                limits = estimate.limits(0.0, math.inf)
+                dependent = are_dependent(cell.texts, cell.distinct_texts)
+                limits = (None, None) if dependent else estimate.limits(0.0, math.inf)
                 yield SaturationInterval(*place, size, estimate.value, *limits, wording=cell.wording)
 
 
@@ -137,12 +138,12 @@ def add_consensus(cells: Sequence[Cell], found: dict[int, Assemblage], uncertain
         for one, other in combinations(with_items, 2):
             pair = overlap(found[one.number], found[other.number])
             if pair is not None:
-                place = _place(one)._replace(other_language=other.language)
+                place = place_of(one)._replace(other_language=other.language)
                 pairs.append((one.language, other.language, pair))
                 levels = OF_PAIR + (PAIR_OF_WORDINGS if one.wordings > 1 else ())
                 uncertainty.add_cell("consensus", place, pair.estimate(), levels)
         if pairs:
-            overlaps, every = Overlaps(pairs), _place(with_items[0])._replace(other_language=EVERY)
+            overlaps, every = Overlaps(pairs), place_of(with_items[0])._replace(other_language=EVERY)
             uncertainty.add_part("consensus", OF_MODEL, every, overlaps.mean(), len(pairs))
             for language in sorted({name for pair in pairs for name in pair[:2]}):
                 own = sum(language in pair[:2] for pair in pairs)
@@ -155,11 +156,11 @@ def _add_neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], uncertain
     for country, column in column_of.items():
         estimate = _ratio(cell, sums, [column])
         if estimate is not None:
-            place = _place(cell)._replace(country=country)
+            place = place_of(cell)._replace(country=country)
             uncertainty.add_cell("specificity", place, estimate, _by_country(cell))
     whole = _ratio(cell, sums, list(column_of.values()))
     if whole is not None:
-        uncertainty.add_part("specificity", by_condition(WHOLE), _place(cell), whole, len(column_of))
+        uncertainty.add_part("specificity", by_condition(WHOLE), place_of(cell), whole, len(column_of))
 
 
 def _add_gains(
@@ -171,13 +172,13 @@ def _add_gains(
         neutral = _ratio(base, sums, [column])
         if neutral is not None:
             uncertainty.add_cell(
-                "specificity_gain", _place(cell), difference(measured[cell], neutral), _by_country(cell)
+                "specificity_gain", place_of(cell), difference(measured[cell], neutral), _by_country(cell)
             )
     neutral = _ratio(base, sums, list(columns.values())) if columns else None
     if neutral is not None:
         estimate = difference(mean(measured[cell] for cell in columns), neutral)
         uncertainty.add_part(
-            "specificity_gain", by_condition(WHOLE), _place(next(iter(columns))), estimate, len(columns)
+            "specificity_gain", by_condition(WHOLE), place_of(next(iter(columns))), estimate, len(columns)
         )
 
 
@@ -192,7 +193,8 @@ def _ratio(cell: Cell, sums: Sums | None, columns: Sequence[int] = ()) -> Estima
     return together and scaled(together, 1 / len(columns))
 
 
-def _place(cell: Cell) -> Place:
+def place_of(cell: Cell) -> Place:
+    """What a cell's own numbers are of."""
     country = cell.country or UNNAMED
     return Place(cell.model, cell.language, WITHOUT, cell.topic, cell.condition, country, cell.wording)
 

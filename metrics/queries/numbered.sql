@@ -1,9 +1,12 @@
--- measured_cells: a row is a cell under its number, with its diversity and the responses that this rests on.
+-- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, and how many of
+-- its texts are distinct.
 CREATE TEMP TABLE measured_cells AS
 SELECT
     cell, model, language, topic, condition, country, wording, responses, diversity,
-    count(*) OVER (PARTITION BY model, language, topic, condition, country) AS wordings
-FROM cell_diversity;
+    count(*) OVER (PARTITION BY model, language, topic, condition, country) AS wordings,
+    coalesce(texts, 0) AS texts, coalesce(distinct_texts, 0) AS distinct_texts
+FROM cell_diversity
+LEFT JOIN cell_texts USING (cell);
 
 -- numbered_prompts: a row is a prompt as one model answers it, under a number, with its cell.
 CREATE TEMP TABLE numbered_prompts AS

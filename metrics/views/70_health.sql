@@ -9,6 +9,7 @@ WITH counts AS (
         count(*) FILTER (is_refusal(r.ending, r.refused)) AS refused,
         0 AS empty,
         count(*) FILTER (r.status = 'ok' AND r.ending = 'cut') AS cut,
+        count(*) FILTER (r.status = 'ok' AND r.ending = 'unknown' AND (r.finish_reason IS NOT NULL OR r.origin IS NULL)) AS unknown_ending,
         count(*) FILTER (r.status = 'ok' AND is_wrong_language(r.detected_language, r.language)) AS wrong_language,
         count(*) FILTER (
             r.status = 'ok' AND r.detected_language <> r.language
@@ -36,6 +37,22 @@ SELECT
 FROM counts
 GROUP BY ALL;
 
+-- cell_texts: a row is a cell with a text. Texts that repeat one another are no independent samples: a seed that the
+-- server ignores, or a cache before it.
+--   texts: answers that are not blank
+--   distinct_texts: different ones, counted in each prompt
+--   repeated: texts - distinct_texts
+--   shared: texts that another model of the run wrote as an answer to the same prompt, word for word
+CREATE VIEW cell_texts AS
+WITH shared AS (SELECT prompt_id, text FROM prompt_texts GROUP BY ALL HAVING count(DISTINCT model) > 1)
+SELECT
+    p.cell, sum(t.times)::BIGINT AS texts, count(*) AS distinct_texts, (sum(t.times) - count(*))::BIGINT AS repeated,
+    coalesce(sum(t.times) FILTER (s.text IS NOT NULL), 0)::BIGINT AS shared
+FROM prompt_texts AS t
+INNER JOIN asked_prompts AS p USING (model, prompt_id)
+LEFT JOIN shared AS s USING (prompt_id, text)
+GROUP BY ALL;
+
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
 -- looked up yet can be seen, and is in no metric.
 CREATE VIEW health AS
@@ -49,13 +66,15 @@ WITH items AS (
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'wrong_language', 'other_variant', 'undecided_language',
+        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'unknown_ending', 'distinct_texts', 'repeated', 'shared',
+        'wrong_language', 'other_variant', 'undecided_language',
         'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'
     ]), 0)::BIGINT,
     model_versions
 FROM numbered_cells AS c
 LEFT JOIN cell_answers USING (cell)
+LEFT JOIN cell_texts USING (cell)
 LEFT JOIN cell_extractions USING (cell)
 LEFT JOIN cell_mentions USING (cell)
 LEFT JOIN items USING (cell);

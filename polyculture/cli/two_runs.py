@@ -74,5 +74,7 @@ def _tell(runs_sides: RunSides) -> None:
     if runs_sides.other_prompts:
         cells = "cell is" if runs_sides.other_prompts == 1 else "cells are"
         say(f"{runs_sides.other_prompts} {cells} left out: the two runs asked it with other prompts")
+    for doubt in runs_sides.doubts:
+        say(doubt)
     for metric, reason in runs_sides.withheld.items():
         say(f"{metric or 'all metrics'}: {reason}; a difference may come from that")

@@ -19,6 +19,7 @@ from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
 from polyculture.experiment.stale_rows import costly_rows
 from polyculture.experiment.workspace import Workspace, require_run
+from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, plan_linking
 from polyculture.running.models import LoadedModels
@@ -27,14 +28,6 @@ from polyculture.running.steps import StepRunner
 VERSIONS = """
 SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
 FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
-"""
-
-
-# A row is a model that reported several versions in the texts that count now.
-CHANGED = """
-SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY model_version)
-FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
-GROUP BY model HAVING count(*) > 1 ORDER BY model
 """
 
 
@@ -120,8 +113,10 @@ class Pipeline(StepRunner):
         self.work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
 
     def finish(self, view: str = "failures") -> None:
-        """Reports models that changed behind their names; raises for missing work as `StepRunner.finish`."""
-        tell_changed_models(self.workspace, self.manifest)
+        """Says what makes the texts doubtful; raises for missing work as `StepRunner.finish`."""
+        with current_store(self.workspace.run, self.manifest) as store:
+            for line in text_doubts(store, self.manifest):
+                say(line)
         super().finish(view)
 
     def measure(self) -> None:
@@ -169,16 +164,6 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) ->
     from polyculture.running.layout import report_sections, store_layout
 
     return write_report(run, catalog, store_layout(), report_sections(), to)
-
-
-def tell_changed_models(workspace: Workspace, manifest: Manifest) -> None:
-    """Reports models that changed behind their names: no setting says so, and their texts are counted together."""
-    if not any(" | " in versions for versions in manifest.model_versions.values()):
-        return
-    with current_store(workspace.run, manifest) as store:
-        for model, versions in store.sql(CHANGED).fetchall():
-            several = f"its texts are of several versions behind one name: {versions}"
-            say(f"{model}: {several}; the view health lists them by cell")
 
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.console import say
+from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.metrics.comparison.compare import NATIVE, Sides, lay_out_native, sides_of
 from polyculture.metrics.comparison.groups import against_rest, group_sides
+from polyculture.metrics.text_doubts import text_doubts
 
 if TYPE_CHECKING:
     import duckdb
-
-    from polyculture.experiment.workspace import Workspace
 
 Tell = Callable[[str], None]  # takes a line on what was left out
 
@@ -34,10 +34,24 @@ class Asked:
 def choose_sides(store: duckdb.DuckDBPyConnection, workspace: Workspace, asked: Asked, tell: Tell = say) -> list[Sides]:
     """The sides that are asked for. Raises a `UserError` for none, for only one, or for one not in the run.
 
-    `tell` takes a line on what is left out, and why.
+    `tell` takes a line on what is left out, and why; and on what makes the compared texts doubtful.
     """
-    a, b = asked.a, asked.b
     _check(asked)
+    sides = _sides(store, workspace, asked, tell)
+    models = (
+        {model for each in sides for side in each.parameters.values() for model in side} if _of_models(sides) else None
+    )
+    for line in text_doubts(store, require_run(workspace.run), models):
+        tell(line)
+    return sides
+
+
+def _of_models(sides: Sequence[Sides]) -> bool:
+    return all(each.dimension == "model" for each in sides)
+
+
+def _sides(store: duckdb.DuckDBPyConnection, workspace: Workspace, asked: Asked, tell: Tell) -> list[Sides]:
+    a, b = asked.a, asked.b
     if asked.native:
         return [_native(store, workspace, tell)]
     if asked.group is not None:

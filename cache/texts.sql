@@ -1,0 +1,22 @@
+-- Which texts are the same: samples that repeat one another, and models that write the same, are told from these.
+
+-- prompt_texts: a row is a text of a model under a prompt, by its hash; blanks at its ends count for nothing.
+--   times: how many of the prompt's answers are this text
+CREATE VIEW prompt_texts AS
+SELECT model, prompt_id, hash(trim(text, E' \n\t\r' || chr(12288))) AS text, count(*) AS times
+FROM responses
+WHERE status = 'ok'
+GROUP BY ALL
+HAVING text <> hash('');
+
+-- shared_texts: a row is two models that answered the same prompts.
+--   texts: of `model`, to these prompts
+--   shared: of these, written by `other_model`, too, as an answer to the same prompt, word for word
+CREATE VIEW shared_texts AS
+SELECT
+    a.model, b.model AS other_model, sum(a.times)::BIGINT AS texts,
+    coalesce(sum(a.times) FILTER (list_contains(b.texts, a.text)), 0)::BIGINT AS shared
+FROM prompt_texts AS a
+INNER JOIN (SELECT model, prompt_id, list(text) AS texts FROM prompt_texts GROUP BY ALL) AS b
+    ON a.prompt_id = b.prompt_id AND a.model <> b.model
+GROUP BY ALL;

@@ -1,0 +1,75 @@
+"""What makes a run's texts doubtful as independent samples of the models that are named, in one line each.
+
+`run`, `generate` and `compare` say the lines; the report has the same counts, from `health`, as warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.intervals.estimate import FEWEST_DISTINCT
+
+MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
+
+if TYPE_CHECKING:
+    import duckdb
+
+# A row is a model that reported several versions in the texts that count now.
+_VERSIONS = """
+SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY model_version)
+FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
+GROUP BY model HAVING count(*) > 1 ORDER BY model
+"""
+_REPEATED = """
+SELECT model, sum(times)::BIGINT, count(*) FROM prompt_texts
+GROUP BY model HAVING count(*) < $fewest * sum(times) ORDER BY model
+"""
+_SHARED = """
+SELECT model, other_model, shared, texts FROM shared_texts
+WHERE model < other_model AND shared > $most * texts ORDER BY ALL
+"""
+# A word of an imported file that is missing says nothing; a server that gives none leaves the ending open.
+_ENDINGS = """
+SELECT model, sum(texts)::BIGINT, string_agg(coalesce(finish_reason, 'none'), ', ' ORDER BY finish_reason)
+FROM (
+    SELECT model, finish_reason, count(*) AS texts FROM responses
+    WHERE status = 'ok' AND ending = 'unknown' AND (finish_reason IS NOT NULL OR origin IS NULL)
+    GROUP BY ALL
+)
+GROUP BY model ORDER BY model
+"""
+
+
+def text_doubts(
+    store: duckdb.DuckDBPyConnection, manifest: Manifest, models: Collection[str] | None = None
+) -> Iterator[str]:
+    """The doubts about the texts of a store; with `models`, those about them alone."""
+
+    def rows(query: str, **values: float) -> Iterator[tuple[object, ...]]:
+        found = store.execute(query, values).fetchall() if values else store.sql(query).fetchall()
+        return (row for row in found if models is None or row[0] in models)
+
+    for model, versions in rows(_VERSIONS):
+        several = f"its texts are of several versions behind one name: {versions}"
+        yield f"{model}: {several}; the view health lists them by cell"
+    for model, texts, distinct in rows(_REPEATED, fewest=FEWEST_DISTINCT):
+        why = (
+            "sampling is deterministic by the experiment's settings"
+            if manifest.deterministic
+            else "they are no independent samples. Is the seed ignored, or does a cache stand before the server?"
+        )
+        few = f"{distinct} of {texts} texts are distinct within their prompt"
+        yield f"{model}: {few}, and numbers have no interval: {why}"
+    for model, other, shared, texts in rows(_SHARED, most=MOST_SHARED):
+        if models is None or other in models:
+            yield same_texts(f"{model} and {other}", shared, texts)
+    for model, texts, words in rows(_ENDINGS):
+        yield f"{model}: {texts} texts ended with words that are not known, and count as whole: {words}"
+
+
+def same_texts(models: str, shared: int, texts: int) -> str:
+    """The doubt whether two models are two."""
+    same = f"{shared} of {texts} texts are the same, word for word, under the same prompts"
+    return f"{models}: {same}. Is it one model under two names?"

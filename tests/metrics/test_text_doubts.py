@@ -1,0 +1,86 @@
+"""Texts that are no independent samples are counted and told, and numbers that rest on them have no interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.manifest import write_manifest
+from polyculture.cache.store import open_store
+from polyculture.experiment.workspace import require_run
+from polyculture.metrics.measure import measure
+from polyculture.metrics.text_doubts import text_doubts
+from polyculture.running.layout import store_layout
+from tests.store_builder import StoreBuilder
+
+N = 60
+DISHES = ("sushi", "ramen", "udon", "tempura", "okonomiyaki", "mochi")
+
+
+def written(tmp_path: Path, text_of: Callable[[str, int], str]) -> StoreBuilder:
+    """Two models that name the same dishes in `text_of(model, sample)`."""
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
+    prompts = [builder.ask("en", "food", country) for country in ("JP", "IT")]
+    for model in builder.models:
+        for prompt in prompts:
+            for sample in range(N):
+                named = [dish for k, dish in enumerate(DISHES) if (sample >> k) & 1 or sample % 6 == k]
+                builder.answer(prompt, named, model=model, sample=sample, text=text_of(model, sample))
+    for number, dish in enumerate(DISHES):
+        builder.link(dish, f"Q{number + 1}")
+    return builder
+
+
+def doubts(builder: StoreBuilder, **sampling: float) -> tuple[list[str], set[tuple[str | None, int]]]:
+    """The lines, and why numbers of the two models have no interval, and how many do."""
+    run = builder.write()
+    asked = require_run(run).model_copy(update={"sampling": sampling})
+    write_manifest(asked, run.manifest)
+    measure(run)
+    with open_store(run, store_layout()) as store:
+        reasons = store.sql(
+            "SELECT no_interval, count(low) FROM numbers WHERE metric = 'granularity' AND level = 'cell' GROUP BY ALL"
+        )
+        return list(text_doubts(store, asked)), set(reasons.fetchall())
+
+
+def test_samples_of_their_own_are_beyond_doubt(tmp_path: Path) -> None:
+    assert doubts(written(tmp_path, lambda model, sample: f"{model} {sample}")) == ([], {(None, 4)})
+
+
+@pytest.mark.parametrize("distinct", [29, 1])
+def test_texts_that_repeat_one_another_have_no_interval(tmp_path: Path, distinct: int) -> None:
+    lines, intervals = doubts(written(tmp_path, lambda model, sample: f"{model} {sample % distinct}\n"))
+    assert [line.split(":")[0] for line in lines] == ["one", "two"]
+    assert f"{2 * distinct} of {2 * N} texts" in lines[0]
+    assert intervals == {("few distinct texts", 0)}
+
+
+def test_half_of_the_texts_distinct_is_enough(tmp_path: Path) -> None:
+    assert doubts(written(tmp_path, lambda model, sample: f"{model} {sample % 30}")) == ([], {(None, 4)})
+
+
+def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
+    lines, intervals = doubts(written(tmp_path, lambda model, _: model), temperature=0.0)
+    assert all("deterministic" in line for line in lines)
+    assert intervals == {("deterministic sampling", 0)}
+
+
+def test_two_names_of_one_model_are_told(tmp_path: Path) -> None:
+    [line], intervals = doubts(written(tmp_path, lambda _, sample: str(sample)))
+    assert line.startswith("one and two: ")
+    assert f"{2 * N} of {2 * N}" in line
+    assert intervals == {(None, 4)}, "each model's own numbers stand"
+
+
+def test_an_ending_that_no_table_knows_is_told_with_its_word(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    prompt = builder.ask()
+    builder.answer(prompt, finish_reason="sunset")
+    builder.answer(prompt, finish_reason="stop")
+    lines, _ = doubts(builder)
+    assert len(lines) == 1
+    assert "sunset" in lines[0]
+    assert lines[0].startswith("m: 1 ")
