@@ -10,10 +10,6 @@ from functools import lru_cache
 from polyculture.generate.engines.answer import text_in
 
 MARKS = "*_`~#>\"'“”‘’«»「」『』《》[](){}<.,;:!?。，、：；！？$\\ \t\r\n\u200b\ufeff"
-_REASONING = re.compile(
-    r"<(think|thinking|thought|reasoning|reason|analysis)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
-)
-_TEMPLATE = re.compile(r"<\|[^|<>]*\|>|</?s>|<eos>|<(?:start|end)_of_turn>|\[/?INST\]")
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 _ANSWER_TAG = re.compile(r"<(answer|output|정답|답)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _BOXED = re.compile(r"\$*\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}\$*")
@@ -26,7 +22,7 @@ _APOSTROPHES = str.maketrans("’‘", "''")
 def spoken(text: str) -> str:
     """The answer alone, in Unicode's compatible form: full-width and circled letters are letters."""
     answer = text_in(text) or ""
-    said = unicodedata.normalize("NFKC", _TEMPLATE.sub(" ", _REASONING.sub("", answer))).translate(_APOSTROPHES)
+    said = unicodedata.normalize("NFKC", answer).translate(_APOSTROPHES)
     said = _SPACES.sub(_one_space, said.replace("\u200b", "").replace("\ufeff", "")).strip()
     if fence := _FENCE.match(said):
         said = fence[1]
