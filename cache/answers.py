@@ -10,9 +10,10 @@ import pyarrow as pa
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import SUFFIX, check_columns, rows_to_table
+from polyculture.cache.parquet import check_columns, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
+from polyculture.cache.shards import part_files
 
 
 def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
@@ -38,7 +39,7 @@ def sibling_parts(run: RunFolder, job: Job, table: Table[Any]) -> list[tuple[Run
     """The parts of a job's table in sibling runs of this format, each with its run."""
     beside = sorted(path for path in run.root.parent.glob("*/") if path.resolve() != run.root.resolve())
     runs = [RunFolder(path) for path in beside]
-    parts = [(one, part) for one in runs for part in sorted(one.shards(table.name, job).glob(f"part-*{SUFFIX}"))]
+    parts = [(one, part) for one in runs for part in part_files(one.shards(table.name, job))]
     return [(one, part) for one, part in parts if _readable(part, table)]
 
 

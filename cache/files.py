@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import re
@@ -20,7 +21,10 @@ from polyculture.cache.errors import StoreError
 ABANDONED = 3600.0  # seconds after which a temporary file is taken for abandoned
 MARKER = ".polyculture"
 _WORDS = "Polyculture made this folder and removes it with all that is in it.\n"
+# What `replacing` writes to; and DuckDB's log of a database there.
+_TEMPORARY = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp(?:\.wal)?")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD; RENAME_EXCHANGE, which macOS calls RENAME_SWAP
 _LOCK = ".lock"  # held as long as its process lives; a folder without one is not ours
 
 
@@ -39,12 +43,40 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def sweep(folder: Path) -> None:
-    """Removes temporary files that killed processes left in `folder`."""
-    for temporary in folder.glob(".*.tmp*"):  # DuckDB's log of a database, too: `.tmp.wal`
+def sweep(folder: Path, older: float = ABANDONED) -> None:
+    """Removes temporary files of `replacing`, `older` than so many seconds, that killed processes left in `folder`.
+
+    Only in a run's own folders: in a user's, a name alone does not say who made a file.
+    """
+    for temporary in folder.glob(".*.tmp*"):
         with suppress(OSError):  # another process removes it, too
-            if time.time() - temporary.stat().st_mtime > ABANDONED:
+            if _TEMPORARY.fullmatch(temporary.name) and time.time() - temporary.stat().st_mtime >= older:
                 temporary.unlink()
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Lets two folders of one file system change names in one step, so that neither name is ever without a folder.
+
+    Where the system has no such call (Windows, some network file systems), `other` is renamed away and back: `one` is
+    then without a folder for a moment.
+    """
+    if _exchanged(one, other):
+        return
+    aside = other.with_name(f"{other.name}.aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Linux and macOS have the call in their C library, and Python has no name for it."""
+    names = os.fsencode(one), os.fsencode(other)
+    libc = ctypes.CDLL(None) if os.name == "posix" else None
+    if hasattr(libc, "renameat2"):
+        return bool(libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0)
+    if hasattr(libc, "renamex_np"):
+        return bool(libc.renamex_np(*names, _EXCHANGE) == 0)
+    return False
 
 
 @contextmanager

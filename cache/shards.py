@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.files import replacing, store_faults, sweep
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import (
@@ -44,7 +45,9 @@ SET_ASIDE = "set-aside.jsonl"  # records of the journal that no part can hold
 _NAMED = 5  # keys of such records in the line about them
 _STRICT = orjson.OPT_STRICT_INTEGER | orjson.OPT_APPEND_NEWLINE  # refuses integers that columns may not hold
 _NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
+_PART = re.compile(rf"part-[0-9]{{5,}}{re.escape(SUFFIX)}")
 _log = logging.getLogger(__name__)
+_told: set[Path] = set()  # strange files that this process has named
 
 # One unit of work that is done or not done: table name -> rows, objects of the table's row type. What is read back from
 # a journal has dictionaries in their place.
@@ -137,7 +140,7 @@ class JobShards:
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """All committed rows of a table of this job."""
-        names = sorted(part.name for part in self._commit.glob(f"part-*{SUFFIX}"))
+        names = [part.name for part in part_files(self._commit)]
         kept = self.tables[table]
         wanted = list(columns or kept.columns)
         parts = [read_rows(self._folders[table] / name, kept, wanted) for name in names]
@@ -174,7 +177,7 @@ class JobShards:
     def _rewrite(self, keys: Collection[str], change: Callable[[pa.Table], pa.Table]) -> None:
         """Replaces the committed rows with these keys, part by part."""
         chosen = pa.array(sorted(keys), pa.string())
-        for part in sorted(self._commit.glob(f"part-*{SUFFIX}")) if keys else ():
+        for part in part_files(self._commit) if keys else ():
             with opened_parquet(part) as file:
                 rows = file.read()
             found = pc.is_in(rows[self._key], value_set=chosen)
@@ -183,10 +186,9 @@ class JobShards:
 
     def _recover(self) -> None:
         for folder in self._folders.values():
-            for stale in folder.glob(".*.tmp"):
-                stale.unlink(missing_ok=True)
+            sweep(folder, older=0.0)
         for folder in list(self._folders.values())[:-1]:
-            for part in folder.glob(f"part-*{SUFFIX}"):
+            for part in part_files(folder):
                 if not (self._commit / part.name).exists():
                     part.unlink()
         there = self.read(self.commit.name, [self._key]) if self._journal_path.exists() else None
@@ -264,13 +266,18 @@ class JobShards:
         )
 
     def _next_part(self) -> str:
-        numbers = [int(part.stem.removeprefix("part-")) for part in self._commit.glob(f"part-*{SUFFIX}")]
+        numbers = [int(part.stem.removeprefix("part-")) for part in part_files(self._commit)]
         return f"part-{max(numbers, default=-1) + 1:05d}{SUFFIX}"
 
     def _open_journal(self) -> BinaryIO:
         if self._journal is None:
             self._journal = self._journal_path.open("ab", buffering=0)
         return self._journal
+
+
+def part_files(folder: Path) -> list[Path]:
+    """The parts in a job's folder, in order. Copies that somebody's synchronisation made have other names."""
+    return sorted(path for path in folder.glob(f"*{SUFFIX}") if _PART.fullmatch(path.name))
 
 
 def value_of(row: Any, column: str) -> Any:
@@ -335,7 +342,11 @@ def _to_table(table: Table[Any], rows: Sequence[Any]) -> pa.Table:
 def committed_parts(run: RunFolder, table: Table[Any]) -> list[Path]:
     """The committed part files of a table, over all jobs: those whose committing part exists."""
     folder = run.root / table.name
-    parts = sorted(folder.glob(f"model=*/language=*/topic=*/part-*{SUFFIX}"))
+    there = sorted(folder.glob(f"model=*/language=*/topic=*/*{SUFFIX}"))
+    parts = [path for path in there if _PART.fullmatch(path.name)]
+    for path in set(there) - set(parts) - _told:
+        _told.add(path)
+        _log.warning("%s: no file that Polyculture wrote (a copy of a synchronised folder?), and not read", path)
     if table.commit is None:
         return parts
     return [part for part in parts if (run.root / table.commit / part.relative_to(folder)).exists()]

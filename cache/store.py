@@ -23,7 +23,7 @@ from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.numbers import inputs_of, numbers_files
-from polyculture.cache.parquet import check_columns
+from polyculture.cache.parquet import check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
@@ -204,7 +204,25 @@ def _put_files(
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:
         rows = _read_files(connection, table, files, address)
+        _check_unique(rows, table, files)
         (rows.filter(IN_PLACE) if tied else rows).create_view(f"stored_{table.name}")
+
+
+def _check_unique(rows: duckdb.DuckDBPyRelation, table: Table[Any], files: Sequence[Path]) -> None:
+    """Raises `StoreError` where a row stands twice, as in a copied folder: every number would count it twice."""
+    if table.key is None or len(files) < 2:
+        return
+    (twice,) = rows.aggregate(f"count(*) - count(DISTINCT {table.key})").fetchall()[0]
+    if not twice:
+        return
+    seen: dict[str, Path] = {}
+    for file in files:
+        for key in read_rows(file, table, [table.key])[table.key].to_pylist():
+            if key in seen:
+                what = f"{twice} rows of {table.name} stand twice: one of them is in {seen[key]}, too"
+                remedy = "Move the copy out of the run's folder; Polyculture writes a row once."
+                raise StoreError(what, where=file, remedy=remedy)
+            seen[key] = file
 
 
 def _read_files(

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import SUFFIX, opened_parquet
+from polyculture.cache.parquet import opened_parquet
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import part_files
 
 BATCH_ROWS = 10_000
 
@@ -23,7 +24,7 @@ def wanted_batches(
     Rows that are still in the job's journal are not included; the next process that opens the job commits them.
     """
     requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
-    for part in sorted(run.shards(table.name, job).glob(f"part-*{SUFFIX}")):
+    for part in part_files(run.shards(table.name, job)):
         with opened_parquet(part) as file:
             for batch in file.iter_batches(batch_size=rows):
                 limit = limits.take(pc.index_in(batch["request_id"], value_set=requests))  # null: nobody wants it

@@ -16,9 +16,9 @@ import pyarrow as pa
 from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import connect
-from polyculture.cache.parquet import SUFFIX
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS
+from polyculture.cache.shards import part_files
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
@@ -37,7 +37,7 @@ def find_extractions(
     run: RunFolder, job: Job, wanted: Sequence[WantedText], model: str, topic: Topic
 ) -> Iterator[Extracted]:
     """The outcome for each wanted text that `model` has answered about. Failures are not taken over."""
-    own = sorted(run.shards(EXTRACTIONS.name, job).glob(f"part-*{SUFFIX}"))
+    own = part_files(run.shards(EXTRACTIONS.name, job))
     files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if wanted else []
     if not files:
         return

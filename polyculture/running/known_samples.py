@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from polyculture.cache.answers import sibling_parts
 from polyculture.cache.faults import RetryFailed
-from polyculture.cache.parquet import SUFFIX, largest
+from polyculture.cache.parquet import largest
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import RESPONSES
-from polyculture.cache.shards import JobShards, value_of
+from polyculture.cache.shards import JobShards, part_files, value_of
 from polyculture.cache.worker import left
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.step import SamplingStep
@@ -32,7 +32,7 @@ def samples_left(workspace: Workspace, job: Job, retry: RetryFailed | None = Non
 def _known(workspace: Workspace, job: Job) -> int:
     """One more than the highest number of a stored sample of a job; 0 where there is none."""
     run, column = workspace.run, "sample"
-    own = sorted(run.shards(RESPONSES.name, job).glob(f"part-*{SUFFIX}"))
+    own = part_files(run.shards(RESPONSES.name, job))
     parts = [*own, *(part for _, part in sibling_parts(run, job, RESPONSES))]
     journal = JobShards(run, job, [RESPONSES]).read_journal()
     waiting = (int(value_of(row, column)) for record in journal for row in record.get(RESPONSES.name, ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,9 +23,10 @@ import polyculture.cache.shards
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, Prompt
+from polyculture.cache.schema import CORE, EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, Prompt
 from polyculture.cache.shards import JobShards, committed_parts, unsealed
-from tests.store_builder import TABLES
+from polyculture.cache.store import open_store
+from tests.store_builder import TABLES, StoreBuilder
 
 JOB = Job("openai:org/model", "en", "food")
 ROOT = Path(__file__).parents[2]
@@ -307,3 +309,31 @@ def test_a_journal_with_strange_lines_is_sealed_without_them_and_says_so_once(
     caplog.clear()
     assert stored(run) == ["r0", "r1", "r3"]
     assert not caplog.records
+
+
+def test_files_that_polyculture_did_not_name_are_told_and_not_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What synchronised folders and file managers put beside a part."""
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask())
+    run = builder.write()
+    [part] = (run.root / "responses").rglob("part-00000.parquet")
+    names = ("part-00000 (1).parquet", "part-00000.sync-conflict-20261126-101010-ABC.parquet", "part-0.parquet")
+    for name in names:
+        shutil.copy(part, part.with_name(name))
+    with open_store(run, CORE) as store:
+        assert store.sql("SELECT count(*) FROM stored_responses").fetchall() == [(1,)]
+    assert all(name in caplog.text for name in names)
+
+
+def test_a_copied_folder_of_a_job_is_an_error_that_names_both_files(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask())
+    run = builder.write()
+    [part] = (run.root / "responses").rglob("part-00000.parquet")
+    copied = shutil.copytree(part.parent, part.parent.with_name("topic=food (conflicted copy)"))
+    with pytest.raises(StoreError, match="stand twice") as told:
+        open_store(run, CORE)
+    assert str(part.parent) in str(told.value)
+    assert str(copied) in str(told.value)
