@@ -7,7 +7,7 @@ engines and hubs read it, and it describes Parquet files, which a table schema o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import date
 from typing import Any
 
 from polyculture.reports.export.tables import Column, ExportedTable
@@ -64,7 +64,12 @@ _CONTEXT: dict[str, Any] = {
 
 
 def croissant(
-    name: str, version: str, tables: Sequence[ExportedTable], hashes: Mapping[str, str], licence: str | None
+    name: str,
+    version: str,
+    tables: Sequence[ExportedTable],
+    hashes: Mapping[str, str],
+    licence: str | None,
+    published: date,
 ) -> dict[str, Any]:
     """The metadata as JSON-LD. `hashes` has the SHA-256 of each table's file, by the table's name."""
     return {
@@ -74,7 +79,7 @@ def croissant(
         "description": "What language models write about cultures: texts, entities, their Wikidata items, and metrics.",
         "conformsTo": CONFORMS_TO,
         "version": version,
-        "datePublished": datetime.now(UTC).date().isoformat(),
+        "datePublished": published.isoformat(),
         "citeAs": _CITE,
         **({"license": licence} if licence else {}),
         "distribution": [_file(table, hashes[table.name]) for table in tables],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -20,11 +24,11 @@ from polyculture.cache.files import (
     ABANDONED,
     MARKER,
     claim_folder,
+    exchange,
     remove_folder,
     replacing,
     scratch_folder,
     store_faults,
-    sweep,
 )
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.layout import Layout
@@ -38,6 +42,7 @@ from polyculture.reports.export.redaction import redaction_of
 from polyculture.reports.export.tables import ExportedTable, choose_tables, rows_of
 
 CARD, METADATA, DATABASE = "README.md", "croissant.json", ".duckdb"
+_log = logging.getLogger(__name__)
 ABOUT = "about_this_export"  # the table of a DuckDB file that has the card, and says whose file it is
 
 
@@ -91,7 +96,8 @@ def _write_folder(
                     writer.write_batch(batch)
             hashes[table.name] = file_sha256(file)
         name = redaction.plain(manifest.experiment)
-        metadata = croissant(name, manifest.polyculture, kept, hashes, licence)
+        asked = datetime.fromtimestamp(run.manifest.stat().st_mtime, UTC).date()  # not today: each export is the same
+        metadata = croissant(name, manifest.polyculture, kept, hashes, licence, asked)
         text = json.dumps(metadata, ensure_ascii=False, indent=1)
         (folder / METADATA).write_text(f"{text}\n", encoding="utf-8")
         (folder / CARD).write_text(data_card(manifest, tables, redaction, licence), encoding="utf-8")
@@ -106,7 +112,6 @@ def _write_file(
     licence: str | None,
 ) -> None:
     redaction = redaction_of(manifest, run.root)
-    sweep(target.parent)
     with replacing(target) as temporary, connect(temporary) as database:
         for table in tables:
             if table.left_out is None:
@@ -149,10 +154,12 @@ def _not_ours(target: Path) -> StoreError:
 
 @contextmanager
 def _replacing_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`, which takes its place if the block succeeds; killed before, it has another name."""
+    """A new folder beside `target`, which takes its place in one step if the block succeeds.
+
+    What else lies in an earlier export, a user's own notes, goes along. Nothing but what this call made is removed.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep_folders(target)
-    folder = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    folder = _beside(target)
     claim_folder(folder)
     try:
         yield folder
@@ -161,11 +168,10 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
                 os.fsync(written.fileno())
         if target.exists():
             _check_folder(target)
-            before = folder.with_suffix(".old.tmp")
-            target.rename(before)
-            folder.rename(target)
-            claim_folder(before)  # an empty folder has no marker yet
-            remove_folder(before)
+            for path in _foreign(target):
+                _carry(path, folder / path.name)
+            exchange(target, folder)  # `folder` is the earlier export now
+            claim_folder(folder)  # an empty folder has no marker yet
         else:
             folder.rename(target)
     finally:
@@ -173,9 +179,34 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
             remove_folder(folder)
 
 
-def _sweep_folders(target: Path) -> None:
-    """Removes folders that killed exports to the same place left behind."""
-    for folder in target.parent.glob(f".{target.name}.*.tmp"):
-        with suppress(OSError, StoreError):  # another process removes it, too
-            if folder.is_dir() and time.time() - folder.stat().st_mtime > ABANDONED:
-                remove_folder(folder)
+def _beside(target: Path) -> Path:
+    """A temporary name beside `target`; those that killed exports left are named, and left to the user."""
+    left = re.compile(rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.tmp")
+    for path in target.parent.iterdir():
+        if left.fullmatch(path.name) and time.time() - path.stat().st_mtime > ABANDONED:
+            _log.warning("%s: left by an export that was killed; remove it", path)
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _foreign(target: Path) -> list[Path]:
+    """What an exported folder holds that no export wrote: its metadata name the files that one did."""
+    own = {CARD, METADATA, MARKER}
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        said = json.loads((target / METADATA).read_text(encoding="utf-8"))
+        own |= {file["contentUrl"] for file in said["distribution"]}
+    return [path for path in target.iterdir() if path.name not in own]
+
+
+def _carry(path: Path, to: Path) -> None:
+    """The same file or folder under another name, beside the first: linked, or copied where that cannot be."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, to, symlinks=True, copy_function=_link)
+    else:
+        _link(path, to)
+
+
+def _link(path: str | Path, to: str | Path) -> None:
+    try:
+        os.link(path, to, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(path, to, follow_symlinks=False)

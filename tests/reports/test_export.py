@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -169,9 +170,7 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
     target = tmp_path / "data"
     target.mkdir()
     write_export(run, store_layout(), target)
-    (target / "stale.parquet").touch()
     write_export(run, store_layout(), target)
-    assert not (target / "stale.parquet").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     write_export(run, store_layout(), tmp_path / "one.duckdb")
     write_export(run, store_layout(), tmp_path / "one.duckdb")
@@ -212,9 +211,44 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     long_ago = time.time() - 7200
     for path in left:
         os.utime(path, (long_ago, long_ago))
+    own = tmp_path / f".{name}.backup.tmp"
+    own.write_text("mine", encoding="utf-8")
+    os.utime(own, (long_ago, long_ago))
     write_export(run, store_layout(), target)
     assert target.exists()
-    assert list(tmp_path.iterdir()) == [target]
+    assert set(tmp_path.iterdir()) == {target, own, *left}, "only what this very call made is removed"
+
+
+def test_two_exports_of_a_run_are_the_same_bytes(run: RunFolder, folder: Path, tmp_path: Path) -> None:
+    again = write_export(run, store_layout(), tmp_path / "again", "CC-BY-4.0").path
+    assert {file.name: file.read_bytes() for file in again.iterdir()} == {
+        file.name: file.read_bytes() for file in folder.iterdir()
+    }
+    one, two = (write_export(run, store_layout(), tmp_path / name).path for name in ("one.duckdb", "two.duckdb"))
+    assert dumped(one) == dumped(two)
+
+
+def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder, tmp_path: Path) -> None:
+    target = write_export(run, store_layout(), tmp_path / "data").path
+    (target / "notes.md").write_text("mine", encoding="utf-8")
+    (target / "figures" / "deep").mkdir(parents=True)
+    (target / "figures" / "deep" / "one.svg").write_text("<svg/>", encoding="utf-8")
+    absent, done = [], threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            if not (target / CARD).exists() and not (target / CARD).exists():
+                absent.append(time.time())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    write_export(run, store_layout(), target)
+    done.set()
+    watching.join()
+    assert not absent
+    assert (target / "notes.md").read_text(encoding="utf-8") == "mine"
+    assert (target / "figures" / "deep" / "one.svg").read_text(encoding="utf-8") == "<svg/>"
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 def test_two_models_of_one_file_name_stay_two(run: RunFolder) -> None:
