@@ -8,7 +8,7 @@
     - ChangedExperimentError: an experiment that no longer fits the shards it left behind
     - MissingDependencyError: an optional package that is not installed, with the install line
     - EngineError: a model that cannot be opened or reached, or cannot do what is asked
-      - SystematicFaultError: a model's answers all fail for one reason: its stage stops itself (exit code 6)
+      - SystematicFaultError: one fault meets many prompts in a row: the stage stops itself (exit code 6)
     - StoreError: a folder that cannot be written or a file that cannot be read
     - SnapshotError: a Wikidata snapshot that is missing, broken or of another version
     - WikidataError: the live Wikidata service cannot be reached, refuses, or was given no contact
@@ -108,7 +108,7 @@ class EngineError(UserError):
 
 
 class SystematicFaultError(EngineError):
-    """All answers of a model fail for one reason, or its service for minutes: its stage stops itself."""
+    """One fault meets many prompts in a row: the stage of that model stops itself."""
 
     exit_code = 6
 

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 FILE = Path(__file__).with_name("faults.toml")
-CONTENT_POLICY, CONNECTION, UNUSABLE, OTHER = "content policy", "connection", "unusable answer", "other"
+CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
+RATE_LIMIT = "rate limit"
+REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
-Repeat = Literal["always", "once", "after an answer", "never"]
+Repeat = Literal["always", "once", "never"]
 _HTTP = re.compile(r"HTTP ([0-9]{3})\b(?:: )?")
+_CODE = re.compile(r"([a-z_]+): ")  # the server's own, where it stands before its message
 _LONGEST = 120  # characters of a reason
 # What makes two messages of one fault differ, and what stands for it; `failures.sql` has the same.
 _VARIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -48,9 +51,6 @@ class FaultKind:
     words: str = ""
     repeat: Repeat
     final: bool
-    service: bool
-    of_account: bool = False
-    same: Literal["kind", "message"]
     says: str
     remedy: str
 
@@ -66,10 +66,10 @@ class FaultKind:
 
 @dataclass(frozen=True, slots=True)
 class StopLimits:
-    """When a stage stops itself; 0 turns a rule off."""
+    """When a stage stops itself."""
 
-    answers: int
-    minutes: float
+    answers: int  # prompts in a row that meet one fault; 0: however many
+    minutes: float  # that a fault which may pass by itself lasts in mid-run; 0: however long
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,11 @@ def kind_of(status: int | None = None, codes: Collection[str | None] = (), messa
 
 
 def kind_of_error(error: str | None) -> FaultKind:
-    """The kind of a failure by the reason in its row; the server's code is not in it."""
+    """The kind of a failure by the reason in its row. Failures of one kind are the same fault, whatever they say."""
     words = error or ""
     http = _HTTP.match(words)
-    return kind_of(int(http[1]) if http else None, message=words)
+    code = _CODE.match(words, http.end()) if http else None
+    return kind_of(int(http[1]) if http else None, (code[1],) if code else (), words)
 
 
 def is_withheld(error: str | None, ending: str | None) -> bool:
@@ -116,12 +117,6 @@ def reason(error: str | None) -> str:
     for pattern, put in _VARIES:
         tail = pattern.sub(put, tail)
     return f"{head}{tail}"[:_LONGEST].rstrip(" ")
-
-
-def same_reason(error: str | None) -> str:
-    """What is equal for failures of one reason: the kind's name, or the kind's name and the message."""
-    kind = kind_of_error(error)
-    return kind.name if kind.same == "kind" else f"{kind.name}: {reason(error)}"
 
 
 def _fits(kind: FaultKind, status: int | None, message: str) -> bool:

@@ -73,9 +73,12 @@ class _Inflater:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that `Retry-After` asks for, as a number or a date; None where the header is missing or is neither.
 
-    At most a year.
+    At most a year. `Retry-After-Ms`, which some servers add, is finer.
     A date is compared with the server's own `Date`, whose clock may differ from ours. A date in the past is 0.
     """
+    fine = headers.get("Retry-After-Ms", "").strip()
+    if _SECONDS.fullmatch(fine):
+        return min(float(fine) / 1000, _LONGEST)
     header = headers.get("Retry-After", "").strip()
     if _SECONDS.fullmatch(header):
         return min(float(header), _LONGEST)

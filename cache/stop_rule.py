@@ -1,16 +1,22 @@
-"""Stops a stage whose answers all fail for one reason, or fail for minutes, before all of them are paid for.
+"""Stops a stage by evidence: one fault meets eight different prompts in a row, whatever its words are.
 
-    rule = StopRule("generate openai:one", StopLimits(answers=20, minutes=5))
-    rule.fail(Failure(job, "response-id", "prompt-id", "HTTP 500: busy"))     # twenty times
-    rule.stopped                                                              # the error that ends the stage
+    rule = StopRule("generate openai:one", StopLimits(answers=8, minutes=5))
+    rule.fail(Failure(job, "response-id", "prompt-id", "HTTP 400: Budget has been exceeded!"))     # eight times
+    rule.stopped                                                                      # the error that ends the stage
 
-What a fault is stands in the table of faults. A stage is a step with its models; its rule lives as long as the command.
+A prompt may be at fault itself, so that all its failures are one piece of evidence; unless it was answered before, or
+nothing was ever answered: then each failure is one. "In a row" means without an answer of use in between, in the order
+in which answers come: of many requests in flight, those that were sent before the fault began end a row at most once
+each. A fault that comes and goes, as a model that fails every other time, ends rows by itself: a row must be twice as
+long as the longest of that fault that an answer ended.
+
+Why eight: a fault that meets one answer in five by chance meets eight in a row once in 390,000 answers, and what a
+wrong stop costs is to give the command again. A stage is a step with its models; its rule lives as long as the command.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -18,7 +24,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import OTHER, UNUSABLE, StopLimits, fault_table, kind_of_error, same_reason
+from polyculture.cache.faults import OTHER, REJECTED, FaultKind, StopLimits, fault_table, kind_of_error
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job
 
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Places = Mapping[str, str]  # what the table's remedies leave open: 'url', 'key'
+Keys = dict[Job, set[str]]  # of rows, by job
+_REMEMBERED = 1000  # prompts with an answer of use, the last ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,16 @@ class Failure:
     subject: str  # what was asked: several samples of a prompt have one
     error: str | None
     first_try: bool = True  # not a second attempt because of a first answer that was of no use
+
+
+@dataclass(slots=True)
+class _Row:
+    """Failures of one kind since the last answer of use."""
+
+    error: str | None = None  # of the last of them
+    evidence: set[str] = field(default_factory=set)
+    subjects: set[str] = field(default_factory=set)
+    keys: Keys = field(default_factory=dict)
 
 
 @dataclass
@@ -52,91 +70,96 @@ class StopRule:
     drains: bool = False  # what was asked is paid and comes: it is kept before the stage ends
     stopped: SystematicFaultError | None = None
     advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
-    _failures: list[Failure] = field(default_factory=list)  # since the last success
-    _since: float | None = None  # when the service began to fail
-    _failing: int = 0  # answers since then
-    _of_account: int = 0  # of these, those that failed for a reason that is never one request's: payment, a key
-    _reasons: Counter[str] = field(default_factory=Counter)  # of first tries, before any success
-    _subjects: set[str] = field(default_factory=set)
+    _rows: dict[str, _Row] = field(default_factory=dict)  # by kind of fault
+    _ended: dict[str, int] = field(default_factory=dict)  # the longest row of a kind that an answer ended
+    _failed: dict[str, Keys] = field(default_factory=dict)  # by kind, all of this command
+    _of_use: dict[str, None] = field(default_factory=dict)  # prompts with an answer of use, the last ones
+    _last: float = 0.0  # when the last answer of use came
+    _fault: str | None = None  # the kind that stopped it
     _lock: Lock = field(default_factory=Lock)
 
-    def succeed(self) -> None:
+    def succeed(self, subject: str = "") -> None:
         """An answer was of use."""
         with self._lock:
-            self.answered = True
+            self.answered, self._last = True, self.clock()
+            if subject:
+                self._of_use.pop(subject, None)
+                self._of_use[subject] = None
+            if len(self._of_use) > _REMEMBERED:
+                del self._of_use[next(iter(self._of_use))]
             if self.stopped is None:
-                self._since, self._failing, self._of_account = None, 0, 0
-                self._failures.clear()
+                for kind, row in self._rows.items():
+                    self._ended[kind] = max(self._ended.get(kind, 0), len(row.evidence))
+                self._rows.clear()
 
     def fail(self, failure: Failure) -> None:
         """An answer failed. Sets `stopped` where that makes it systematic."""
+        kind = kind_of_error(failure.error)
         with self._lock:
-            self._note(failure)
-            if self.stopped is None and (words := self._is_systematic()):
-                self._stop(words)
+            row = self._rows.setdefault(kind.name, _Row())
+            row.error = failure.error
+            for keys in (row.keys, self._failed.setdefault(kind.name, {})):
+                keys.setdefault(failure.job, set()).add(failure.key)
+            if failure.first_try:
+                blameless = not self.answered or failure.subject in self._of_use
+                row.evidence.add(failure.key if blameless else failure.subject)
+                row.subjects.add(failure.subject)
+            if self.stopped is None and self._is_enough(kind, row):
+                words = "prompts" if len(row.subjects) == len(row.evidence) else "answers"
+                self._stop(kind, row, f"{len(row.evidence)} {words} in a row failed for this reason")
 
     def end(self, *, is_part: bool = False) -> None:
-        """The stage has nothing more to ask. A service that never answered is at fault, however few were asked.
+        """The stage has nothing more to ask. A fault that met all its answers is at fault, however few they were.
 
         `is_part`: others ask the same service beside this process, and may know better.
         """
         with self._lock:
-            if self.stopped is not None or self.answered or len(self._reasons) != 1:
+            if self.stopped is not None or self.answered or self.has_rows or is_part or len(self._rows) != 1:
                 return
-            kind = kind_of_error(self._failures[-1].error)
-            never = kind.service and not self.has_rows and (kind.of_account or not is_part)
-            if never or self._as_many_alike():
-                self._stop(f"all {self._reasons.total()} answers failed for this reason")
+            [row] = self._rows.values()
+            kind = kind_of_error(row.error)
+            several = kind.name == REJECTED and len(row.subjects) > 1 and self.limits.answers > 0
+            if not kind.final or several or self._is_long(row):
+                self._stop(kind, row, f"all {len(row.evidence)} answers failed for this reason")
 
     @property
     def is_one_prompt(self) -> bool:
-        """Whether as many answers as may fail have failed for one reason, all of one prompt: its job ends."""
+        """Whether as many answers as may fail have failed for one fault, all of one prompt: its job ends."""
         with self._lock:
-            return self._as_many_alike() and len(self._subjects) == 1
+            if self.answered:
+                return False
+            return any(self._is_long(row) and len(row.subjects) == 1 for row in self._rows.values())
 
     @property
     def unsettled(self) -> Mapping[Job, set[str]]:
-        """By job, the keys of rows that the fault explains: they do not count as settled."""
-        found: dict[Job, set[str]] = {}
-        for failure in self._failures if self.stopped else ():
-            found.setdefault(failure.job, set()).add(failure.key)
-        return found
+        """By job, the keys of rows that do not count as settled: what failed for the fault that stopped the stage.
 
-    def _note(self, failure: Failure) -> None:
-        kind = kind_of_error(failure.error)
-        of_service = kind.service or kind.name == UNUSABLE
-        if of_service:
-            self._since = self.clock() if self._since is None else self._since
-            self._failing += 1
-            self._of_account += kind.of_account
-        if not self.answered and failure.first_try:
-            self._reasons[same_reason(failure.error)] += 1
-            self._subjects.add(failure.subject)
-        if of_service or not self.answered:
-            self._failures.append(failure)
+        And rejections in words that nobody knows, of several prompts, where nothing was answered after them: no
+        evidence says that the prompts are to blame.
+        """
+        if self._fault is not None:
+            return self._failed[self._fault]
+        row = self._rows.get(REJECTED)
+        return row.keys if row is not None and self.limits.answers and len(row.subjects) > 1 else {}
 
-    def _is_systematic(self) -> str | None:
-        """Why the stage stops, in words; None where it goes on."""
-        if self._as_many_alike() and len(self._subjects) > 1:
-            return f"the first {self._reasons.total()} answers all failed for this reason"
-        if self.answered and 0 < self.limits.answers <= self._of_account:
-            return f"{self._of_account} answers in a row failed for this reason"
-        patience, since = self.limits.minutes * 60, self._since
-        lasted = 0.0 if since is None else self.clock() - since
-        if patience and lasted >= patience and self._failing >= max(1, self.limits.answers):
-            return f"no answer was of use in {lasted / 60:.0f} minutes"
-        return None
+    def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
+        """Whether a row of failures stops the stage."""
+        if not self._is_long(row, 2 * self._ended.get(kind.name, 0)) or (len(row.subjects) < 2 and not self.answered):
+            return False
+        passes = self.answered and kind.repeat == "always"  # a service that had answered may do so again
+        patience = self.limits.minutes * 60
+        return not passes or 0 < patience <= self.clock() - self._last
 
-    def _as_many_alike(self) -> bool:
-        return 0 < self.limits.answers <= self._reasons.total() and len(self._reasons) == 1 and not self.answered
+    def _is_long(self, row: _Row, least: int = 0) -> bool:
+        return self.limits.answers > 0 and len(row.evidence) >= max(self.limits.answers, least)
 
-    def _stop(self, words: str) -> None:
-        error = self._failures[-1].error
-        kind, own = kind_of_error(error), self.places()
+    def _stop(self, kind: FaultKind, row: _Row, words: str) -> None:
+        own = self.places()
         told = kind.remedy.format(**{"url": "the server", "key": "Check the API key.", **own})
-        remedy = self.advice(error or "") or told
-        what = f"{self.name}: {kind.says} ({error}): {words}, and nothing of it is settled"
-        self.stopped = SystematicFaultError(what, where=own.get("url") if kind.service else None, remedy=remedy)
+        remedy = self.advice(row.error or "") or told
+        what = f"{self.name}: {kind.says} ({row.error}): {words}, and nothing of it is settled"
+        self._fault = kind.name
+        self.stopped = SystematicFaultError(what, where=own.get("url"), remedy=remedy)
 
 
 def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -> None:
@@ -145,15 +168,16 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
     A refusal in words is an answer, though of no use. What fails before anybody is asked, as an entity that no token
     stands for, says nothing of the others.
     """
+    key = table.key or ""
+    subject = str(getattr(rows[0], table.subject or key)) if rows else ""
     if not rows or any(row.status == "ok" for row in rows):
-        rule.succeed()
+        rule.succeed(subject)
         return
-    row, key = rows[0], table.key or ""
+    row = rows[0]
     refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
     not_asked = getattr(row, "purchase", None) is None and kind_of_error(row.error).name == OTHER
     if not (refused or not_asked):
         first_try = (getattr(row, "attempts", None) or 1) <= 1
-        subject = str(getattr(row, table.subject or key))
         rule.fail(Failure(job, getattr(row, key), subject, row.error, first_try))
 
 

@@ -211,22 +211,21 @@ def do_works(
                     if rule is not None and _ends(rule, one, done):
                         break
     progress(outcome)
-    if rule is not None:
-        raise_stopped(run, step, rule)
+    if rule is not None and rule.stopped is not None:
+        end_stage(run, step, rule)
     return outcome
 
 
-def raise_stopped(run: RunFolder, step: Step[Any, Any], rule: StopRule) -> None:
-    """Raises the fault that stopped a stage, once what failed for it counts as unsettled; returns where there is none.
+def end_stage(run: RunFolder, step: Step[Any, Any], rule: StopRule) -> None:
+    """Makes what a stage left unsettled such that the next run asks it; raises the fault that stopped it, if any did.
 
     A job that another process has taken meanwhile is left to it.
     """
-    if rule.stopped is None:
-        return
     for job, keys in rule.unsettled.items():
         with suppress(JobHeldError), JobShards(run, job, step.tables) as shards:
             shards.reopen(keys)
-    raise rule.stopped
+    if rule.stopped is not None:
+        raise rule.stopped
 
 
 def _ends(rule: StopRule, one: _OpenWork[Any], done: Done) -> bool:

@@ -58,6 +58,7 @@ class StubServer:
         self.answered: list[tuple[str, int | None]] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []  # with their queries
         self.in_flight = self.most_in_flight = 0
         self._times: Counter[tuple[str, int | None]] = Counter()
         self._lock = Lock()
@@ -124,6 +125,7 @@ class StubServer:
             self.asked.append((prompt, seed))
             self.bodies.append(body)
             self.headers.append(headers)
+            self.paths.append(head[0].split()[1])
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

@@ -188,7 +188,7 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text.
     """
     sanitizer = ResponseSanitizer()
-    answer = body if isinstance(body, Mapping) else {}
+    answer = _table(_first(body) if isinstance(body, list) else body)  # errors come in lists, too
     shape = shape_of(answer)
     parts = _Parts() if shape is None else _SHAPES[shape][1](answer)
     usage = read_usage(parts.usage if shape else answer.get("usage"), sanitizer)

@@ -53,8 +53,8 @@ def run(
     command says who holds it since when, does the others, and ends with exit code 3. The last process without a choice
     takes over what others left, links, measures and reports.
 
-    A stage whose first answers all fail for one reason stops itself, as does one whose service fails for minutes; other
-    models go on. The last line says why and what to do, exit code 6.
+    A stage stops itself where one fault meets eight different prompts in a row; other models go on. The last line says
+    why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
 
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.

@@ -137,9 +137,9 @@ class LinkSection(_Section):
 
 
 class StopSection(_Section):
-    """When a stage whose answers all fail stops itself; 0 turns a rule off."""
+    """When a stage stops itself; 0 turns a rule off."""
 
-    answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # the first ones
+    answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # prompts
     minutes: float = Field(default_factory=lambda: fault_table().stop.minutes, ge=0, allow_inf_nan=False)
 
     @property

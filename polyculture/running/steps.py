@@ -15,7 +15,7 @@ from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
-from polyculture.cache.worker import Step, Work, do_works, raise_stopped
+from polyculture.cache.worker import Step, Work, do_works, end_stage
 from polyculture.console import Place, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
@@ -206,7 +206,7 @@ class StepRunner:
     def _end(self, step: Step[Any, Any], rule: StopRule) -> None:
         """Nothing is left of the works of a model."""
         rule.end(is_part=self.is_part)
-        raise_stopped(self.workspace.run, step, rule)
+        end_stage(self.workspace.run, step, rule)
 
     def _places(self, models: Sequence[str]) -> Places:
         """What the remedies say of the server of the models' engine."""

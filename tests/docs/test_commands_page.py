@@ -32,7 +32,7 @@ TAIL = """## Exit codes
 | 3 | a job is held by another process, which is named |
 | 4 | some requests failed: running again retries those that may pass, with `--retry-failed` the others, too |
 | 5 | `max_cost` would be passed |
-| 6 | a stage stopped itself: one reason for all first answers, or minutes of a failing service; [more](faults.md) |
+| 6 | a stage stopped itself: one fault met eight different prompts in a row; [more](faults.md) |
 | 7 | a condition of `compare --fail-if` holds |
 | 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
 | 7 | a condition of `compare --fail-if` holds |

@@ -23,6 +23,7 @@ def write(folder: Path, server: StubServer) -> Path:
         pytest.param(HTML, "answers with a web page (HTML), not as an OpenAI-compatible API", id="web page"),
         pytest.param(failure(404, "not found"), "has no such model, or no such path (HTTP 404:", id="unknown model"),
         pytest.param(failure(402, "pay"), "the account's quota is used up (HTTP 402: pay)", id="payment"),
+        pytest.param(failure(400, "too long"), "does not take the requests (HTTP 400: too long)", id="rejection"),
     ],
 )
 def test_what_every_request_meets_ends_the_run_in_its_last_line(tmp_path: Path, reply: Reply, said: str) -> None:
@@ -36,16 +37,6 @@ def test_what_every_request_meets_ends_the_run_in_its_last_line(tmp_path: Path, 
     line = result.stderr.splitlines()[-1]
     assert said in line
     assert line.startswith(f"polyculture: {server.url}: generate openai:mine: ")
-    assert asked == 10, "each answer is asked for once, and nothing else"
+    assert asked == 8, "as few as show that all of them would meet it"
     assert not (tmp_path / "runs" / "small" / "links.parquet").exists() or again.returncode == 0
     assert again.returncode == 0, again.stderr
-
-
-def test_a_deterministic_fault_is_recorded_once_and_not_asked_again(tmp_path: Path) -> None:
-    with StubServer(behaviour=lambda *_: failure(400, "too long")) as server:
-        file = write(tmp_path, server)
-        first, again = (polyculture("generate", file, cwd=tmp_path) for _ in range(2))
-        assert len(server.asked) == len(set(server.asked)) == 10
-    assert (first.returncode, again.returncode) == (4, 4)
-    why = polyculture("sql", file, "SELECT DISTINCT error, retryable FROM responses", cwd=tmp_path)
-    assert "HTTP 400: too long" in why.stdout

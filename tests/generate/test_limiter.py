@@ -95,6 +95,40 @@ def test_one_who_leaves_the_queue_takes_no_permit_along() -> None:
     assert asyncio.run(work()) == 0
 
 
+def test_from_a_fault_to_the_next_answer_few_are_sent() -> None:
+    async def work() -> tuple[int, int]:
+        limiter = Limiter(64, start=64)
+        permits = await fill(limiter)
+        waiting = [asyncio.create_task(limiter.acquire()) for _ in range(64)]
+        for _ in range(60):
+            limiter.failed()
+        await asyncio.sleep(0)
+        in_doubt = limiter._in_flight
+        limiter.succeeded(permits[0])
+        await asyncio.sleep(0)
+        in_flight = limiter._in_flight
+        for task in waiting:
+            task.cancel()
+        return in_doubt, in_flight
+
+    assert asyncio.run(work()) == (8, 64)
+
+
+def test_nothing_is_sent_before_the_time_that_the_server_names() -> None:
+    async def work() -> float:
+        limiter, loop = Limiter(8), asyncio.get_running_loop()
+        began = loop.time()
+        limiter.refused(await limiter.acquire(), wait=0.2)
+        gone = asyncio.create_task(limiter.acquire())
+        await asyncio.sleep(0)
+        gone.cancel()
+        await limiter.acquire()
+        assert limiter._in_flight == 1
+        return loop.time() - began
+
+    assert asyncio.run(work()) >= 0.2
+
+
 def requests(count: int) -> Iterator[Request]:
     return (Request(str(n), (Message("user", f"prompt {n}"),), Decoding(), (n,)) for n in range(count))
 
@@ -113,7 +147,7 @@ def test_a_server_that_bears_few_is_found_out_and_nothing_is_lost() -> None:
     assert [answer.error for answer in answers] == [None] * 800
     refused = len(server.asked) - len(server.answered)
     assert 0 < refused < 300
-    assert settled <= 32
+    assert settled <= 48, "of 64"
 
 
 def test_five_hundreds_cut_nothing() -> None:

@@ -1,8 +1,7 @@
-"""A service that answers nothing for minutes, as the engine sees it; and the few answers that it is asked for first."""
+"""How long a request to a failing service is repeated; and the few answers that a service is asked for first."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -22,24 +21,9 @@ from polyculture.generate.engines.base import (
     ScoreRequest,
 )
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.retries import Service
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.running.first_answers import FirstSamples, FirstScores, UntilStopped
 from tests.servers import Reply, StubServer, failure
-
-
-@dataclass
-class Clock:
-    """Time that passes only while somebody sleeps."""
-
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await asyncio.sleep(0)
 
 
 def requests(prompts: int, seeds: int) -> list[Request]:
@@ -49,61 +33,29 @@ def requests(prompts: int, seeds: int) -> list[Request]:
     ]
 
 
-def patient(server: StubServer, clock: Clock, **options: Any) -> OpenAIEngine:
-    spec = ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4, "max_retries": 50, **options})
-    engine = OpenAIEngine(spec, sleep=clock.sleep)
-    engine._service._clock = clock
-    return engine
+def patient(server: StubServer, **options: Any) -> OpenAIEngine:
+    return OpenAIEngine(
+        ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4, "max_retries": 50, **options})
+    )
 
 
-BUSY = [
-    pytest.param(lambda *_: failure(500, "busy", retry_after="20"), id="500"),
-    pytest.param(lambda _, before: failure((500, 429, 503)[before % 3], "x", retry_after="20"), id="several"),
-    pytest.param(lambda *_: failure(429, "slow down", retry_after="599"), id="429 with ten minutes each"),
-]
-
-
-@pytest.mark.parametrize("behaviour", BUSY)
-def test_a_service_that_answers_nothing_for_minutes_ends_the_work(behaviour: Any) -> None:
-    clock = Clock()
-    with StubServer(behaviour=behaviour) as server, patient(server, clock) as engine:
-        with pytest.raises(SystematicFaultError, match=r"no answer in 5 minutes\. ") as fault:
-            list(engine.sample(requests(100, 1)))
-        assert server.url in str(fault.value)
-        assert 3 <= len(server.asked) <= 4 * (300 // 20 + 2)
-    assert clock.now >= 300
+def test_a_request_is_given_up_after_so_many_minutes_however_many_tries_are_left() -> None:
+    with (
+        StubServer(behaviour=lambda *_: failure(500, "busy", retry_after="0.1")) as server,
+        patient(server, outage_minutes=1 / 60) as engine,
+    ):
+        found = list(engine.sample(requests(4, 1)))
+    assert all(completion.retryable for completion in found)
+    assert 4 * 5 <= len(server.asked) <= 4 * 12
 
 
 def test_a_service_that_answers_some_is_not_given_up() -> None:
     def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
-        return failure(500, "busy", retry_after="100") if before < 2 and body["seed"] % 5 else None
+        return failure(500, "busy", retry_after="0.02") if before < 2 and body["seed"] % 5 else None
 
-    clock = Clock()
-    with StubServer(behaviour=behaviour) as server, patient(server, clock, concurrency=1) as engine:
+    with StubServer(behaviour=behaviour) as server, patient(server, concurrency=1) as engine:
         found = list(engine.sample(requests(1, 60)))
     assert all(completion.error is None for completion in found)
-
-
-def test_a_slow_answer_that_is_open_is_waited_for() -> None:
-    clock = Clock()
-    service = Service(5, clock)
-    slow, quick = Attempt(), Attempt()
-    service.began(slow)
-    for _ in range(20):
-        service.began(quick)
-        clock.now += 30
-        service.failed(quick)
-        assert not service.is_down
-    service.succeeded(slow)
-    for _ in range(20):
-        service.began(quick)
-        clock.now += 30
-        service.failed(quick)
-    assert service.is_down
-
-
-class Attempt:
-    """Stands for an attempt: the service only tells attempts apart."""
 
 
 @dataclass

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.faults import kind_of_error
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, check_model, open_engine
 from polyculture.generate.engines.system_prompt import SystemPrompts
 from polyculture.generate.sampling import chat
@@ -87,28 +86,6 @@ def test_a_base_model_takes_none() -> None:
 def test_an_empty_one_is_none(system: str) -> None:
     with pytest.raises(EngineError, match="system"):
         check_model(ModelSpec("openai:m", {"system": system}))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "HTTP 400: System role not supported",
-        "HTTP 400: Developer instruction is not enabled for models/gemma-3-1b-it",
-        "HTTP 400: Only user and assistant roles are supported; this model does not support system messages",
-        "HTTP 400: Conversation roles must alternate user/assistant/user/assistant/...",
-    ],
-)
-def test_a_servers_refusal_names_the_remedy(words: str) -> None:
-    kind = kind_of_error(words)
-    assert (kind.name, kind.final) == ("system prompt", False)
-    assert "system" in kind.remedy
-
-
-@pytest.mark.parametrize(
-    "words", ["HTTP 400: temperature is not supported by this model", "HTTP 500: the file system is not mounted"]
-)
-def test_other_refusals_are_not_taken_for_it(words: str) -> None:
-    assert kind_of_error(words).name != "system prompt"
 
 
 def test_any_other_fault_of_a_template_is_left_alone() -> None:

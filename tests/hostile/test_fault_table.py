@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 from polyculture.cache import faults
-from polyculture.cache.faults import FaultKind, fault_table, kind_of, kind_of_error, reason, same_reason
+from polyculture.cache.faults import FaultKind, fault_table, kind_of, kind_of_error, reason
+from polyculture.generate.engines.openai.error_body import NO_REASON
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "faults.md"
@@ -26,7 +27,7 @@ def rendered() -> Iterator[str]:
         words = "with words" if kind.words and kind.statuses else "words" if kind.words else ""
         yield (
             f"| {kind.name} | {'; '.join(filter(None, [*known, words])) or 'all others'} | {kind.repeat} "
-            f"| {'final' if kind.final else 'asked again'} | {kind.same} | {kind.says} |"
+            f"| {'final' if kind.final else 'asked again'} | {kind.says} |"
         )
 
 
@@ -35,10 +36,9 @@ def test_the_page_says_what_the_file_says() -> None:
     table = [line for line in page if line.startswith("| ") and not line.startswith(("| what ends", "| kind", "| ---"))]
     assert table == list(rendered())
     text = " ".join(page)
-    assert f"first {TABLE.stop.answers} answers" in text
-    assert f"{TABLE.stop.minutes:g} minutes" in text
-    assert f"first {TABLE.stop.answers} answers" in str(TABLE.levels)
-    assert f"{TABLE.stop.minutes:g} minutes" in str(TABLE.levels)
+    assert f"meets {TABLE.stop.answers} different prompts" in text
+    assert f"after {TABLE.stop.minutes:g} minutes" in text
+    assert f"meets {TABLE.stop.answers} different prompts" in str(TABLE.levels)
 
 
 PASSING = {401, 402, 403, 404, 405, 407, 408, 409, 410, 421, 423, 425, 429}
@@ -47,8 +47,10 @@ PASSING = {401, 402, 403, 404, 405, 407, 408, 409, 410, 421, 423, 425, 429}
 @pytest.mark.parametrize("status", range(300, 600))
 def test_only_a_request_s_own_faults_are_final(status: int) -> None:
     own = 400 <= status < 500 and status not in PASSING
-    with_reason, without = (kind_of(status, message=f"HTTP {status}: {words}") for words in ("no such option", ""))
-    assert (with_reason.final, with_reason.service) == (own, not own)
+    with_reason, without = (
+        kind_of(status, message=f"HTTP {status}: {words}") for words in ("no such option", NO_REASON)
+    )
+    assert with_reason.final == own
     assert not without.final, "a server that gives no reason may be a proxy"
     assert "other" not in (with_reason.name, without.name)
 
@@ -60,6 +62,7 @@ CODES = [
     (403, "insufficient_balance", "payment", False),
     (400, "invalid_api_key", "key", False),
     (400, "model_not_found", "not found", False),
+    (400, None, "bad request", True),
     (503, None, "server error", False),
 ]
 
@@ -75,10 +78,9 @@ def test_ids_times_and_quotations_do_not_make_another_reason() -> None:
         "HTTP 400: request req_81af at 2026-11-23T07:03:29Z: 'Was isst man?' is no \"seed\" of 7",
         "HTTP 400: request req_9c-2 at Mon, 23 Nov 2026 07:03: 'هندی' is no \"top_k\" of 12345",
     ]
-    assert same_reason(told[0]) == same_reason(told[1])
-    assert same_reason("HTTP 400: no seed") != same_reason("HTTP 400: no top_k")
-    assert same_reason("HTTP 500: disk full") == same_reason("HTTP 502: bad gateway")
-    assert same_reason("the answer is no JSON: at 3") == same_reason("the answer has no list of mentions")
+    assert reason(told[0]) == reason(told[1])
+    assert reason("HTTP 400: no seed") != reason("HTTP 400: no top_k")
+    assert kind_of_error("HTTP 429: insufficient_quota: You exceeded your quota").name == "payment"
 
 
 def test_the_view_and_the_rule_read_a_reason_alike() -> None:
@@ -108,6 +110,6 @@ def test_every_kind_says_what_to_do(kind: FaultKind) -> None:
     assert kind.remedy.format(url="http://x/v1", key="Set KEY.")[0].isupper()
     assert kind.remedy.endswith((".", "{key}"))
     assert kind.says
-    assert not (kind.final and kind.service)
+    assert not (kind.final and kind.repeat == "always")
     assert kind.codes or kind.statuses or kind.words or kind is TABLE.kinds[-1]
     assert kind_of_error(None) is TABLE.kinds[-1]

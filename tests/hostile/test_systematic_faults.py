@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -76,8 +77,11 @@ SYSTEMATIC: list[Any] = [
     pytest.param(lambda *_: HTML, 1, id="web page"),
     pytest.param(lambda *_: Reply(304, b""), 1, id="redirect"),
     pytest.param(lambda *_: failure(400, "max_tokens is not supported"), 1, id="400"),
-    pytest.param(lambda body, _: failure(400, f"request {number(body)} at 12:00:{body['seed']}"), 1, id="400 with ids"),
-    pytest.param(lambda body, _: failure(400, f"bad '{body['messages'][0]['content']}'"), 1, id="400 with the prompt"),
+    pytest.param(
+        lambda body, _: failure(400, f"{number(body)} at {body['messages'][0]['content']}"), 1, id="any words"
+    ),
+    pytest.param(lambda *_: failure(400, "Budget has been exceeded! Current cost: 10.2"), 1, id="budget"),
+    pytest.param(lambda *_: Reply(400, b'[{"error": {"code": 400, "message": "API key expired"}}]'), 1, id="a list"),
     pytest.param(lambda *_: failure(400, "filtered", code="content_filter"), 1, id="content policy"),
     pytest.param(lambda *_: failure(400, "maximum context length is 8"), 1, id="context length"),
     pytest.param(lambda body, _: failure(500, f"trace {number(body)}", retry_after="0.01"), 2, id="500 with ids"),
@@ -100,7 +104,7 @@ def test_the_stage_of_one_model_stops_and_the_other_s_goes_on(
     assert asked(stub)["two"] == 2 * EACH
     last = result.stderr.splitlines()[-1]
     assert "generate openai:one: " in last
-    assert f"the first {FIRST} answers all failed for this reason" in last
+    assert f"{FIRST} answers in a row failed for this reason" in last
     assert "FROM failures" in last
     failed = "SELECT DISTINCT model, retryable FROM responses WHERE status = 'failed'"
     assert rows(file, failed) == [("openai:one", True)]
@@ -204,7 +208,7 @@ def _is_ja(body: Mapping[str, Any]) -> bool:
 
 def test_failures_of_several_reasons_are_rows(tmp_path: Path, stub: StubServer) -> None:
     """A model that fails now this way, now that, and answers in between, is asked to the end."""
-    replies = [failure(400, "too odd"), failure(403, "no"), failure(400, "too even"), None]
+    replies = [failure(400, "too odd"), failure(403, "no"), failure(422, "too even"), None]
     stub.behaviour = of_one(lambda body, _: replies[body["seed"] % 4])
     file = write(tmp_path, stub.url)
     result = polyculture("run", file, cwd=tmp_path)
@@ -239,25 +243,78 @@ def test_a_server_that_is_gone_ends_its_model_s_stage(tmp_path: Path, stub: Stub
     assert (tmp_path / "runs" / "faults" / "report.html").exists()
 
 
-@pytest.mark.parametrize("status", [402, 401])
-def test_an_account_that_is_refused_in_mid_run_is_not_asked_to_the_end(
-    tmp_path: Path, stub: StubServer, status: int
+GOOD = 30
+MID_RUN = [
+    pytest.param(failure(401, "bad key"), id="key"),
+    pytest.param(failure(404, "no such model"), id="404"),
+    pytest.param(failure(400, "Budget has been exceeded! Current cost: 10.2"), id="budget"),
+]
+
+
+@pytest.mark.parametrize("reply", MID_RUN)
+def test_a_fault_in_mid_run_is_not_paid_to_the_end_and_settles_nothing(
+    tmp_path: Path, stub: StubServer, reply: Reply
 ) -> None:
-    """After good answers: what says nothing of a request says it of the next one, too."""
-    good = EACH // 2
+    """After good answers, with 64 allowed in flight: "Budget has been exceeded!" once settled 90 prompts for good."""
     given = Counter[str]()
 
-    def reply(_body: Mapping[str, Any], _number: int) -> Reply | None:
-        given["asked"] += 1
-        return None if given["asked"] <= good else failure(status, "no credit" if status == 402 else "bad key")
+    def behaviour(body: Mapping[str, Any], _: int) -> Reply | None:
+        given[body["model"]] += 1
+        return reply if body["model"] == "one" and given["one"] > GOOD else None
 
-    stub.behaviour = of_one(reply)
+    stub.behaviour, stub.latency = behaviour, 0.05
     file = write(tmp_path, stub.url)
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
-    assert "answers in a row failed for this reason" in result.stderr
-    assert asked(stub)["one"] < good + 3 * FIRST  # and what was in flight
+    assert "in a row failed for this reason, and nothing of it is settled" in result.stderr
+    assert asked(stub)["one"] <= GOOD + 64, "no more than were in flight"
     assert asked(stub)["two"] == 2 * EACH
+    assert rows(file, "SELECT count(*) FROM responses WHERE status = 'failed' AND NOT retryable") == [(0,)]
     stub.behaviour = None
-    assert polyculture("run", file, cwd=tmp_path).returncode == 0
+    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH,)]
+
+
+def test_a_rejected_prompt_between_good_ones_is_settled_alone(tmp_path: Path, stub: StubServer) -> None:
+    rejected = failure(400, "This prompt is not allowed here")
+    stub.behaviour = of_one(lambda body, _: rejected if "日本" in body["messages"][0]["content"] else None)
+    file = write(tmp_path, stub.url)
+    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
+    assert rows(file, "SELECT retryable, count(*) FROM responses WHERE status = 'failed' GROUP BY ALL") == [(False, 30)]
+    before = asked(stub)["one"]
+    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
+    assert asked(stub)["one"] == before
+
+
+NAMED = [
+    pytest.param(
+        b'[{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "You exceeded your current quota, please '
+        b'check your plan and billing details. Please retry in 0.2s."}}]',
+        id="in words",
+    ),
+    pytest.param(
+        b'{"error": {"code": 429, "message": "You exceeded your current quota", "details": [{"@type": '
+        b'"type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.2s"}]}}',
+        id="in its details",
+    ),
+]
+
+
+@pytest.mark.parametrize("body", NAMED)
+def test_a_time_that_the_server_names_outranks_every_word(tmp_path: Path, stub: StubServer, body: bytes) -> None:
+    """A quota per minute: 40 answers, then a refusal until the time that it names has passed."""
+    window: dict[str, float] = {"began": 0.0, "given": 0.0}
+
+    def quota(_body: Mapping[str, Any], _: int) -> Reply | None:
+        now = time.monotonic()
+        if now - window["began"] > 0.2:
+            window.update(began=now, given=0.0)
+        window["given"] += 1
+        return Reply(429, body) if window["given"] > 40 else None
+
+    stub.behaviour = quota
+    file = write(tmp_path, stub.url)
+    file.write_text(file.read_text(encoding="utf-8").replace("max_retries = 1", "max_retries = 6"), encoding="utf-8")
+    result = polyculture("generate", file, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH,)]

@@ -8,12 +8,14 @@ from typing import Protocol, Self, TypeVar
 import openai
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.faults import RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.metering import Bill, Meter, read_usage
+from polyculture.generate.engines.openai.error_body import named_wait
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
+from polyculture.generate.engines.openai.retries import LONGEST_RETRY_AFTER
 
-_TOO_MANY = 429
 # The server, or a gateway before it, gave up waiting: the answer may have been written, and billed, all the same.
 _TIMED_OUT = (408, 504, 524)
 
@@ -27,8 +29,8 @@ class LaterError(RequestError):
 
     later = True
 
-    def __init__(self, reason: str, *, again: bool = False) -> None:
-        super().__init__(reason, retryable=again)
+    def __init__(self, reason: str, *, again: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(reason, retryable=again, retry_after=retry_after)
 
 
 class UselessAnswerError(LaterError):
@@ -36,7 +38,7 @@ class UselessAnswerError(LaterError):
     not bought again at once."""
 
     def __init__(self, reason: str, bill: Bill) -> None:
-        super().__init__(reason, again=not bill.completion_tokens)
+        super().__init__(reason, again=not bill.completion_tokens, retry_after=named_wait(reason))
         self.bill = bill
 
 
@@ -60,10 +62,10 @@ class Attempt:
         try:
             self._admission = None if self._meter is None else await self._meter.admit()
         except BaseException:
-            self._limiter.failed()
+            self._limiter.unused()
             raise
         if self._meter is not None and self._admission is None:
-            self._limiter.failed()
+            self._limiter.unused()
             raise NotAdmittedError
         return self
 
@@ -75,10 +77,11 @@ class Attempt:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if value is None or hasattr(value, "bill"):
+        if isinstance(value, RequestError) and value.kind.name == RATE_LIMIT:
+            asked = value.retry_after or 0.0
+            self._limiter.refused(self._permit, asked if asked <= LONGEST_RETRY_AFTER else 0.0)
+        elif value is None or hasattr(value, "bill"):
             self._limiter.succeeded(self._permit)
-        elif _status_of(value) == _TOO_MANY:
-            self._limiter.refused(self._permit)
         else:
             self._limiter.failed()
         if self._admission is not None:
@@ -111,8 +114,3 @@ def _usage_in(content: bytes) -> Bill:
     except ValueError:
         return Bill()
     return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer()).bill
-
-
-def _status_of(fault: BaseException) -> int | None:
-    error = fault.__cause__
-    return error.status_code if isinstance(error, openai.APIStatusError) else None

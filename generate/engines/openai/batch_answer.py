@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from polyculture.cache.faults import CONTENT_POLICY, kind_of
 from polyculture.cache.model_facts import BATCH
 from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
-from polyculture.generate.engines.openai.faults import RequestError, codes_of
+from polyculture.generate.engines.openai.error_body import read_error
+from polyculture.generate.engines.openai.faults import RequestError
 
 
 class _Response(BaseModel):
     status_code: int
-    body: Mapping[str, Any] | str | None = None
+    body: Any = None
 
 
 class _Error(BaseModel):
@@ -56,10 +56,8 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
         error = line.error or _Error()
         return failed(ask, chat.server.in_short(f"{error.code or 'no answer'}: {error.message or ''}".rstrip(": ")))
     if response.status_code != 200:
-        words = chat.server.in_short(f"HTTP {response.status_code}: {_words(response.body)}")
-        kind = kind_of(response.status_code, codes_of(response.body), words)
-        fault = failed(ask, words, retryable=not kind.final)
-        return replace(fault, ending="withheld") if kind.name == CONTENT_POLICY else fault
+        fault = chat.server.fault(response.status_code, read_error(response.body))
+        return replace(failed(ask, str(fault), retryable=fault.retryable), ending=fault.ending)
     try:
         answer = chat.read(response.body)
     except RequestError as fault:
@@ -70,8 +68,3 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
 def failed(ask: ChatCall, reason: str, *, retryable: bool = True) -> Completion:
     """A request of a batch that has no answer."""
     return Completion(ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH)
-
-
-def _words(body: Mapping[str, Any] | str | None) -> str:
-    error = body.get("error") if isinstance(body, Mapping) else None
-    return str(error["message"] if isinstance(error, Mapping) and "message" in error else error or body)

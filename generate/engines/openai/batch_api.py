@@ -23,13 +23,11 @@ from polyculture.generate.engines.batch_records import BatchRecord
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.chat import PATH, ChatApi
 from polyculture.generate.engines.openai.faults import RequestError
-from polyculture.generate.engines.openai.retries import Service, retry_policy
-from polyculture.generate.engines.openai.transport import open_client
+from polyculture.generate.engines.openai.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")
 _CLOCKS = 3600.0  # seconds by which the provider's clock and ours may differ
-_OF_EVERY_CALL = ("key", "payment", "refused", "web page")  # kinds of the table of faults
 _PATIENCE = 3600.0  # seconds to wait for a provider that cannot be reached
 
 Result = TypeVar("Result")
@@ -99,15 +97,7 @@ class BatchApi:
         self._insist(stream, self._chat.options.batch_file_deadline)
 
     async def _connect(self, most: int) -> openai.AsyncOpenAI:
-        return openai.AsyncOpenAI(
-            api_key=self._chat.key or "none",
-            base_url=self._chat.address,
-            max_retries=0,
-            http_client=open_client(
-                local=self._chat.local, timeout=self._chat.options.timeout, connections=1, most=most
-            ),
-            default_headers=self._chat.headers,
-        )
+        return self._chat.connect(1, most)
 
     async def _retrieve(self, batch_id: str) -> Batch:
         return self._a(Batch, await self._client.batches.retrieve(batch_id))
@@ -147,8 +137,7 @@ class BatchApi:
 
     def _insist(self, call: Callable[[], Coroutine[Any, Any, Result]], deadline: float) -> Result:
         """The call's result, with retries. A permanent fault ends the work; running again resumes."""
-        service = Service(0)  # the number of retries alone decides
-        retrying = Retrying(**retry_policy(self._chat.options.max_retries, service, _as_it_is), sleep=self._sleep)
+        retrying = Retrying(**retry_policy(self._chat.options.max_retries), sleep=self._sleep)
         try:
             result: Result = retrying(self._call, call, deadline)
         except RequestError as fault:
@@ -157,7 +146,7 @@ class BatchApi:
                 raise EngineError(f"has no batch API ({fault})", where=self._chat.server.url, remedy=remedy) from fault
             if fault.unreachable:
                 raise self._chat.server.unreachable(str(fault)) from fault
-            if fault.kind.name in _OF_EVERY_CALL:
+            if not fault.kind.final and fault.kind.repeat == "never":
                 raise self._chat.server.ended(fault) from fault
             remedy = "Run the same command again: it resumes."
             raise EngineError(f"the batch API fails: {fault}", where=self._chat.server.url, remedy=remedy) from fault
@@ -181,10 +170,6 @@ async def within(seconds: float, call: Callable[[], Coroutine[Any, Any, Result]]
             return await call()
     except TimeoutError as fault:
         raise RequestError(f"no whole answer within {seconds:g} seconds", retryable=True) from fault
-
-
-def _as_it_is(fault: RequestError) -> Exception:
-    return fault
 
 
 def request_line(ident: str, body: dict[str, object]) -> dict[str, object]:

@@ -10,7 +10,9 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
+
+import openai
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
@@ -18,8 +20,10 @@ from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answ
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
-from polyculture.generate.engines.openai.faults import RequestError, Server, looks_like_html
+from polyculture.generate.engines.openai.error_body import looks_like_html
+from polyculture.generate.engines.openai.faults import RequestError, Server
 from polyculture.generate.engines.openai.options import OpenAIOptions
+from polyculture.generate.engines.openai.transport import open_client
 from polyculture.generate.engines.options import read_options
 
 PATH = "/chat/completions"
@@ -57,8 +61,10 @@ class ChatApi:
         self._length = self.options.length_field or ("max_completion_tokens" if self._official else "max_tokens")
         self.key = self._read_key() if key is None else key
         learn(self.key)
-        self.address = without_password(self.options.base_url)  # the password goes in a header
-        self.headers = self._authorization()
+        # The password goes in a header; a query, as `?api-version=`, is sent with every call.
+        self._address, _, query = without_password(self.options.base_url).partition("?")
+        self._query: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
+        self._headers = self._authorization()
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
 
     def asks(self, request: Request) -> Iterator[ChatCall]:
@@ -87,6 +93,17 @@ class ChatApi:
             body["response_format"] = {"type": "json_object"}
         sent = {name: value for name, value in body.items() if name not in self.options.omit}
         return {**sent, **(self._more(request) if self._more else {}), **self.options.extra_body}
+
+    def connect(self, connections: int, most: int) -> openai.AsyncOpenAI:
+        """A client of the server, for use within one event loop. `most` is the size of an answer in bytes."""
+        return openai.AsyncOpenAI(
+            api_key=self.key or "none",
+            base_url=self._address,
+            max_retries=0,  # tenacity owns the retries
+            http_client=open_client(local=self.local, timeout=self.options.timeout, connections=connections, most=most),
+            default_headers=self._headers,
+            default_query=self._query,
+        )
 
     def parse(self, content: bytes) -> Answer:
         """The answer in a body. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""

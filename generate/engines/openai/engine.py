@@ -17,7 +17,6 @@ import openai
 from httpx2 import Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
-from polyculture.cache.errors import SystematicFaultError
 from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
@@ -26,8 +25,7 @@ from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall, Mo
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
-from polyculture.generate.engines.openai.retries import Service, retry_policy
-from polyculture.generate.engines.openai.transport import open_client
+from polyculture.generate.engines.openai.retries import retry_policy
 
 
 class OpenAIEngine:
@@ -46,8 +44,10 @@ class OpenAIEngine:
         self._api = ChatApi(spec, key, more)
         self.spec, self.options = spec, self._api.options
         self.template = ReasoningTemplate()
-        self._service = Service(self.options.outage_minutes)
-        self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries, self._service, self._down), sleep=sleep)
+        self._answered = False  # has the server answered any request?
+        self._retrying = AsyncRetrying(
+            **retry_policy(self.options.max_retries, self.options.outage_minutes), sleep=sleep
+        )
 
     def __enter__(self) -> Self:
         self._background = Background(f"engine {self.spec.model}")
@@ -63,8 +63,8 @@ class OpenAIEngine:
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields an answer or an error per request and seed, in the order of arrival.
 
-        Transient faults are retried with backoff. Raises `SystematicFaultError` where there is no server, and where
-        the server has answered no request for `outage_minutes`.
+        Transient faults are retried with backoff, for `outage_minutes` at most. Raises `SystematicFaultError` where
+        there is no server.
         """
         asks = (ask for request in requests for ask in self._api.asks(request))
         answers = self._background.map_unordered(self._answer, asks, self.options.concurrency)
@@ -72,18 +72,7 @@ class OpenAIEngine:
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
-        self._client = openai.AsyncOpenAI(
-            api_key=self._api.key or "none",
-            base_url=self._api.address,
-            max_retries=0,
-            http_client=open_client(
-                local=self._api.local,
-                timeout=self.options.timeout,
-                connections=self.options.concurrency,
-                most=self.options.most_bytes,
-            ),
-            default_headers=self._api.headers,
-        )
+        self._client = self._api.connect(self.options.concurrency, self.options.most_bytes)
 
     async def _disconnect(self) -> None:
         await self._client.close()
@@ -101,6 +90,7 @@ class OpenAIEngine:
     async def _call(self, ask: ChatCall) -> Completion:
         async with Attempt(ask.meter, self._limiter) as attempt:
             answer = attempt.billed(self._api.parse(await self._send(PATH, ask.whole)))
+        self._answered = True
         return completed(ask.request_id, ask.seed, answer)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
@@ -118,9 +108,6 @@ class OpenAIEngine:
     def _explain(self, error: openai.APIError) -> Exception:
         """The fault of one request. Nobody at the address before the first answer ends the work."""
         fault = self._api.server.explain(error)
-        if fault.unreachable and not self._service.answered:
+        if fault.unreachable and not self._answered:
             return self._api.server.unreachable(str(fault))
         return fault
-
-    def _down(self, fault: RequestError) -> SystematicFaultError:
-        return self._api.server.ended(fault, f": no answer in {self.options.outage_minutes:g} minutes")

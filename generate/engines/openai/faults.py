@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import aiohttp
 import openai
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of
-from polyculture.cache.http_answers import retry_after
+from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of_error
 from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import Ending
 from polyculture.generate.engines.metering import Bill
+from polyculture.generate.engines.openai.error_body import WEB_PAGE, ServerError, read_error
 
 _MAX_REASON = 300  # characters of a server's message that are kept
-WEB_PAGE = "a web page (HTML)"
+_TOO_MANY = 429
 _BROKE = "the connection broke"
 
 
@@ -34,7 +33,7 @@ class RequestError(Exception):
         unreachable: bool = False,
     ) -> None:
         super().__init__(reason)
-        self.kind = kind or kind_of(status, message=reason)
+        self.kind = kind or kind_of_error(reason)
         self.retryable = not self.kind.final if retryable is None else retryable  # a later run asks again
         self.status = status  # of HTTP, where there was an answer
         self.retry_after = retry_after  # seconds that the server asks to wait
@@ -64,7 +63,7 @@ class Server:
         if isinstance(error, openai.APIConnectionError):
             return self._connection(error)
         if isinstance(error, openai.APIStatusError):
-            return self._status(error)
+            return self.fault(error.status_code, read_error(error.response.content, error.response.headers))
         return RequestError(self.in_short(f"{type(error).__name__}: {error}"), kind=kind_of(message=_BROKE))
 
     def unreachable(self, reason: str) -> SystematicFaultError:
@@ -76,10 +75,10 @@ class Server:
         """A web server, or a proxy, answers with a page instead of an API response. Nobody bills it."""
         return WebPageError(WEB_PAGE)
 
-    def ended(self, fault: RequestError, since: str = "") -> SystematicFaultError:
-        """The end of the work because of a fault that every request meets; `since` says for how long."""
+    def ended(self, fault: RequestError) -> SystematicFaultError:
+        """The end of the work because of a fault that every request meets."""
         remedy = fault.kind.remedy.format(**self.places)
-        return SystematicFaultError(f"{fault.kind.says} ({fault}){since}", where=self.url, remedy=remedy)
+        return SystematicFaultError(f"{fault.kind.says} ({fault})", where=self.url, remedy=remedy)
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -107,37 +106,14 @@ class Server:
             return RequestError("no answer in time")
         return RequestError(f"{_BROKE}: {reason}")
 
-    def _status(self, error: openai.APIStatusError) -> RequestError:
-        status, words = error.status_code, _words(error)
-        kind = kind_of(status, codes_of(error.body), f"HTTP {status}: {words}")
-        reason, wait = self.in_short(f"HTTP {status}: {words}"), retry_after(error.response.headers)
-        return RequestError(reason, kind=kind, status=status, retry_after=wait)
-
-
-def codes_of(body: object) -> tuple[str, ...]:
-    """The codes of an error that its body has, as OpenAI and others write them: `code`, `type`, `status`."""
-    if not isinstance(body, Mapping):
-        return ()
-    inner = body.get("error")
-    parts: list[Mapping[str, Any]] = [body, inner] if isinstance(inner, Mapping) else [body]
-    codes = [part.get(name) for part in parts for name in ("code", "type", "status")]
-    return tuple(code.lower() for code in codes if isinstance(code, str))
-
-
-def looks_like_html(body: str | bytes) -> bool:
-    """Is this the beginning of a web page?"""
-    return body.lstrip()[:1] in ("<", b"<")
-
-
-def _is_html(headers: Mapping[str, str], body: object) -> bool:
-    return "html" in headers.get("content-type", "") or (isinstance(body, str) and looks_like_html(body))
-
-
-def _words(error: openai.APIStatusError) -> str:
-    """The server's own message, in any of the usual fields."""
-    if isinstance(error.body, Mapping):
-        return str(error.body.get("message") or error.body.get("detail") or error.body)
-    return WEB_PAGE if _is_html(error.response.headers, error.body) else str(error.body or error.message)
+    def fault(self, status: int, error: ServerError) -> RequestError:
+        """The fault of an answer with this status. A time that the server names for the next try outranks its words."""
+        kind = kind_of(status, error.codes, f"HTTP {status}: {error.words}")
+        if error.wait is not None and kind.repeat != "always":
+            kind = kind_of(_TOO_MANY)
+        code = next((code for code in error.codes if code in kind.codes and code not in error.words), None)
+        words = error.words if code is None else f"{code}: {error.words}"
+        return RequestError(self.in_short(f"HTTP {status}: {words}"), kind=kind, status=status, retry_after=error.wait)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -59,7 +59,7 @@ class OpenAIScorer(OpenAIEngine):
         except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
-            if fault.kind.service and fault.kind.name != NO_SUCH_PATH:
+            if not fault.kind.final and fault.kind.name != NO_SUCH_PATH:
                 raise self._api.server.ended(fault) from fault
             raise no_logprobs(self.spec, self._api.server.url, str(fault)) from fault
         prompts.compare(text.values, numbers.values)
