@@ -176,6 +176,8 @@ def _marks(text: str) -> Iterator[_Mark]:
         if pair.get("bare"):
             continue
         for name, opens in (("open", True), ("close", False)):
+            if pair[name] not in text:  # nearly always, and found out in a tenth of the time
+                continue
             found += [
                 _Mark(one.start(), _end_of(text, one.end(), pair[name]), f"pair {number}", opens)
                 for one in re.finditer(re.escape(pair[name]), text)
