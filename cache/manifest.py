@@ -14,6 +14,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.sanitize import conceal
 
+UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 FORMAT = 1  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
@@ -65,6 +66,13 @@ class Manifest(BaseModel):
     def deterministic(self) -> bool:
         """Whether the samples of a prompt are one text by the experiment's own settings."""
         return self.sampling.get("temperature") == 0 or self.sampling.get("top_k") == 1
+
+    def why_without(self, condition: str) -> str | None:
+        """Why no text has a condition, as a key of `texts().missing`; None where some have it. Of imported texts whose
+        file does not say theirs it is not known."""
+        if condition in self.conditions:
+            return None
+        return UNSTATED if UNSTATED in self.conditions else f"no_{condition}"
 
     def following(self, before: Manifest) -> Manifest:
         """The same, with the setups of the manifest before it among the former ones."""

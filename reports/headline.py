@@ -138,10 +138,9 @@ def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> st
     """The key in `texts().missing` of the reason why a metric has no value."""
     if metric == "consensus" and len(manifest.languages) < 2:
         return "one_language"
-    if metric in ("specificity", "specificity_gain") and "explicit" not in manifest.conditions:
-        return "no_explicit"
-    if metric == "specificity_gain" and "neutral" not in manifest.conditions:
-        return "no_neutral"
+    needed = {"specificity": ("explicit",), "specificity_gain": ("explicit", "neutral")}.get(metric, ())
+    if absent := next(filter(None, map(manifest.why_without, needed)), None):
+        return absent
     needs = [("answered", "unanswered"), ("extracted", "unread"), ("mentions", "unmentioned"), ("linked", "unlinked")]
     for fact, reason in needs:
         if not facts.get(fact):

@@ -53,7 +53,7 @@ def _figure(name: str, metric: str, by: str, frame: pd.DataFrame, manifest: Mani
         *([Key(single, "○")] if (boxed["many"] < FEWEST_IN_BOX).any() else []),
         *([Key(thin, "▯")] if (boxed["thin"] > 0.5).any() else []),
     ]
-    missing = "unlinked" if "explicit" in manifest.conditions else "no_explicit"
+    missing = manifest.why_without("explicit") or "unlinked"
     return make_figure(name, [panels], keys, missing, metric=metric, values={"fewest": str(FEWEST)})
 
 

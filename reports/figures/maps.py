@@ -181,15 +181,15 @@ def _native_key(name: str) -> list[Key]:
 
 
 def _missing(manifest: Manifest) -> str:
-    return "unlinked" if "explicit" in manifest.conditions else "no_explicit"
+    return manifest.why_without("explicit") or "unlinked"
 
 
 def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
     """A sentence on a panel without a number; empty for others, and for a condition that few runs ask."""
     if rows["estimate"].notna().any() or (rows.empty and panel.endswith(SELDOM)):
         return ""
-    from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
-    reason = "not_asked" if rows.empty else "no_neutral" if from_nowhere else "unlinked"
+    no_neutral = manifest.why_without("neutral") if panel.startswith(GAIN) else None
+    reason = "not_asked" if rows.empty else no_neutral or "unlinked"
     title = texts().figures["specificity"].panels[panel]
     return f"{title[0].upper()}{title[1:]}: {texts().missing[reason]}."
 

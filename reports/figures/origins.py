@@ -55,7 +55,7 @@ def naming(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
         }
         rows.append([_naming_panel(model, condition, halves, columns, top, manifest, names) for condition in halves])
     keys = [Key(label, "outline") for label in said.keys]
-    missing = next((f"no_{name}" for name in ("explicit", "neutral") if name not in manifest.conditions), "no_origins")
+    missing = next(filter(None, map(manifest.why_without, ("explicit", "neutral"))), "no_origins")
     return make_figure("naming", rows, keys, missing)
 
 
