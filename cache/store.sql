@@ -9,8 +9,8 @@ CREATE VIEW imported_prompts AS SELECT * FROM stored_imported_prompts;
 -- import_failures: a row is a row of an imported file that could not be taken, and the reason.
 CREATE VIEW import_failures AS SELECT * FROM stored_import_failures;
 
--- published_links: a row is an item that an imported study linked a surface to, and how many of its mentions say so.
-CREATE VIEW published_links AS SELECT * FROM stored_published_links;
+-- published_items: a row is an item that an imported study found in a text, as its file has it.
+CREATE VIEW published_items AS SELECT * FROM stored_published_items;
 
 -- prompt_reviews: a row is what a speaker of its language said of a template. Of templates that changed since, or are not
 -- asked, no prompt has the `template_id`.

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.sanitize import mended
+from polyculture.cache.sanitize import mended, parse
 from polyculture.imports.mapping import ITEM_FIELDS, Columns, known_names
-from polyculture.imports.record import BadRow, Record, shown
-from polyculture.imports.text import NoTextError
+from polyculture.imports.record import BadRow, Record, find, shown
 
-ITEMS = " items"  # the key of a record's items; no column of a file begins with a space
+ITEMS = " items"  # the key of a record's items, or of the reason why they cannot be read
+NO_ITEM = ("na", "nil", "none", "null", "nan", "n/a")  # QIDs that say that the study found none
 _QID = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,9})")
 _LONGEST_SURFACE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a text."""
+    """An item of a text, as the study has it and as we read it."""
 
     surface: str
-    kind: str
-    qid: str | None  # None where the study found none
+    type: str | None  # its kind or granularity, as it is written
+    kind: str | None  # of the topic; None where what is written is none of its kinds
+    qid: str | None  # as it is written, of an address its end; None where the study found none
     label: str | None
+    faults: tuple[tuple[str, str | None], ...] = ()  # what of it is not read, and its value
+
+    @property
+    def linked(self) -> str | None:
+        """The Wikidata item; None where there is none, or what is written is no QID."""
+        return self.qid if self.qid and _QID.fullmatch(self.qid) else None
 
 
 def by_text(rows: Iterable[Record | BadRow], columns: Columns) -> Iterator[Record | BadRow]:
-    """A record per text, with its items: those of rows that stand together and have the same fields."""
+    """A record per text, with its items: its lists, or those of rows that stand together and have the same fields."""
     of_text = [column for name, column in columns.columns.items() if name not in ITEM_FIELDS]
     waiting: Record | None = None
     same: Any = None
@@ -39,91 +45,92 @@ def by_text(rows: Iterable[Record | BadRow], columns: Columns) -> Iterator[Recor
         if isinstance(row, BadRow):
             yield row
             continue
-        try:
-            mine = _items(row, columns)
-        except NoTextError as fault:
-            yield BadRow(row.row, str(fault.args[0]), fault.args[1])
-            continue
-        key = [row.get(column) for column in of_text]
-        if waiting is not None and key == same and len(mine) == 1:
+        mine, listed = _items(row, columns)
+        key = None if listed else [row.get(column) for column in of_text]
+        if waiting is not None and key is not None and key == same and isinstance(mine, list):
             items += mine
             continue
         if waiting is not None:
             yield Record(waiting.row, {**waiting.values, ITEMS: items})
-        waiting, same, items = row, key, mine
+            waiting = None
+        if listed or not isinstance(mine, list):
+            yield Record(row.row, {**row.values, ITEMS: mine})
+        else:
+            waiting, same, items = row, key, mine
     if waiting is not None:
         yield Record(waiting.row, {**waiting.values, ITEMS: items})
 
 
 def read_item(values: Mapping[str, Any], topic: Topic) -> Item:
-    """An item in the words of a topic. Raises `NoTextError` with the reason where it is none."""
-    surface, qid = _text(values.get("surface")), _text(values.get("qid"))
-    if not surface:
-        raise NoTextError("item: its surface is empty", qid)
-    if len(surface) > _LONGEST_SURFACE or mended(surface) != surface:
-        raise NoTextError(f"item: its surface is no text of at most {_LONGEST_SURFACE} characters", shown(surface))
-    if qid is not None and qid.casefold() in ("nil", "none", "null", "nan", "n/a"):
-        qid = None
+    """An item in the words of a topic. What cannot be read of it is among its faults; the rest is kept."""
+    surface, written, label = (_text(values.get(name)) for name in ("surface", "granularity", "label"))
+    surface, qid, faults = mended(surface or ""), _text(values.get("qid")), list[tuple[str, str | None]]()
+    if not surface or len(surface) > _LONGEST_SURFACE:
+        what = f"longer than {_LONGEST_SURFACE} characters" if surface else "empty"
+        faults.append((f"item: its surface is {what}", shown(surface) or None))
+    qid = None if qid is None or qid.casefold() in NO_ITEM else qid
     matched = _QID.fullmatch(qid) if qid else None
     if qid and matched is None:
-        raise NoTextError("item: its QID is no QID", shown(qid))
-    label = _text(values.get("label"))
-    return Item(surface, _kind(values.get("granularity"), topic), matched[1] if matched else None,
-                mended(label)[:_LONGEST_SURFACE] if label else None)  # fmt: skip
+        faults.append(("item: its QID is no QID", shown(qid)))
+    kind = _kind(values.get("granularity"), topic)
+    if kind is None:
+        faults.append((f"item: its kind is not known in the topic {topic.code}", shown(written)))
+    return Item(surface[:_LONGEST_SURFACE], written, kind if surface and len(surface) <= _LONGEST_SURFACE else None,
+                matched[1] if matched else qid, label and mended(label)[:_LONGEST_SURFACE], tuple(faults))  # fmt: skip
 
 
-def _kind(value: Any, topic: Topic) -> str:
+def _kind(value: Any, topic: Topic) -> str | None:
+    """A kind of the topic: by its name, as MAKIEval names it, or the first counted one of a granularity."""
     written = _text(int(value) if isinstance(value, bool | float) and value in (0, 1) else value)
-    if written is None:
-        raise NoTextError("item: its granularity is missing", None)
-    folded = written.casefold().replace(" ", "_")
+    folded = (written or "").casefold().replace(" ", "_").replace("-", "_")
     kinds = {name.casefold(): name for name in topic.kinds}
-    if folded in kinds:
-        return kinds[folded]
+    name = kinds.get(folded) or kinds.get(known_names()["kinds"].get(folded, ""))
     level = known_names()["granularities"].get(folded.replace("_", "-"))
-    if level is None:
-        raise NoTextError("item: its granularity is not known (1 or 0, specific or general, or a kind of the topic)",
-                          shown(written))  # fmt: skip
-    kind_name = next((name for name, kind in topic.kinds.items() if kind.counted and kind.granularity == level), None)
-    if kind_name is None:
-        raise NoTextError(f"item: the topic {topic.code} has no counted kind of its granularity", shown(written))
-    return kind_name
+    if name is not None or level is None:
+        return name
+    return next((name for name, kind in topic.kinds.items() if kind.counted and kind.granularity == level), None)
 
 
-def _items(row: Record, columns: Columns) -> list[dict[str, Any]]:
-    """The items of a row: one, several by lists of one length, or none where nothing is said of any."""
+def _items(row: Record, columns: Columns) -> tuple[list[dict[str, Any]] | str, bool]:
+    """The items of a row, or why they cannot be read; and whether the row has lists of them."""
     named = {name: column for name, column in columns.columns.items() if name in ITEM_FIELDS}
-    values = {name: _listed(_value(row, column)) for name, column in named.items() if not column.startswith("=")}
     constant = {name: column[1:] for name, column in named.items() if column.startswith("=")}
+    try:
+        values = {name: _value(row, column) for name, column in named.items() if name not in constant}
+    except ValueError as fault:
+        return f"its items are no JSON: {shown(fault)}", True
     lists = {name: value for name, value in values.items() if isinstance(value, list)}
     if not lists:
-        return [] if all(_text(value) is None for value in values.values()) else [{**values, **constant}]
-    lengths = {len(value) for value in lists.values()}
-    if len(lengths) > 1:
+        return ([] if all(_text(value) is None for value in values.values()) else [{**values, **constant}]), False
+    if len({len(value) for value in lists.values()}) > 1:
         counts = ", ".join(f"{name} {len(value)}" for name, value in lists.items())
-        raise NoTextError("its lists of items are not of one length", counts)
+        return f"its lists of items are not of one length: {counts}", True
     single = {name: value for name, value in values.items() if name not in lists}
-    return [{**single, **constant, **dict(zip(lists, one, strict=True))} for one in zip(*lists.values(), strict=True)]
+    items = [{**single, **constant, **dict(zip(lists, one, strict=True))} for one in zip(*lists.values(), strict=True)]
+    return items, True
 
 
 def _value(row: Record, column: str) -> Any:
-    """A column's value; of a list of objects (`entities.qid`) the list of theirs."""
-    value = row.get(column)
-    head, _, rest = column.partition(".")
-    within = _listed(row.values.get(head)) if rest and value is None else None
+    """A column's value; of a list of objects (`entities[*].qid`) theirs. Raises `ValueError` for no JSON."""
+    head, _, rest = column.replace("[*]", "").partition(".")
+    if column in row.values or not rest:
+        return _listed(row.get(column))
+    within = _listed(row.values.get(head))
     if isinstance(within, list):
-        return [Record("", one).get(rest) if isinstance(one, Mapping) else None for one in within]
-    return value
+        return [next((value for _, value in find(one, rest)), None) for one in within]
+    if within is not None and not isinstance(within, Mapping):
+        raise ValueError(shown(within))
+    return _listed(row.get(column))
 
 
 def _listed(value: Any) -> Any:
-    """A list that a cell of a table holds as JSON."""
-    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+    """What a cell of a table holds as JSON: a list, or an object."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+            return parse(value.encode("utf-8", "surrogateescape"))
+        except ValueError as fault:
+            raise ValueError(shown(value)) from fault
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def _text(value: Any) -> str | None:

@@ -1,26 +1,39 @@
-"""Which column of a file says what of a text."""
+"""Which column of a file says what of a text: as the user says, by the file's shape, by usual names, or guessed."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
-from polyculture.imports.record import Record
+from polyculture.imports.record import MOST_COLUMNS, Record, merged, missing, names
+from polyculture.imports.shapes import ANSWER, Source
 
+TOKENS = ("prompt_tokens", "completion_tokens")
 FIELDS = (
-    *("text", "language", "topic", "model", "country", "condition", "prompt"),
-    *("id", "seed", "finish_reason", "prompt_tokens", "completion_tokens"),
+    "text",
+    "language",
+    "topic",
+    "model",
+    "country",
+    "condition",
+    "prompt",
+    "id",
+    "seed",
+    "finish_reason",
+    *TOKENS,
 )
 ITEM_FIELDS = ("surface", "granularity", "qid", "label")
-NEEDED = ("text", "language", "topic", "model")
 PARTS = "--parts"  # the pattern among stored columns: no field has this name
+DETECTED = "=?"  # the column of a language that is detected text by text
 _GAP = re.compile(r"\\\{([a-z_]*)\\\}")
+_LONG = 20  # characters that texts have on average; codes and labels are shorter
+_LONGER = 2.0  # so many times as long as the next column's are the texts of a column that is guessed
 
 
 @dataclass(frozen=True)
@@ -29,19 +42,34 @@ class Columns:
 
     columns: Mapping[str, str]
     pattern: tuple[str, re.Pattern[str]] | None = None
-    guessed: tuple[str, ...] = field(default=())  # fields whose column nobody named
+    guessed: tuple[str, ...] = ()  # fields whose column nobody named, and no shape of a file
+    notes: tuple[str, ...] = ()  # what was guessed or left, a line each
+    of_shape: tuple[str, ...] = ()  # fields that the file's shape has
+
+    @property
+    def items(self) -> bool:
+        """Whether the file says which items are in a text."""
+        return "surface" in self.columns
 
     def read(self, record: Record) -> dict[str, Any]:
         """The fields of a record; None where it does not say one."""
-        values = {name: self._value(record, column) for name, column in self.columns.items()}
+        values = {
+            name: column[1:] if column.startswith("=") else record.get(column) for name, column in self.columns.items()
+        }
         if self.pattern is not None:
             column, pattern = self.pattern
             matched = pattern.fullmatch(str(record.get(column) or ""))
             values |= {name: value for name, value in (matched.groupdict() if matched else {}).items() if value}
         return values
 
-    def _value(self, record: Record, column: str) -> Any:
-        return column[1:] if column.startswith("=") else record.get(column)
+    def with_field(self, name: str, column: str, note: str) -> Columns:
+        """The same with a column for a field that had none."""
+        return replace(self, columns={**self.columns, name: column}, notes=(*self.notes, note))
+
+    def without(self, name: str, note: str) -> Columns:
+        """The same without a column for a field."""
+        rest = {field: column for field, column in self.columns.items() if field != name}
+        return replace(self, columns=rest, notes=(*self.notes, note))
 
     @property
     def stored(self) -> dict[str, str]:
@@ -52,17 +80,22 @@ class Columns:
     @property
     def line(self) -> str:
         """What is taken from where, in a line."""
-        told = [
-            f"{name} is {column[1:]!r}" if column.startswith("=") else f"{name} from {column!r}"
-            for name, column in self.columns.items()
-        ]
+        plain = {name: column for name, column in self.columns.items() if name not in self.of_shape}
+        told = [", ".join(self.of_shape) + " as this format has them"] if self.of_shape else []
+        for name, column in plain.items():
+            if column == DETECTED:
+                told.append(f"{name} is detected")
+            else:
+                told.append(f"{name} is {column[1:]!r}" if column.startswith("=") else f"{name} from {column!r}")
         if self.pattern is not None:
             told.append(f"{', '.join(self.pattern[1].groupindex)} from parts of {self.pattern[0]!r}")
-        lacking = [name for name in FIELDS if name not in self.columns and name not in self._parts]
+        answers = ("finish_reason", *TOKENS) if self.columns.get("text") == ANSWER else ()
+        lacking = [name for name in FIELDS if name not in {*self.columns, *self.parts, *answers}]
         return f"{'; '.join(told)}. Not in the file, and not made up: {', '.join(lacking) or 'nothing'}"
 
     @property
-    def _parts(self) -> Mapping[str, int]:
+    def parts(self) -> Mapping[str, int]:
+        """The fields that the pattern takes."""
         return {} if self.pattern is None else self.pattern[1].groupindex
 
 
@@ -72,71 +105,114 @@ def known_names() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 
 
-def find_mapping(
-    first: Record,
-    told: Mapping[str, str],
-    usual: Mapping[str, str],
-    pattern: str | None,
-    path: Path,
-    *,
-    items: bool = False,
-) -> Columns:
-    """The mapping of a file by what the user says, where its format has things, and the names of its columns.
+def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, str], pattern: str | None) -> Columns:
+    """The mapping of a file, by its first records.
 
-    With `items` the columns of items are looked for, too. Raises `UserError` where a named
-    column is not in the file, or where nothing says a field that is needed.
+    Raises `UserError` where a path that the user names leads nowhere in any of them, and where nothing says the text,
+    topic or model. A language that nothing says is left out: it can be detected.
     """
+    first, path = merged(records) or Record("", {}), source.path
+    if len(first.values) > MOST_COLUMNS:
+        what = f"has {len(first.values)} columns in its first rows; at most {MOST_COLUMNS} are read"
+        raise UserError(what, where=path, remedy="A text is a row, and what is said of it a column.")
     parts = None if pattern is None else read_pattern(pattern)
-    columns = dict(told)
-    names = (*FIELDS, *ITEM_FIELDS) if items else FIELDS
-    if wrong := [name for name in told if name not in names]:
-        what = f"--{wrong[0]} is of items, and this format has none"
-        raise UserError(what, where=path, remedy="Say --format makieval.")
-    for name, column in told.items():
-        if not column.startswith("=") and first.get(column) is None and column.split(".")[0] not in first.values:
-            near = did_you_mean(column, first.values) or f"It has: {', '.join(map(str, first.values))}."
-            raise UserError(f"--{name.replace('_', '-')}: the file has no column {column!r}", where=path, remedy=near)
+    _check_told(records, {**told, **({} if parts is None else {PARTS: parts[0]})}, path)
+    fields = (*FIELDS, *ITEM_FIELDS) if source.shape.items or set(told) & set(ITEM_FIELDS) else FIELDS
+    columns, guessed, of_shape, notes = dict(told), list[str](), list[str](), list[str]()
+    taken = {*columns, *(parts[1].groupindex if parts else ())}
     by_case = {str(column).casefold(): str(column) for column in first.values}
-    for name in names:
-        if name in columns or (parts is not None and name in parts[1].groupindex):
+    usual = {**known_names()["names"], **known_names()["items"]}
+    for name in fields:
+        if name in taken:
             continue
-        candidates = (
-            [usual[name]] if name in usual else {**known_names()["names"], **known_names()["items"]}.get(name, ())
-        )
-        if name in usual:
-            if _may_have(first, usual[name]):
-                columns[name] = usual[name]
+        own = source.shape.columns.get(name)
+        if own is not None and any(record.get(own) is not None for record in records):
+            columns[name] = own
+            of_shape.append(name)
             continue
-        match = next((by_case[one] for one in candidates if one in by_case), None)
-        if match is not None and match not in columns.values():
-            columns[name] = match
-    has = {*columns, *(parts[1].groupindex if parts else ())}
-    lacking = [name for name in (*NEEDED, *(ITEM_FIELDS[:3] if items else ())) if name not in has]
+        column = next((by_case[one] for one in usual.get(name, ()) if one in by_case), None)
+        if column is None or column in columns.values():
+            continue
+        if name == "country" and (why := _of_a_person(column, first.values, source.shape.user)):
+            notes.append(
+                f"country is not taken from {column!r}: {why}. If texts were asked about it: --country {column}"
+            )
+            continue
+        columns[name] = column
+        guessed.append(name)
+    if "text" not in {*columns, *taken}:
+        columns["text"] = _longest_texts(records, columns, path)
+        guessed.append("text")
+        notes.append(f"text is guessed: the texts of {columns['text']!r} are the longest. --text names another column")
+    lacking = [name for name in ("topic", "model", *(ITEM_FIELDS[:3] if fields != FIELDS else ()))
+               if name not in {*columns, *taken}]  # fmt: skip
     if lacking:
         name = lacking[0]
-        remedy = f"Write --{name} COLUMN, or --{name} =VALUE for all rows. It has: {', '.join(map(str, first.values))}."
-        raise UserError(f"no column says the {name} of a text", where=path, remedy=remedy)
-    ordered = {name: columns[name] for name in names if name in columns}
-    return Columns(ordered, parts, tuple(name for name in ordered if name not in told))
+        remedy = f"Write --{name} COLUMN, or --{name} =VALUE for all rows. It has: {names(_paths(first.values))}."
+        raise UserError(f"read as {source.format}: nothing says the {name} of a text", where=path, remedy=remedy)
+    ordered = {name: columns[name] for name in fields if name in columns}
+    return Columns(ordered, parts, tuple(name for name in ordered if name in guessed), tuple(notes), tuple(of_shape))
 
 
-def _may_have(first: Record, column: str) -> bool:
-    """Whether a format's usual column is in this file, as its first record tells."""
-    return first.get(column) is not None or column in first.values
+def _check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:
+    """Raises `UserError` where a path leads nowhere, naming the key that is not there and those that are."""
+    for name, column in told.items():
+        column = re.split(r"[.\[|]", column)[0] if name in ITEM_FIELDS else column  # within are lists of any length
+        if column.startswith("=") or any(record.has(column) for record in records):
+            continue
+        head = next((record for record in records if record.has(re.split(r"[.\[|]", column)[0])), records[0])
+        near = did_you_mean(column, list(map(str, head.values))) if len(head.values) < 100 else ""
+        remedy = near if near.startswith("Did") else "See docs/importing.md for paths."
+        option = name if name == PARTS else f"--{name.replace('_', '-')}"
+        raise UserError(f"{option} {column}: {missing(head.values, column)}", where=path, remedy=remedy)
+
+
+def _of_a_person(country: str, columns: Iterable[Any], of_user: Collection[str]) -> str | None:
+    """Why a country is that of a person rather than the one that was asked about; None where nothing says so."""
+    if country in of_user:
+        return "in this format it is the user's"
+    people = known_names()["people"]
+    small = {str(one).casefold(): one for one in columns}
+    beside = next((one for name, one in small.items()
+                   if name in people["names"] or name.startswith(tuple(people["beginnings"]))), None)  # fmt: skip
+    return None if beside is None else f"beside {beside!r} it is that of a person"
+
+
+def _paths(values: Mapping[str, Any]) -> list[str]:
+    """Columns, and what is within a table of one."""
+    found = []
+    for name, value in values.items():
+        if name.startswith(" "):
+            continue
+        found += [f"{name}.{inner}" for inner in value] if isinstance(value, Mapping) and value else [name]
+    return found
+
+
+def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: Path) -> str:
+    """The column whose texts are by far the longest. Raises `UserError` where no column stands out."""
+    lengths = dict[str, float]()
+    for column in _paths((merged(records) or Record("", {})).values):
+        values = [record.get(column) for record in records]
+        texts = [value for value in values if isinstance(value, str)]
+        if column not in columns.values() and len(texts) > len(records) / 2:
+            lengths[column] = sum(map(len, texts)) / len(texts)
+    ranked = sorted(lengths, key=lambda column: -lengths[column])
+    if (
+        ranked
+        and lengths[ranked[0]] >= _LONG
+        and (len(ranked) < 2 or lengths[ranked[0]] >= _LONGER * lengths[ranked[1]])
+    ):
+        return ranked[0]
+    why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
+    remedy = f"Write --text COLUMN. It has: {names(_paths(records[0].values))}."
+    raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 
 
 def read_pattern(pattern: str) -> tuple[str, re.Pattern[str]]:
     """`custom_id={language}-{topic}-{}` as a column and a pattern. Raises `UserError` where it is none."""
     column, equals, form = pattern.partition("=")
-    names = _GAP.findall(re.escape(form))
-    wrong = [name for name in names if name and name not in FIELDS]
-    if (
-        not equals
-        or not column
-        or not any(names)
-        or wrong
-        or len({n for n in names if n}) < len([n for n in names if n])
-    ):
+    gaps = [name for name in _GAP.findall(re.escape(form)) if name]
+    if not equals or not column or not gaps or not set(gaps) <= set(FIELDS) or len(set(gaps)) < len(gaps):
         what = f"--parts {pattern!r} is no COLUMN=PATTERN with fields in braces"
         raise UserError(what, remedy="Write, for example, --parts 'custom_id={language}-{topic}-{}'.")
     # A part ends at the next character of the pattern: no two readings of one text, and no slow one.

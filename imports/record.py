@@ -1,32 +1,33 @@
-"""What a reader yields: records of a file, and rows that are none."""
+"""What a file yields: records, rows that are none, and the paths that reach into records.
+
+prompt                          a column
+messages[-1].content            an element of a list, from its end
+content[type=text].text         the elements of a list or table whose `type` is `text`; parts of one text are joined
+messages[role=assistant][0]     the first of these
+choices[*].text                 each element
+usage.input|usage.prompt        the first of these paths that has a value
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
+
+from polyculture.cache.sanitize import parse
 
 LONGEST_LINE = 16 * 2**20  # bytes of a line, or of a record in an archive
 LONGEST_TEXT = 1_000_000  # characters of a text that is taken
+MOST_COLUMNS = 16_384  # of a table: as many as a spreadsheet can have
 _SHOWN = 80
+_NAMED = 12  # keys in a message
+_STEP = re.compile(
+    r"\[(?P<index>-?\d{1,9})\]|\[(?P<each>\*)\]|\[(?P<key>[^\]=]+)=(?P<values>[^\]]*)\]|(?P<name>[^.\[\]]+)|\."
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of a file: values by column. Nested ones are reached with a dot: `doc.language`."""
-
-    row: str  # where it stands in the file
-    values: Mapping[str, Any]
-
-    def get(self, column: str) -> Any:
-        """The value of a column; None where there is none."""
-        if column in self.values:
-            return self.values[column]
-        value: Any = self.values
-        for part in column.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        return value
+Found = list[tuple[tuple[Any, ...], Any]]  # values, and where each stands in the lists on the way to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +37,71 @@ class BadRow:
     row: str
     reason: str
     value: str | None = None
+    lost: bool = True  # False: there is no text in it that is lost (a failed request, scores, the same text again)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file: values by column."""
+
+    row: str  # where it stands in the file
+    values: Mapping[str, Any]
+
+    def get(self, path: str) -> Any:
+        """The value at a path; None where there is none. Of several values a list, of parts of a text their text."""
+        if path in self.values:  # a column whose name looks like a path
+            return self.values[path]
+        for one in _alternatives(path):
+            found = find(self.values, one)
+            value = found[0][1] if len(found) == 1 else _joined_parts(one, [value for _, value in found])
+            if value is not None:
+                return value
+        return None
+
+    def has(self, path: str) -> bool:
+        """Whether there is a value at a path, be it null."""
+        return path in self.values or any(find(self.values, one) for one in _alternatives(path))
 
 
 Rows = Iterator[Record | BadRow]
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A format: how its files are recognised and read, and where its columns stand if nobody says otherwise."""
+def find(values: Any, path: str) -> Found:
+    """All values at a path, none where there is none."""
+    found, filtered = [((), values)], False
+    for step in _steps(path):
+        if filtered and isinstance(step, int):  # of what a condition chose
+            found = found[step:][:1] if step < 0 else found[step : step + 1]
+        elif filtered and isinstance(step, tuple) and step:
+            found = [(at, one) for at, one in found if _meets(one, step)]
+        else:
+            found = [(at + more, value) for at, one in found for more, value in _next(_opened(one), step)]
+        filtered = isinstance(step, tuple) and bool(step)
+    return found
 
-    name: str
-    about: str  # one line for the documentation
-    recognises: Callable[[Path], bool]
-    read: Callable[[Path, Path | None], Rows]  # the file, and a second one with the requests, where there is one
-    columns: Mapping[str, str]  # what a text has -> the column that says it; '=value' says it of all rows
-    items: bool = False  # whether its files say which items are in a text
+
+def missing(values: Any, path: str) -> str | None:
+    """Which part of a path is not there, and what is there in its place; None where the path leads to a value."""
+    if isinstance(values, Mapping) and path in values:
+        return None
+    alternatives = _alternatives(path)
+    if any(find(values, one) for one in alternatives):
+        return None
+    parts = _texts_of_steps(alternatives[0])
+    for end, part in enumerate(parts):
+        if not find(values, "".join(parts[: end + 1]).lstrip(".") or "."):
+            before = "".join(parts[:end]).lstrip(".")
+            there = [value for _, value in find(values, before or ".")]
+            inside = f"{before} has" if before else "there is"
+            return f"{inside} no {part.lstrip('.')}: {_contents(_opened(there[0]), part)}"
+    return None
+
+
+def names(keys: Iterable[Any]) -> str:
+    """The first keys in a line."""
+    every = [str(key) for key in keys]
+    more = f", and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return f"{', '.join(shown(key) for key in every[:_NAMED])}{more}"
 
 
 def merged(records: Iterable[Record]) -> Record | None:
@@ -59,6 +110,89 @@ def merged(records: Iterable[Record]) -> Record | None:
     for record in records:
         values = _joined({} if values is None else values, record.values)
     return None if values is None else Record("", values)
+
+
+def shown(value: object) -> str:
+    """A value in a line, shortened."""
+    line = " ".join(str(value)[: 10 * _SHOWN].split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _next(value: Any, step: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(step, str):
+        if isinstance(value, Mapping) and step in value:
+            yield (), value[step]
+    elif isinstance(step, int):
+        if isinstance(value, list) and -len(value) <= step < len(value):
+            yield (), value[step]
+    else:
+        elements = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+        for place, one in elements:
+            if not step or _meets(one, step):
+                yield (place,), one
+
+
+def _meets(value: Any, condition: tuple[Any, ...]) -> bool:
+    path, wanted = condition
+    return any(_plain(inner) in wanted for _, inner in find(value, path))
+
+
+@lru_cache(maxsize=1024)
+def _steps(path: str) -> tuple[str | int | tuple[Any, ...], ...]:
+    """Names, indexes, `()` for each element, and (path, values) for the elements whose path has one of the values."""
+    steps: list[str | int | tuple[Any, ...]] = []
+    for step in _STEP.finditer(path):
+        if step["index"]:
+            steps.append(int(step["index"]))
+        elif step["each"]:
+            steps.append(())
+        elif step["key"]:
+            steps.append((step["key"], frozenset(step["values"].split("|"))))
+        elif step["name"]:
+            steps.append(step["name"])
+    return tuple(steps)
+
+
+@lru_cache(maxsize=1024)
+def _alternatives(path: str) -> tuple[str, ...]:
+    return tuple(re.split(r"\|(?![^\[]*\])", path))
+
+
+def _texts_of_steps(path: str) -> list[str]:
+    parts = [f".{step[0]}" if step["name"] else step[0] for step in _STEP.finditer(path)]
+    return [part for part in parts if part != "."]
+
+
+def _joined_parts(path: str, values: Sequence[Any]) -> Any:
+    if values and "[type=" in path and all(isinstance(value, str) for value in values):
+        return "".join(values)
+    return list(values) or None
+
+
+def _contents(value: Any, part: str) -> str:
+    if isinstance(value, Mapping):
+        return f"it has {names(value)}"
+    if isinstance(value, list):
+        condition = _steps(part)[0]
+        if isinstance(condition, tuple) and condition:
+            there = {_plain(inner): None for one in value for _, inner in find(one, condition[0])}
+            return f"its {condition[0]} is {names(there)}" if there else f"no element has {condition[0]}"
+        return f"it is a list of {len(value)}; an element is [0] or [-1]"
+    return f"it is {'null' if value is None else 'a ' + type(value).__name__}"
+
+
+def _opened(value: Any) -> Any:
+    """The table or list that a cell of a table holds as JSON."""
+    if isinstance(value, str) and value[:1] in ("[", "{") and value[-1:] in ("]", "}"):
+        try:
+            return parse(value.encode("utf-8", "surrogateescape"))
+        except ValueError:
+            return value
+    return value
+
+
+def _plain(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,9 +204,3 @@ def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         elif known is None:
             both[name] = value
     return both
-
-
-def shown(value: object) -> str:
-    """A value in a line, shortened."""
-    line = " ".join(str(value).split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,8 +1,8 @@
 """Takes the texts of a file into a run's responses: once each, whatever is killed in between.
 
 A text's id is a hash of its file's name, its cell and its own key (else its words, and how often they came before), so
-that the same row has the same id in each attempt. Responses are written first and the row of the file last: an import
-that was killed is repeated, and skips what is there.
+that the same row has the same id in each attempt. Responses are written first and the row of the file last: what an
+import that was killed left is taken out by the next one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
 from polyculture.cache.catalog import Catalog
@@ -31,31 +33,32 @@ from polyculture.cache.schema import (
     IMPORTED_FILES,
     IMPORTED_PROMPTS,
     PROMPTS,
-    PUBLISHED_LINKS,
+    PUBLISHED_ITEMS,
     RESPONSES,
     ImportedFile,
     ImportedPrompt,
     ImportFailure,
     Prompt,
-    PublishedLink,
     Response,
 )
 from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.generate.detection import Detection, detect
-from polyculture.generate.engines.answer import read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
 from polyculture.generate.request import imported_request_id
-from polyculture.imports.items import by_text
+from polyculture.imports.files import data_files
 from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
-from polyculture.imports.readers.makieval import shards_of
-from polyculture.imports.record import BadRow, Reader, Record
-from polyculture.imports.text import NO_SEED, ImportedText, NoTextError, TextReader
+from polyculture.imports.record import BadRow, Record
+from polyculture.imports.removal import keep_imports
+from polyculture.imports.shapes import Source
+from polyculture.imports.survey import Survey, survey, texts_of
+from polyculture.imports.text import NO_SEED, ImportedText
 
 WORDING = "imported"  # of all imported prompts: nobody knows which of them ask the same
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
+Again = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,14 @@ class Taken:
 
     file: ImportedFile
     reasons: Counter[str]  # why rows were not taken
-    before: bool = False  # the same file had been imported: nothing was done
+    columns: Columns | None = None  # by which it was read; None where the same file had been imported: nothing was done
     unread_seeds: int = 0  # texts whose seed is no whole number: it is NULL, and the text's note says it
+    empty: int = 0  # texts of no letter: answers that name nothing
+    broken: int = 0  # answers without a text, which failed
     versions: bool = False  # taken as a later version of a file of this name
     gone: int = 0  # texts of an earlier version of the file that are no longer in it, and stay
+    replaced: int = 0  # texts of an earlier import that this one replaces
+    types: frozenset[str] = frozenset()  # of items, as the file names them
 
 
 @dataclass
@@ -82,88 +89,106 @@ class _Known:
 
 def take_file(
     run: RunFolder,
-    path: Path,
-    reader: Reader,
+    source: Source,
     columns: Columns,
     catalog: Catalog,
     progress: Progress,
     *,
-    inputs: Path | None = None,
-    add: bool = False,
+    again: Again = lambda _: None,
+    skip_rows: bool = False,
 ) -> Taken:
-    """Takes a file's texts into a run. A file that is there already is not read again.
+    """Takes a file's texts into a run. A file that is there already by the same columns is not read again.
 
-    Raises `UserError` where the same file was imported by another mapping, where a file of this name was imported with
-    another content and `add` does not say to take what is new, or where no row can be taken. Raises `JobHeldError`
-    where another import into the run is at work.
+    `again` is told what is there of the file already, and answers 'replace', 'add' (what is new in it) or None.
+    Raises `UserError` where it answers None, and where rows cannot be taken and `skip_rows` does not say to leave them.
+    Raises `JobHeldError` where another import into the run is at work.
     """
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(run.root / ".import.lock", timeout=0):
-            return _take(run, path, reader, columns, catalog, progress, inputs, add)
+            return _take(run, source, columns, catalog, progress, again, skip_rows)
     except Timeout as fault:
         raise JobHeldError(f"{run.root}: another import is at work") from fault
 
 
 def _take(
     run: RunFolder,
-    path: Path,
-    reader: Reader,
+    source: Source,
     columns: Columns,
     catalog: Catalog,
     progress: Progress,
-    inputs: Path | None,
-    add: bool,
+    again: Again,
+    skip_rows: bool,
 ) -> Taken:
-    sha256 = digest_of(path)
+    path, sha256 = source.path, digest_of(source.path)
+    found = survey(source, columns, catalog)
+    columns = found.columns
     files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
     same = next((file for file in files if file.sha256 == sha256), None)
-    if same is not None:
-        if not _taken_alike(same, reader, columns):
-            what = f"was imported on {same.imported_at} by another mapping; nothing is taken by this one"
-            remedy = "Import it into an experiment of its own: --as OTHER.toml."
-            raise UserError(what, where=path, remedy=remedy)
-        return Taken(same, Counter(), before=True)
-    earlier = [file for file in files if file.file == path.name]
-    if earlier and not add:
-        what = f"has changed since a file of this name was imported on {earlier[-1].imported_at}"
-        remedy = (
-            "If it is another file, rename one of the files; if it is a later version, take what is new in it: --add."
-        )
-        raise UserError(what, where=path, remedy=remedy)
+    if same is not None and same.format == source.format and json.loads(same.columns) == columns.stored:
+        return Taken(same, Counter())
+    _check(found, path, skip_rows)
+    earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
+    answer = again(_there(same, earlier[-1])) if earlier else None
+    if earlier and (answer is None or (answer == "add" and same is not None)):
+        remedy = "Take it anew in place of that: --again replace."
+        if same is None:
+            remedy += " Take what is new in it: --again add. If it is another file, rename one of the two."
+        raise UserError(_there(same, earlier[-1]), where=path, remedy=remedy)
+    replaced = sum(file.texts for file in earlier) if answer == "replace" else 0
+    if answer == "replace":
+        files, earlier = [file for file in files if file not in earlier], []
+    if answer == "replace" or unfinished_import(run).exists():  # a killed import may have had other columns
+        unfinished_import(run).write_text(path.name, encoding="utf-8")
+        keep_imports(run, {file.import_id for file in files})
     known = _known(run)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
-    rows = reader.read(path, inputs)
-    taking.published = Published(run, catalog) if reader.items else None
-    for row in by_text(rows, columns) if reader.items else rows:
-        taking.take(row, columns)
+    taking.published = Published(run, catalog, sha256[:16]) if columns.items else None
+    for one in texts_of(source, columns, catalog):
+        taking.take(one)
         report(Outcome(taking.texts + taking.known_texts, taking.reasons.total(), taking.known_texts))
-    if not taking.texts and not taking.known_texts:
-        most = taking.reasons.most_common(1)
-        why = f": of {taking.rows} rows, {most[0][1]} because {most[0][0]}" if most else ": it has no rows"
-        raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
     taking.flush()
     done = ImportedFile(
         import_id=sha256[:16],
         file=path.name,
         sha256=sha256,
         imported_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        format=reader.name,
+        format=source.format,
         columns=json.dumps(columns.stored, ensure_ascii=False),
         rows=taking.rows,
-        texts=taking.texts + taking.resumed,
-        known=taking.known_texts - taking.resumed,
+        texts=taking.texts,
+        known=taking.known_texts,
         failed=taking.reasons.total(),
     )
     _write_tables(run, known, taking, [*files, done])
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
-    return Taken(done, taking.reasons, unread_seeds=taking.unread_seeds, versions=bool(earlier), gone=gone)
+    return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, bool(earlier), gone,
+                 replaced, taking.published.types if taking.published else frozenset())  # fmt: skip
 
 
-def _taken_alike(file: ImportedFile, reader: Reader, columns: Columns) -> bool:
-    """Whether a file was read by this format and mapping."""
-    return file.format == reader.name and bool(json.loads(file.columns) == columns.stored)
+def _check(found: Survey, path: Path, skip_rows: bool) -> None:
+    """Raises `UserError` where no text can be taken, or rows would be left out that nobody said to leave."""
+    worst = found.lost.most_common(1)
+    if not found.texts:
+        why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" if worst else ": it has none"
+        raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
+    if worst and not skip_rows:
+        reason, count = worst[0]
+        value = found.first[reason].value
+        row = f"row {found.first[reason].row}" + (f": {value}" if value else "")
+        others = f", {found.lost.total() - count} for other reasons" if len(found.lost) > 1 else ""
+        what = f"{found.lost.total()} of {found.rows} rows cannot be taken: {count} because {reason} ({row}){others}"
+        remedy = (
+            "Nothing is imported, as the other rows may differ from these. Correct them, or leave them: --skip-rows."
+        )
+        raise UserError(what, where=path, remedy=remedy)
+
+
+def _there(same: ImportedFile | None, earlier: ImportedFile) -> str:
+    if same is not None:
+        return f"was imported on {same.imported_at} by other columns ({same.texts} texts)"
+    return f"has changed since a file of this name was imported on {earlier.imported_at} ({earlier.texts} texts)"
 
 
 class _Taking:
@@ -172,44 +197,38 @@ class _Taking:
     def __init__(self, run: RunFolder, name: str, import_id: str, catalog: Catalog, known: _Known) -> None:
         self._run, self._name, self._import_id = run, name, import_id
         self._catalog, self._known = catalog, known
-        self._reader = TextReader(catalog)
         self._waiting: dict[Job, list[Response]] = {}
         self._held = 0
         self._repeats = Counter[str]()
-        self._seen: set[str] = set()
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
-        self.rows = self.texts = self.known_texts = self.unread_seeds = 0
+        self.rows = self.texts = self.known_texts = self.unread_seeds = self.empty = self.broken = 0
         self.published: Published | None = None  # the items of the texts, where the file says them
-        self.resumed = known.by_import[import_id]  # of an import of this very file that was killed
 
-    def take(self, row: Record | BadRow, columns: Columns) -> None:
+    def take(self, one: tuple[Record, ImportedText] | BadRow) -> None:
         """Takes one row: a response, one that is there already, or a failure with its reason."""
         self.rows += 1
-        if isinstance(row, BadRow):
-            self._refuse(row)
+        if isinstance(one, BadRow):
+            self._refuse(one)
             return
-        try:
-            text = self._reader.read(columns.read(row))
-            response_id = self._id(text)
-        except NoTextError as fault:
-            self._refuse(BadRow(row.row, str(fault.args[0]), fault.args[1]))
-            return
+        row, text = one
+        response_id = self._id(text)
         prompt = self._prompt(text)
         job = Job(text.model, text.language, text.topic)
         known = response_id in self._known.ids
         response = None if known else self._response(text, prompt, response_id, row.row)
         if self.published is not None:
             # The file's items are looked for in what counts: the text without reasoning and markers.
-            said = text if response is None else replace(text, text=response.text or "")
             sample = None if response is None else response.sample
-            for bad in self.published.take(row, said, prompt, response_id, job, sample):
+            for bad in self.published.take(row, text, prompt, response_id, job, sample):
                 self._refuse(bad)
         if response is None:
             self.known_texts += 1
             return
         self._known.ids.add(response_id)
         self.texts += 1
+        self.empty += response.text is not None and not response.text.strip()
+        self.broken += response.text is None
         self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
         self._waiting.setdefault(job, []).append(response)
         self._held += 1
@@ -233,23 +252,17 @@ class _Taking:
             self.failures.append(ImportFailure(self._import_id, self._name, row.row, row.reason, row.value))
 
     def _id(self, text: ImportedText) -> str:
-        cell = (self._name, text.model, text.language, text.topic, text.label, text.country, text.prompt)
-        if text.key is None:
-            words = content_id(*cell, text.text)
-            self._repeats[words] += 1
-            return content_id("imported", words, self._repeats[words])
-        key, text_id = content_id(*cell, "key", text.key), content_id("imported", *cell, "key", text.key, text.text)
-        if key in self._seen:
-            raise NoTextError("its id was there before, in the same file", text.key[:80])
-        self._seen.add(key)
-        return text_id
+        if text.key is not None:
+            return content_id("imported", self._name, *text.cell, "key", text.key, text.text)
+        words = content_id(self._name, *text.cell, text.text)
+        self._repeats[words] += 1
+        return content_id("imported", words, self._repeats[words])
 
     def _response(self, text: ImportedText, prompt: Prompt, response_id: str, row: str) -> Response:
         place = (text.model, prompt.prompt_id, text.language, text.topic)
         number = self._known.texts[place]
         self._known.texts[place] += 1
-        answer = read_text(text.text, text.finish_reason)
-        said = answer.text
+        answer, said = text.answer, text.answer.text
         detected = Detection() if said is None else detect(said, self._catalog.language(text.language), self._catalog)
         return Response(
             response_id=response_id,
@@ -266,7 +279,7 @@ class _Taking:
             text=said,
             error=answer.error,
             retryable=None if said is not None else False,
-            finish_reason=text.finish_reason,
+            finish_reason=answer.ending_raw,
             ending=answer.ending,
             reasoning=answer.reasoning,
             prompt_tokens=text.prompt_tokens,
@@ -275,9 +288,9 @@ class _Taking:
             language_confidence=detected.confidence,
             script=detected.script,
             script_share=detected.script_share,
-            model_version=None,
+            model_version=answer.version,
             refused=None if said is None else is_refusal(said, text.language),
-            note="; ".join(filter(None, (text.note, answer.note))) or None,
+            note=text.note,
             origin=f"{self._import_id}:{row}",
         )
 
@@ -295,7 +308,7 @@ def digest_of(path: Path) -> str:
     """The SHA-256 of a file's bytes; of a folder that of its files' names and bytes."""
     if not path.is_dir():
         return file_sha256(path)
-    parts = [f"{one.relative_to(path).as_posix()} {file_sha256(one)}" for one in shards_of(path)]
+    parts = [f"{one.relative_to(path).as_posix()} {file_sha256(one)}" for one in data_files(path)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -321,23 +334,19 @@ def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[Im
         for (model, prompt_id, language, topic), texts in sorted(known.texts.items())
     ]
     failures = [ImportFailure(**row) for row in _rows(run, IMPORT_FAILURES)]
-    write_parquet(objects_to_table(PROMPTS, list(known.prompts.values())), run.table(PROMPTS.name))
+    used = {prompt_id for _, prompt_id, _, _ in known.texts}
+    prompts = [prompt for prompt in known.prompts.values() if prompt.prompt_id in used]
+    write_parquet(objects_to_table(PROMPTS, prompts), run.table(PROMPTS.name))
     write_parquet(objects_to_table(IMPORTED_PROMPTS, counts), run.table(IMPORTED_PROMPTS.name))
     refused = [one for one in failures if one.import_id != files[-1].import_id] + taking.failures
     write_parquet(objects_to_table(IMPORT_FAILURES, refused), run.table(IMPORT_FAILURES.name))
     if taking.published is not None:
-        links = [PublishedLink(**row) for row in _rows(run, PUBLISHED_LINKS)]
-        mine = taking.published.links(files[-1].import_id)
-        counted = {_meaning(link) for link in mine}
-        same = {file.import_id for file in files if file.file == files[-1].file}  # earlier versions, counted again
-        links = [link for link in links if link.import_id not in same or _meaning(link) not in counted] + mine
-        write_parquet(objects_to_table(PUBLISHED_LINKS, links), run.table(PUBLISHED_LINKS.name))
+        mine, path = objects_to_table(PUBLISHED_ITEMS, taking.published.items), run.table(PUBLISHED_ITEMS.name)
+        before = read_rows(path, PUBLISHED_ITEMS) if path.exists() else mine.slice(0, 0)
+        old = pc.invert(pc.is_in(before["response_id"], mine["response_id"]))  # of a later version both have the text
+        write_parquet(pa.concat_tables([before.filter(old), mine]), path)
     write_parquet(objects_to_table(IMPORTED_FILES, files), run.table(IMPORTED_FILES.name))
     unfinished_import(run).unlink(missing_ok=True)
-
-
-def _meaning(link: PublishedLink) -> tuple[str, ...]:
-    return link.language, link.topic, link.kind, link.surface, link.qid
 
 
 def _rows(run: RunFolder, table: Table[Any]) -> Iterator[dict[str, Any]]:

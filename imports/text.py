@@ -10,14 +10,17 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
+from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
+from polyculture.generate.detection import detect
+from polyculture.generate.engines.answer import Answer, read_text
 from polyculture.generate.engines.imported import PREFIX
-from polyculture.imports.mapping import known_names
-from polyculture.imports.record import LONGEST_TEXT, shown
+from polyculture.imports.mapping import DETECTED, Columns, known_names
+from polyculture.imports.prompts import NAMED, PromptReader
+from polyculture.imports.record import LONGEST_TEXT, Record, missing, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
-UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 _MISSING_IN_R = "NA"
 _LONGEST_LABEL = 100
 _SEED = re.compile(r"([+-]?[0-9]{1,20})(?:\.0*)?")
@@ -39,53 +42,116 @@ class ImportedText:
     label: str  # the condition as it is written: ids are of it, as they were before known ones were folded
     country: str | None
     prompt: str | None
-    text: str
+    text: str  # as it came
+    answer: Answer  # what it answers, without reasoning and markers; without a text where there is none
     key: str | None
     seed: int | None
-    finish_reason: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
     note: str | None
 
+    @property
+    def cell(self) -> tuple[str | None, ...]:
+        """What it answers, as its file says."""
+        return (self.model, self.language, self.topic, self.label, self.country, self.prompt)
+
 
 @dataclass(frozen=True)
 class TextReader:
-    """Reads fields as texts of a catalogue."""
+    """Reads the records of a file as texts of a catalogue."""
 
     catalog: Catalog
+    columns: Columns
 
-    def read(self, values: Mapping[str, Any]) -> ImportedText:
-        """The text of a row. Raises `NoTextError` with the reason where it has none that can be measured."""
-        text, sanitizer = values.get("text"), ResponseSanitizer()
-        if text is None or (isinstance(text, str) and not text.strip()):
-            raise NoTextError("the text is empty", None)
-        if not isinstance(text, str):
-            raise NoTextError(f"the text is a {type(text).__name__}", shown(text))
+    def read(self, record: Record) -> ImportedText:
+        """The text of a record. Raises `NoTextError` with the reason where it has none that can be measured.
+
+        An empty text, and one that is null, is a text as `generate` has it: an answer that names nothing, and one that
+        failed.
+        """
+        values, sanitizer = self.columns.read(record), ResponseSanitizer()
+        text, answer = self._text(record, values)
+        prompt, key = values.get("prompt"), values.get("id")
+        prompt = None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
+        language = self.language(values.get("language"), answer.text or "", prompt)
+        country = self.country(values.get("country"))
+        label = values.get("condition")
+        if not _missing(label):
+            label = self._label("condition", label)
+        else:
+            label, country = self._by_prompt(prompt, country, language)
+        given = (values.get("prompt_tokens"), values.get("completion_tokens"))
+        tokens = (answer.usage.prompt, answer.usage.completion) if given == (None, None) else given
+        return ImportedText(
+            model=PREFIX + self._label("model", values.get("model")),
+            language=language,
+            topic=self.topic(values.get("topic")),
+            condition=_folded(label),
+            label=label,
+            country=country,
+            prompt=prompt,
+            text=text,
+            answer=answer,
+            key=None if _missing(key) else mended(str(key))[:1_000],
+            seed=_seed(values.get("seed"), sanitizer),
+            prompt_tokens=sanitizer.count("prompt_tokens", tokens[0]),
+            completion_tokens=sanitizer.count("completion_tokens", tokens[1]),
+            note="; ".join(filter(None, (sanitizer.note, answer.note))) or None,
+        )
+
+    def words(self, record: Record) -> tuple[str, str | None] | None:
+        """The answer of a record and its prompt, in which its language can be detected; None where it has no text."""
+        values = self.columns.read(record)
+        try:
+            _, answer = self._text(record, values)
+        except NoTextError:
+            return None
+        prompt = values.get("prompt")
+        return answer.text or "", prompt if isinstance(prompt, str) else None
+
+    def _text(self, record: Record, values: Mapping[str, Any]) -> tuple[str, Answer]:
+        """The text as it came, and the answer that it is."""
+        text = values.get("text")
+        if isinstance(text, Answer):
+            answer, text = text, text.raw or text.text or ""
+        elif text is None or isinstance(text, str):
+            column = self.columns.columns.get("text", "")
+            if text is None and (why := missing(record.values, column)):
+                raise NoTextError(f"--text {column}: {why}" if not column.startswith(" ") else why, None)
+            answer, text = read_text(text, _word(values.get("finish_reason"))), text or ""
+        else:
+            several = (
+                f" of {len(text)}: name one, as {self.columns.columns['text']}[-1]" if isinstance(text, list) else ""
+            )
+            raise NoTextError(f"the text is a {type(text).__name__}{several}", shown(text))
         if len(text) > LONGEST_TEXT:
             raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
         if mended(text) != text:
             raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
-        prompt, key, label = values.get("prompt"), values.get("id"), values.get("condition")
-        label = UNSTATED if _missing(label) else self._label("condition", label)
-        return ImportedText(
-            model=PREFIX + self._label("model", values.get("model")),
-            language=self.language(values.get("language")),
-            topic=self.topic(values.get("topic")),
-            condition=_folded(label),
-            label=label,
-            country=self.country(values.get("country")),
-            prompt=None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT),
-            text=text,
-            key=None if _missing(key) else mended(str(key))[:1_000],
-            seed=_seed(values.get("seed"), sanitizer),
-            finish_reason=sanitizer.text("finish_reason", values.get("finish_reason"), 40),
-            prompt_tokens=sanitizer.count("prompt_tokens", values.get("prompt_tokens")),
-            completion_tokens=sanitizer.count("completion_tokens", values.get("completion_tokens")),
-            note=sanitizer.note,
-        )
+        return text, answer
 
-    def language(self, value: Any) -> str:
-        """A catalogue's code: by BCP-47 code in any case (`en-US`, `zh_Hant`), ISO 639-2/3 code, or name."""
+    def _by_prompt(self, prompt: str | None, country: str | None, language: str) -> tuple[str, str | None]:
+        """The condition, and the country where the file has no column of it, by the countries that a prompt names."""
+        named = NAMED if prompt is None else self._prompts.named(prompt, language)
+        if country is None and "country" not in {*self.columns.columns, *self.columns.parts}:
+            country = next(iter(named.countries)) if len(named.countries) == 1 else None
+        if country is not None:
+            return "explicit" if country in named.countries else UNSTATED, country
+        # Two witnesses: the column of countries is empty, and nothing in the prompt looks like a country.
+        column = {"country"} & {*self.columns.columns, *self.columns.parts}
+        return ("neutral" if column and prompt and not named.countries and not named.near else UNSTATED), None
+
+    @cached_property
+    def _prompts(self) -> PromptReader:
+        return PromptReader(self.catalog)
+
+    def language(self, value: Any, text: str = "", prompt: str | None = None) -> str:
+        """A catalogue's code: by BCP-47 code in any case (`en-US`, `zh_Hant`), ISO 639-2/3 code, or name; detected
+        where the column of it is `DETECTED`."""
+        if value == DETECTED[1:]:
+            value = detected_language(text, prompt, self.catalog)
+            if value is None:
+                raise NoTextError("its language cannot be detected: --language COLUMN or =CODE says it", shown(text))
         written = self._label("language", value)
         code = written.casefold().replace("_", "-")
         tried = ["-".join(code.split("-")[:end]) for end in range(len(code.split("-")), 0, -1)]
@@ -156,6 +222,22 @@ class TextReader:
                     codes_of.setdefault(name.casefold(), set()).add(code)
         alone = {name: next(iter(codes)) for name, codes in codes_of.items() if len(codes) == 1}
         return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
+
+
+def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | None:
+    """The language that a text was asked in: its prompt's, else its own; None where neither can be told."""
+    for one in filter(None, (prompt, text)):
+        for asked in ("en", "zh"):  # of Chinese without a distinctive character the one that is asked for
+            found = detect(one, catalog.language(asked), catalog)
+            if found.language is not None or (found.script or "")[:3] != "Han":
+                break
+        if found.language is not None:
+            return found.language
+    return None
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _folded(label: str) -> str:

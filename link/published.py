@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
@@ -22,15 +23,26 @@ from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
 _TABLES: tuple[Table[Any], ...] = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
+_LINK = ["language", "topic", "kind", "surface", "qid"]
+
+
+def published_links(items: pa.Table) -> pa.Table:
+    """How many mentions of a surface the study links to an item: of `published_items` those that are in their text, of
+    a kind of the topic, and with a QID."""
+    linked = pc.match_substring_regex(items["qid"], r"^Q[1-9]\d{0,9}$")
+    counted = pc.and_(pc.and_(linked, pc.invert(items["hallucinated"])), pc.is_valid(items["kind"]))
+    groups = items.filter(counted).group_by(_LINK, use_threads=False).aggregate([("item", "count"), ("label", "min")])
+    renamed = groups.rename_columns({"item_count": "mentions", "label_min": "label"})
+    return renamed.sort_by([(name, "ascending") for name in _LINK])
 
 
 @dataclass(frozen=True)
 class PublishedLinker:
-    """Takes the links of `published_links`; names and countries of items are those of `source`."""
+    """Takes the links that a study published; names and countries of items are those of `source`."""
 
     catalog: Catalog
     source: Source
-    links: pa.Table  # of the table `published_links`
+    links: pa.Table  # see `published_links`
 
     @cached_property
     def identity(self) -> str:

@@ -22,7 +22,7 @@ from polyculture.cache.schema.generated import (
     Response,
     WantedResponse,
 )
-from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedLink
+from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedItem
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
 from polyculture.cache.schema.measured import Judgement, PromptReview, SaturationInterval, VarianceComponent
 from polyculture.cache.schema.numbers import Number
@@ -44,7 +44,7 @@ __all__ = [
     "MENTIONS",
     "PROMPTS",
     "PROMPT_REVIEWS",
-    "PUBLISHED_LINKS",
+    "PUBLISHED_ITEMS",
     "RESPONSES",
     "SATURATION_INTERVALS",
     "TABLES",
@@ -65,7 +65,7 @@ __all__ = [
     "Number",
     "Prompt",
     "PromptReview",
-    "PublishedLink",
+    "PublishedItem",
     "Response",
     "SaturationInterval",
     "VarianceComponent",
@@ -106,7 +106,7 @@ JUDGEMENTS = Table("judgements", Judgement)
 PROMPT_REVIEWS = Table("prompt_reviews", PromptReview)
 IMPORTED_FILES = Table("imported_files", ImportedFile)
 IMPORTED_PROMPTS = Table("imported_prompts", ImportedPrompt)
-PUBLISHED_LINKS = Table("published_links", PublishedLink)
+PUBLISHED_ITEMS = Table("published_items", PublishedItem)
 IMPORT_FAILURES = Table("import_failures", ImportFailure)
 
 TABLES: tuple[Table[Any], ...] = (
@@ -128,7 +128,7 @@ TABLES: tuple[Table[Any], ...] = (
     IMPORTED_FILES,
     IMPORTED_PROMPTS,
     IMPORT_FAILURES,
-    PUBLISHED_LINKS,
+    PUBLISHED_ITEMS,
 )
 
 _CACHE = Path(__file__).parent.parent

@@ -13,7 +13,7 @@ class ImportedFile:
     file: str  # its name, without folders
     sha256: str  # of its bytes
     imported_at: str  # UTC, ISO 8601
-    format: str  # the reader: 'jsonl' | 'csv' | 'parquet' | 'lm-eval' | 'inspect' | 'openai-batch'
+    format: str  # its shape (`imports/shapes.toml`), or the kind of file: 'json' | 'csv' | 'parquet' | 'xlsx'
     columns: str  # which column was taken for what, and the pattern of `--parts`, as JSON
     rows: int  # that the file has
     texts: int  # rows that this import added
@@ -33,17 +33,20 @@ class ImportedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedLink:
-    """An item that an imported study linked a surface to, and how many of its mentions say so."""
+class PublishedItem:
+    """An item that an imported study found in a text, as its file has it: its own numbers follow from these."""
 
     import_id: str  # of the file: see `imported_files`
+    response_id: str
+    item: int  # its number in the text, from 0
     language: str
     topic: str
-    kind: str
-    surface: str  # as it stands in the text
-    qid: str  # the item, as the study names it
+    surface: str  # as it stands in the text, or as the study writes it
+    type: str | None  # its kind or granularity, as the study names it
+    kind: str | None  # the topic's kind that is; NULL where it is none
+    qid: str | None  # as the study names it, be it no QID; NULL where it found none (`NA`)
     label: str | None  # the item's English label, as the study names it
-    mentions: int  # of this surface that the study links to this item
+    hallucinated: bool  # the text does not hold the surface
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,14 @@ def origin_line(file: ImportedFile) -> str:
     return f"Imported {file.file} ({origin}): {file.texts} texts{failed}"
 
 
-def read_imported(run: RunFolder) -> ImportedTexts:
+def read_imported(run: RunFolder, *, unfinished: bool = False) -> ImportedTexts:
     """The imported texts of a run; nothing where nothing was imported.
 
-    Raises `StoreError` where an import was cut off: a part of a file is not to be counted for the whole.
+    Raises `StoreError` where an import was cut off and `unfinished` is not asked for: a part of a file is not to be
+    counted for the whole.
     """
     mark = unfinished_import(run)
-    if mark.exists():
+    if mark.exists() and not unfinished:
         what = f"the import of {mark.read_text(encoding='utf-8')} is at work, or was cut off"
         raise StoreError(what, where=run.root, remedy="Give the same import command again: it resumes.")
     paths = {table: run.table(table.name) for table in (PROMPTS, IMPORTED_FILES, IMPORTED_PROMPTS)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,21 +26,29 @@ def name_of(file: Path) -> str:
     return _NAME.sub("-", file.stem).strip("-._") or "imported"
 
 
-def catalog_of(file: Path) -> Path | None:
-    """The folder of the user's own catalogue, by the experiment file, else by its usual name beside it."""
+def catalog_of(file: Path, named: Path | None = None) -> Path | None:
+    """The folder of the user's own catalogue: by the experiment file, else the named one, else by its usual name.
+
+    Raises `ExperimentError` where the file names another one than `named`.
+    """
     if file.exists():
         experiment = read_experiment(file)
         if not experiment.imported:
             what = "generates its texts: imported ones need an experiment of their own"
             raise ExperimentError(what, where=file, remedy="Name another file with --as.")
-        return None if experiment.catalog is None else file.parent / experiment.catalog
+        folder = None if experiment.catalog is None else file.parent / experiment.catalog
+        if named is not None and (folder is None or folder.resolve() != named.resolve()):
+            what = f"--catalog {named}: the experiment has {'none' if folder is None else experiment.catalog}"
+            raise ExperimentError(what, where=file, remedy=f'Write catalog = "{named}" into it, relative to it.')
+        return folder
+    if named is not None:
+        return named
     usual = file.with_name(f"{name_of(file)}-catalog")
     return usual if usual.is_dir() else None
 
 
-def add_topics(file: Path, alike: Mapping[str, str]) -> Path:
-    """Writes a topic for each label into the experiment's catalogue, with the kinds of a known one."""
-    found = catalog_of(file)
+def add_topics(file: Path, alike: Mapping[str, str], found: Path | None) -> Path:
+    """Writes a topic for each label into the catalogue that was found, or a new one, with the kinds of a known one."""
     folder = found or file.with_name(f"{name_of(file)}-catalog")
     if found is None and file.exists():
         remedy = f'Write catalog = "{folder.name}" into it, make the folder {folder.name}/topics, and import again.'
@@ -68,11 +77,13 @@ def write_lists(
     file: Path,
     found: Mapping[str, Sequence[str]],
     catalog: Path | None,
+    gone: Mapping[str, Sequence[str]],
     *,
     extractor: str = GAZETTEER,
     links: str = "index",
 ) -> list[str]:
-    """Writes what was found into the experiment file: a new one, or its lists. Returns what it added, a word each.
+    """Writes what was found into the experiment file: a new one, or its lists, without what is gone since the last
+    import. Returns what it added, a word each.
 
     A new file takes its mentions from `extractor`, and its links from `links`.
 
@@ -80,7 +91,8 @@ def write_lists(
     """
     if not file.exists():
         values = {key: json.dumps(list(found[key]), ensure_ascii=False) for key in LISTS}
-        folder = "" if catalog is None else f"catalog = {json.dumps(catalog.name)}\n"
+        beside = None if catalog is None else os.path.relpath(catalog, file.parent)
+        folder = "" if beside is None else f"catalog = {json.dumps(beside)}\n"
         template = Template(TEMPLATE.read_text(encoding="utf-8"))
         with replacing(file) as temporary:
             temporary.write_text(
@@ -99,15 +111,16 @@ def write_lists(
     for key in LISTS:
         before: tuple[str, ...] = getattr(experiment, key)
         new = [value for value in found[key] if value not in before]
-        if not new:
+        kept = [value for value in before if value not in gone.get(key, ())]
+        if not new and len(kept) == len(before):
             continue
-        line = f"{key} = {json.dumps([*before, *new], ensure_ascii=False)}"
+        line = f"{key} = {json.dumps([*kept, *new], ensure_ascii=False)}"
         there = list(re.finditer(rf"^{key}\s*=\s*\[[^\]\n]*\]", text, flags=re.MULTILINE))
         if len(there) != 1:
             raise ExperimentError(f"{key} lacks {', '.join(new)}", where=file, remedy=f"Write {line}, and go on.")
         text = text[: there[0].start()] + line + text[there[0].end() :]
         added += new
-    if added:
+    if text != file.read_text(encoding="utf-8"):
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return added

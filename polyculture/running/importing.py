@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,12 +20,11 @@ from polyculture.experiment.imported_file import add_topics, catalog_of, name_of
 from polyculture.experiment.workspace import RUNS, open_workspace
 from polyculture.imports.hub import download, named_on_hub
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
-from polyculture.imports.readers import find_reader
-from polyculture.imports.record import BadRow, Reader, Record, merged
+from polyculture.imports.record import BadRow, Record
+from polyculture.imports.shapes import LOOKED_AT, find_source
 from polyculture.imports.taking import Taken, take_file
 
 _SHOWN_REASONS = 5
-_LOOKED_AT = 200  # rows whose columns are known before the first is taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,10 @@ class Wanted:
     parts: str | None = None
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
-    add: bool = False
-    links: str = "published"  # of items that a file came with: 'published', or 'ours'
+    catalog: Path | None = None
+    again: str | None = None  # of a file that is there already: 'replace' or 'add'
+    skip_rows: bool = False
+    links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
 
 
 def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted) -> Taken:
@@ -46,33 +48,54 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     if hub is not None:
         say(f"Downloads the data set {hub}, where it is not there yet")
         path = download(hub)
-    if not path.is_file() and not path.is_dir():
-        raise UserError("there is no such file", where=path, remedy="Name a file of texts.")
-    reader = find_reader(path, wanted.format)
-    catalog_folder = catalog_of(experiment)
-    looked_at = islice((row for row in reader.read(path, wanted.inputs) if isinstance(row, Record)), _LOOKED_AT)
-    first = merged(looked_at)
-    if first is None:
-        bad = next((row for row in reader.read(path, wanted.inputs) if isinstance(row, BadRow)), None)
+    for one in (path, *([wanted.inputs] if wanted.inputs else [])):
+        if not one.is_file() and not (one is path and one.is_dir()):
+            raise UserError("there is no such file", where=one, remedy="Name a file of texts.")
+    source = find_source(path, wanted.format, wanted.inputs, plain="text" in wanted.columns)
+    rows = list(islice(source.rows(), LOOKED_AT))
+    records = [row for row in rows if isinstance(row, Record)]
+    if not records:
+        bad = next((row for row in rows if isinstance(row, BadRow)), None)
         why = f": row {bad.row}: {bad.reason}" if bad else ""
-        raise UserError(f"has no row that {reader.name} can read{why}", where=path, remedy="Say its --format.")
-    columns = find_mapping(first, wanted.columns, reader.columns, wanted.parts, path, items=reader.items)
-    say(f"{path.name}, read as {reader.name}: {columns.line}")
-    if reader.items and columns.guessed:
-        say(f"Nobody named the columns of {', '.join(columns.guessed)}: they are assumed by their usual names")
+        raise UserError(f"read as {source.format}, it has no text{why}", where=path, remedy="See docs/importing.md.")
+    columns = find_mapping(records, source, wanted.columns, wanted.parts)
+    catalog_folder = catalog_of(experiment, wanted.catalog)
     if wanted.alike:
-        catalog_folder = add_topics(experiment, wanted.alike)
+        catalog_folder = add_topics(experiment, wanted.alike, catalog_folder)
     catalog = read_catalog(catalog_folder)
     name = read_experiment(experiment).name if experiment.exists() else name_of(experiment)
     run = RunFolder((runs or experiment.resolve().parent / RUNS) / name)
+    before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}
     with watch("import", 0) as progress:
-        taken = take_file(run, path, reader, columns, catalog, progress, inputs=wanted.inputs, add=wanted.add)
+        taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.again, path),
+                          skip_rows=wanted.skip_rows)  # fmt: skip
         progress(Outcome(taken.file.texts, taken.file.failed))
-    _write_experiment(experiment, run, catalog_folder, reader, wanted)
+    if taken.columns is not None:
+        say(f"{path.name}, read as {source.format}: {taken.columns.line}")
+        for note in taken.columns.notes:
+            say(f"  {note}")
+        if taken.columns.items and (assumed := [one for one in ITEM_FIELDS if one in taken.columns.guessed]):
+            say(f"  columns of items are assumed by their usual names: {', '.join(assumed)}")
+    _write_experiment(experiment, run, catalog_folder, before, items=columns.items, links=wanted.links)
     workspace = open_workspace(experiment, runs)
     workspace.write(workspace.manifest())
     _tell(taken, experiment)
     return taken
+
+
+def _again(answer: str | None, path: Path) -> Callable[[str], str | None]:
+    """What to do with a file that is there already: as the command says, else as a person at the terminal says."""
+
+    def ask(there: str) -> str | None:
+        if answer is not None or not sys.stdin.isatty():
+            return answer
+        return (
+            "replace"
+            if input(f"{path.name} {there}. Replace that? [y/N] ").strip().casefold() in ("y", "yes")
+            else None
+        )
+
+    return ask
 
 
 def read_mapping_file(file: Path) -> dict[str, str]:
@@ -89,39 +112,51 @@ def read_mapping_file(file: Path) -> dict[str, str]:
     return dict(table)
 
 
-def _write_experiment(file: Path, run: RunFolder, catalog: Path | None, reader: Reader, wanted: Wanted) -> None:
-    imported = read_imported(run)
-    jobs = list(imported.texts)
-    found = {
-        "models": sorted({model for model, _, _ in jobs}),
-        "languages": sorted({language for _, language, _ in jobs}),
-        "topics": sorted({topic for _, _, topic in jobs}),
-        "countries": sorted({prompt.country for prompt in imported.prompts if prompt.country}),
-    }
-    there = file.exists()
-    sources = {"extractor": PUBLISHED, "links": PUBLISHED if wanted.links == "published" else "index"}
-    added = write_lists(file, found, catalog, **(sources if reader.items else {}))
+def _write_experiment(
+    file: Path, run: RunFolder, catalog: Path | None, before: Mapping[str, Sequence[str]], *, items: bool, links: str
+) -> None:
+    there, found = file.exists(), _lists(run)
+    gone = {key: [value for value in values if value not in found[key]] for key, values in before.items()}
+    sources = {"extractor": PUBLISHED, "links": PUBLISHED if links == PUBLISHED else "index"}
+    added = write_lists(file, found, catalog, gone, **(sources if items else {}))
     if not there:
         say(f"Wrote {file}")
     elif added:
         say(f"{file}: added {', '.join(added)}")
 
 
+def _lists(run: RunFolder) -> dict[str, list[str]]:
+    """What the imported texts of a run are of."""
+    imported = read_imported(run, unfinished=True)
+    return {
+        "models": sorted({model for model, _, _ in imported.texts}),
+        "languages": sorted({language for _, language, _ in imported.texts}),
+        "topics": sorted({topic for _, _, topic in imported.texts}),
+        "countries": sorted({prompt.country for prompt in imported.prompts if prompt.country}),
+    }
+
+
 def _tell(taken: Taken, experiment: Path) -> None:
     file = taken.file
-    if taken.before:
+    if taken.columns is None:
         say(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")
         return
     known = f", {file.known} were there before" if file.known else ""
-    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{known}, {file.failed} rows not taken")
+    replaced = f", in place of {taken.replaced}" if taken.replaced else ""
+    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{known}{replaced}, {file.failed} rows not taken")
+    if taken.empty or taken.broken:
+        say(f"  of these texts {taken.empty} are empty, and {taken.broken} are failed answers (as in `generate`)")
     for reason, count in taken.reasons.most_common(_SHOWN_REASONS):
         say(f"  not taken: {count} rows: {reason}")
     if taken.reasons:
         say(f'All of them: polyculture sql {experiment} "FROM import_failures"')
     if taken.versions and file.known:
-        say(f"Of both versions, these {file.known} count once. Of two files: rename one, and import both anew (--as)")
+        say(f"Of both versions, these {file.known} count once. Of two files: rename one, and import both anew")
     if taken.unread_seeds:
         say(f"{taken.unread_seeds} texts have a seed that is no whole number: it is not kept; their notes show it")
     if taken.gone:
         say(f"{taken.gone} texts of the earlier file are no longer in this one; they stay in the run")
+    if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} <= taken.types:
+        say("Its granularity of transportation is not settled: the study does not say which of mode_of_transport and "
+            "vehicle_type is specific. Here vehicle_type is (docs/importing.md)")  # fmt: skip
     say(f"Go on without a model: polyculture run {experiment}")

@@ -67,17 +67,17 @@ class LinkingStage:
     def _published(self) -> PublishedLinker | None:
         """The links that the texts came with, where the experiment takes those."""
         from polyculture.cache.parquet import read_rows
-        from polyculture.cache.schema import PUBLISHED_LINKS
-        from polyculture.link.published import PublishedLinker
+        from polyculture.cache.schema import PUBLISHED_ITEMS
+        from polyculture.link.published import PublishedLinker, published_links
 
         workspace = self.workspace
         if workspace.experiment.link.source != PUBLISHED:
             return None
-        path = workspace.run.table(PUBLISHED_LINKS.name)
+        path = workspace.run.table(PUBLISHED_ITEMS.name)
         if not path.exists():
-            remedy = "Import them with --format makieval, or name another link.source."
+            remedy = "Import a file with items, or name another link.source."
             raise ExperimentError("link.source: no imported text came with links", where=workspace.file, remedy=remedy)
-        return PublishedLinker(workspace.catalog, self.source, read_rows(path, PUBLISHED_LINKS))
+        return PublishedLinker(workspace.catalog, self.source, published_links(read_rows(path, PUBLISHED_ITEMS)))
 
     @property
     def _rules(self) -> LinkRules:

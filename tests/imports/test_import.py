@@ -13,13 +13,11 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.outcome import silent
 from polyculture.cache.run_folder import RunFolder, unfinished_import
-from polyculture.imports.mapping import find_mapping
-from polyculture.imports.readers import find_reader
+from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
-from polyculture.imports.taking import take_file
 from polyculture.imports.text import NoTextError, TextReader
+from tests.imports.conftest import stored, take
 from tests.polyculture.test_command_line import polyculture
 
 ROWS: list[dict[str, object]] = [
@@ -44,9 +42,15 @@ def write_lines(file: Path, rows: list[dict[str, object]], more: bytes = b"") ->
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("imported")
     write_lines(folder / "a.jsonl", ROWS, b'{"answer": "\xff\xfe", "lang": "en", "topic": "food"}\nnonsense\n')
-    done = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
+    refused = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
+    assert refused.returncode == 2
+    assert "5 of 10 rows cannot be taken" in refused.stderr
+    assert "--skip-rows" in refused.stderr
+    assert not (folder / "exp.toml").exists()
+    done = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, "--skip-rows", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "10 rows: 4 texts taken, 6 rows not taken" in done.stderr
+    assert "10 rows: 5 texts taken, 5 rows not taken" in done.stderr
+    assert "of these texts 1 are empty" in done.stderr
     assert "text from 'answer'" in done.stderr
     assert "not made up: condition, prompt" in done.stderr
     return folder
@@ -65,9 +69,15 @@ def test_what_is_missing_is_null_and_bad_rows_have_a_reason(folder: Path) -> Non
     prompts = rows_of(folder, "SELECT DISTINCT text, template_id FROM prompts")
     assert prompts == [{"text": "", "template_id": ""}]
     reasons = {row["row"]: row["reason"] for row in rows_of(folder, "SELECT row, reason FROM import_failures")}
-    assert reasons.keys() == {"5", "6", "7", "8", "9", "10"}
-    assert reasons["5"] == "the text is empty"
+    assert reasons.keys() == {"6", "7", "8", "9", "10"}
     assert "not UTF-8" in reasons["9"]
+
+
+def test_an_empty_text_counts_as_one_that_was_generated(folder: Path) -> None:
+    (row,) = rows_of(folder, "SELECT status, text FROM responses WHERE origin LIKE '%:5'")
+    assert (row["status"], row["text"].strip()) == ("ok", "")
+    (row,) = rows_of(folder, "SELECT sum(answered) AS answered, sum(empty) AS empty FROM health")
+    assert (row["answered"], row["empty"]) == ("5", "1")
 
 
 def test_two_samples_of_one_cell_are_told_apart(folder: Path) -> None:
@@ -156,10 +166,10 @@ def test_a_mapping_file_and_parts_of_a_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--text", "anser"), "no column 'anser'"),
+        (("--text", "anser"), "no anser: it has answer_, answer"),
         (("--parts", "answer={languge}"), "no COLUMN=PATTERN"),
-        (("--format", "jsonx"), "no format"),
-        (("--model", "=m"), "no column says the text"),
+        (("--format", "inspct"), "Did you mean 'inspect'"),
+        (("--model", "=m"), "no column is clearly the text"),
     ],
 )
 def test_a_wrong_mapping_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -180,12 +190,8 @@ def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
         '"two\nlines";en;food;m',
     ]
     file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
-    done = polyculture("import", file, "--as", "exp.toml", cwd=tmp_path)
+    done = polyculture("import", file, "--as", "exp.toml", "--skip-rows", cwd=tmp_path)
     assert "3 texts taken, 1 rows not taken" in done.stderr
-    (tmp_path / "b.csv").write_bytes("text,language\nPizza,en\n".encode("utf-16"))
-    done = polyculture("import", "b.csv", "--as", "other.toml", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "UTF-8" in done.stderr
 
 
 def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
@@ -202,20 +208,13 @@ def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
     assert "no Parquet file" in done.stderr
 
 
-def take(run: RunFolder, file: Path, *, add: bool = False) -> int:
-    reader = find_reader(file)
-    first = next(row for row in reader.read(file, None) if isinstance(row, Record))
-    columns = find_mapping(first, {"model": "=m", "topic": "=food", "language": "=en"}, {}, None, file)
-    return take_file(run, file, reader, columns, read_catalog(), silent, add=add).file.texts
-
-
 def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"text": f"Pizza number {number} is good."} for number in range(600)]
     file = write_lines(tmp_path / "a.jsonl", rows)
     run = RunFolder(tmp_path / "runs" / "exp")
     program = (
         "import polyculture.imports.taking as t\nt.FLUSH_ROWS = 20\n"
-        "from pathlib import Path\nfrom tests.imports.test_import import take\n"
+        "from pathlib import Path\nfrom tests.imports.conftest import take\n"
         "from polyculture.cache.run_folder import RunFolder\n"
         f"take(RunFolder(Path({str(run.root)!r})), Path({str(file)!r}))\n"
     )
@@ -225,18 +224,29 @@ def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert unfinished_import(run).exists()
-    assert take(run, file) == 600
+    assert take(run, file).file.texts == 600
     assert not unfinished_import(run).exists()
     changed = write_lines(tmp_path / "a.jsonl", [*rows, {"text": "Pizza number 600."}])
-    assert take(run, changed, add=True) == 1
+    assert take(run, changed, again=lambda _: "add").file.texts == 1
+
+
+def test_a_killed_import_leaves_nothing_to_one_by_other_columns(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"text": f"Pizza {number}.", "to": f"Sushi {number}."} for number in range(60)]
+    file, run = write_lines(tmp_path / "a.jsonl", rows), RunFolder(tmp_path / "run")
+    take(run, file)
+    run.table("imported_files").unlink()  # as a kill leaves it
+    unfinished_import(run).write_text("a.jsonl", encoding="utf-8")
+    assert take(run, file, {"text": "to", "model": "=m", "topic": "=food", "language": "=en"}).file.texts == 60
+    texts = {row["text"] for row in stored(run)}
+    assert texts == {f"Sushi {number}." for number in range(60)}
 
 
 def test_codes_are_read_in_any_writing() -> None:
     values = {"text": "Pizza.", "language": "zh-Hant-HK", "topic": "food", "model": "m", "country": "uk"}
-    reader = TextReader(read_catalog())
-    text = reader.read(values)
+    reader = TextReader(read_catalog(), Columns({name: name for name in values}))
+    text = reader.read(Record("1", values))
     assert (text.language, text.country) == ("zh-tw", "GB")
-    assert reader.read({**values, "country": float("nan")}).country is None
+    assert reader.read(Record("1", {**values, "country": float("nan")})).country is None
     for wrong in ({"model": "a\nb"}, {"text": "x" * 1_000_001}, {"topic": None}, {"country": "Atlantis"}):
         with pytest.raises(NoTextError):
-            reader.read({**values, **wrong})
+            reader.read(Record("1", {**values, **wrong}))

@@ -57,9 +57,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     write(folder / "data")
     for name, links in (("published", "published"), ("relinked", "ours")):
-        words = ("--as", f"{name}.toml", "--format", "makieval", "--links", links)
+        words = ("--as", f"{name}.toml", "--links", links, "--skip-rows")
         done = polyculture("import", "data", *words, cwd=folder)
         assert done.returncode == 0, done.stderr
+        assert "read as items" in done.stderr
         assert "qid from 'qid'" in done.stderr
         assert "assumed by their usual names" in done.stderr
         done = polyculture("run", f"{name}.toml", cwd=folder)
@@ -105,8 +106,8 @@ def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> N
 
 
 def test_the_three_stand_side_by_side(folder: Path) -> None:
-    query = """SELECT p.surface, p.qid AS published, l.qid AS relinked, l.match FROM published_links AS p
-        LEFT JOIN links AS l USING (language, topic, kind, surface) ORDER BY ALL"""
+    query = """SELECT DISTINCT p.surface, p.qid AS published, l.qid AS relinked, l.match FROM published_items AS p
+        LEFT JOIN links AS l USING (language, topic, kind, surface) WHERE p.qid LIKE 'Q%' ORDER BY ALL"""
     found = {row["surface"]: row for row in rows_of(folder, "relinked", query)}
     assert (found["pizza"]["published"], found["pizza"]["relinked"]) == ("Q177", "Q177")
     assert found["Pizza"]["published"] == "Q999999999" != found["Pizza"]["relinked"]
@@ -121,3 +122,55 @@ def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "import their folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Rows in the columns of the study's release: its own kinds, `NA`, a property for an item, two items of one surface.
+RELEASE = [
+    ("food", "By noon salad, Machboos and rice in Dubai.", [
+        ("Machboos", "dish_name", "Q1765463"), ("salad", "dish_category", "Q9266"),
+        ("rice", "ingredient_category", "Q5090"), ("Dubai", "place", "Q612"), ("saffron", "specific_ingredient", "NA"),
+    ]),
+    ("food", "By noon salad again.", [("salad", "dish_name", "Q999"), ("noon", "P", "P149")]),
+    ("food", "By noon salad again.", [("salad", "dish_name", "Q999")]),
+    ("transportation", "By train, a rail vehicle.", [
+        ("train", "mode_of_transport", "Q870"), ("rail vehicle", "vehicle_type", "Q752392"),
+    ]),
+    ("beverage", "~", []),
+]  # fmt: skip
+SPECIFIC = ("dish_name", "specific_ingredient")
+
+
+def test_the_studys_own_numbers_are_recomputed_from_its_release(tmp_path: Path) -> None:
+    def row(topic: str, text: str, entities: str) -> str:
+        return json.dumps({"model": "m", "topic": topic, "language": "en", "country_region": "united arab emirates",
+                           "prompt": "(prompt)", "generated_text": text, "entities": entities})  # fmt: skip
+
+    names = ("entity", "entity_type", "qid")
+    rows = [row(topic, text, json.dumps([dict(zip(names, item, strict=True)) for item in items]))
+            for topic, text, items in RELEASE]  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join([*rows, row("beverage", "x", "{broken")]), encoding="utf-8")
+    done = polyculture("import", "a.jsonl", "--as", "published.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "6 texts taken" in done.stderr
+    assert "granularity of transportation is not settled" in done.stderr
+    query = """SELECT count(*) AS items, count(DISTINCT p.response_id) AS texts, count(DISTINCT qid) AS qids,
+        avg((type IN ('dish_name', 'specific_ingredient'))::INT) FILTER (type <> 'place' AND qid LIKE 'Q%')
+            AS granularity
+        FROM published_items AS p WHERE topic = 'food'"""
+    (found,) = rows_of(tmp_path, "published", query)
+    linked = [item for topic, _, items in RELEASE if topic == "food" for item in items
+              if item[2].startswith("Q") and item[1] != "place"]  # fmt: skip
+    assert (found["items"], found["texts"], found["qids"]) == ("8", "3", "6")
+    assert float(found["granularity"]) == sum(kind in SPECIFIC for _, kind, _ in linked) / len(linked)
+    kinds = {
+        row["type"]: row["kind"] for row in rows_of(tmp_path, "published", "SELECT type, kind FROM published_items")
+    }
+    assert kinds["mode_of_transport"] == "mode"
+    assert kinds["specific_ingredient"] == "ingredient"
+    assert kinds["P"] == ""
+    reasons = rows_of(tmp_path, "published", "SELECT reason, value FROM import_failures ORDER BY reason")
+    assert [(row["reason"].partition(" in")[0], row["value"]) for row in reasons] == [
+        ("item: its QID is no QID", "P149"),
+        ("item: its kind is not known", "P"),
+        ("its items are no JSON", "its items are no JSON: {broken"),
+    ]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.reports.headline import defined_granularity
+from polyculture.reports.headline import defined_granularity, why_missing
 from polyculture.reports.names import Names
+from polyculture.reports.texts import texts
 from tests.store_builder import manifest
 
 
@@ -34,3 +35,13 @@ def test_it_stands_where_some_topics_are_left_out_and_others_are_not(
     assert [(name, one.value, one.interval) for name, one in found] == (
         [("m", "0.50", "0.40 to 0.60")] if shown else []
     )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [(["neutral"], "no_explicit"), (["unstated"], "unstated"), (["neutral", "unstated"], "unstated")],
+)
+def test_texts_of_an_unstated_condition_may_well_name_a_country(conditions: list[str], why: str) -> None:
+    told = manifest(["m"], ["JP"], 1).model_copy(update={"conditions": conditions})
+    assert why_missing("specificity", {}, told) == why
+    assert why in texts().missing

@@ -1,0 +1,73 @@
+"""The encoding of a text file: UTF-8, UTF-16 or Windows-1252, decided on the whole file, or refused.
+
+Nearly all bytes are some letter of Windows-1252. Another encoding of one byte a letter (Mac Roman, DOS, the Windows
+encodings of Polish, Turkish or Russian) would enter as wrong letters without an error. So it counts only where all that
+is beyond ASCII are letters and marks that the languages of Western Europe write.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from polyculture.cache.errors import UserError
+
+UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
+_CHUNK = 2**20
+_MARKS = {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: UTF_16, codecs.BOM_UTF16_BE: UTF_16}
+_WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ€£§°·ªº©®™¿¡«»‹›„“”‚‘’…–—•½¼´\xa0\xad")
+_WITHIN = re.compile("[A-Za-z][„‚“”…†‡ˆ‰›‹™•€£§°©®¿¡«»¼½][a-z]")  # marks that no word has inside
+_MOST_FOREIGN = 0.3  # of letters beyond ASCII: Cyrillic or Greek in another encoding has nearly all
+
+
+def encoding_of(path: Path) -> str:
+    """The encoding of a file. Broken UTF-8 is UTF-8: its rows are refused one by one.
+
+    Raises `UserError` where it is none of the three.
+    """
+    decoder, row = codecs.getincrementaldecoder("utf-8")(), 1
+    with path.open("rb") as file:
+        first = file.read(_CHUNK)
+        marked = next((name for mark, name in _MARKS.items() if first.startswith(mark)), None)
+        if marked is not None:
+            return marked
+        if first.count(0) > len(first) // 10:
+            return "utf-16-le" if first[1:400:2].count(0) >= first[0:400:2].count(0) else "utf-16-be"
+        chunk = first
+        while chunk:
+            try:
+                decoder.decode(chunk, final=False)
+            except UnicodeDecodeError as fault:
+                row += fault.object.count(b"\n", 0, fault.start)
+                return _of_one_byte(path, row)
+            row += chunk.count(b"\n")
+            chunk = file.read(_CHUNK)
+    return UTF_8
+
+
+def _of_one_byte(path: Path, row: int) -> str:
+    letters = foreign = good = broken = 0
+    strange: str | None = None
+    with path.open("rb") as file:
+        for line in file:
+            if line.isascii():
+                letters += len(line)
+                continue
+            decoded = [character for character in line.decode("utf-8", "replace") if character > "\x7f"]
+            broken += decoded.count("\ufffd")
+            good += len(decoded) - decoded.count("\ufffd")
+            text = line.decode(WINDOWS, "replace")
+            others = sorted({character for character in text if character > "\x7f"} - _WESTERN)
+            within = _WITHIN.search(text)
+            strange = strange or (others[0] if others else within[0] if within else None)
+            letters += sum(map(str.isalpha, text))
+            foreign += sum(character > "\x7f" and character.isalpha() for character in text)
+    if good > broken:
+        return UTF_8
+    if strange is None and foreign <= _MOST_FOREIGN * letters:
+        return WINDOWS
+    as_windows = f"it would have {strange!r}" if strange else "most letters would have accents"
+    what = f"is in an unknown encoding: row {row} is not UTF-8, and as Windows-1252 {as_windows}"
+    remedy = f"Save it as UTF-8 (a spreadsheet: as CSV UTF-8), or: iconv -f ENCODING -t UTF-8 {path.name}"
+    raise UserError(what, where=path, remedy=remedy)

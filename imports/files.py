@@ -1,0 +1,224 @@
+"""Files of any kind as records: what a file is, its content says, not its name.
+
+JSON     an object a line; an array of objects; one object
+tables   CSV, TSV, .xlsx, Parquet
+.eval    Inspect's archive: a zip of `samples/*.json`
+folder   all of these in it, one after the other
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from polyculture.cache.errors import UserError
+from polyculture.cache.sanitize import parse
+from polyculture.imports.encoding import UTF_8, encoding_of
+from polyculture.imports.record import LONGEST_LINE, BadRow, Record, Rows, shown
+from polyculture.imports.tables import read_parquet, read_separated, read_workbook
+
+_LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval")
+_MOST_MEMBERS = 1_000_000
+_MOST_BYTES = 64 * 2**30  # of all samples together, uncompressed
+_BLANK = b"\xef\xbb\xbf \r\n\t"  # a byte order mark counts as one
+_ZSTD = 93  # the number of this compression in a zip
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
+
+
+def data_files(path: Path) -> list[Path]:
+    """The data files of a folder, in the order of their names; a file is its own."""
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return [one for one in files if one == path or (one.suffix.lower() in _SUFFIXES and not one.name.startswith("."))]
+
+
+def kind_of(path: Path) -> str:
+    """'folder', 'parquet', 'xlsx', 'eval', 'csv' or 'json'. Raises `UserError` for what is none of them."""
+    if path.is_dir():
+        return "folder"
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
+        return "parquet"
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            members = archive.namelist()
+        if "[Content_Types].xml" in members:
+            return "xlsx"
+        if any(name.startswith("samples/") for name in members):
+            return "eval"
+        raise UserError("is an archive", where=path, remedy="Unpack it, and name the file or folder with the texts.")
+    if start.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK", b"\xd0\xcf\x11\xe0")):
+        what = "is compressed, damaged or a workbook of another format than .xlsx"
+        raise UserError(what, where=path, remedy="Unpack it, or save it as .xlsx or CSV UTF-8.")
+    text = start.decode(encoding_of(path), "ignore").lstrip("\ufeff \r\n\t")
+    if path.suffix.lower() not in (".csv", ".tsv") and (text[:1] in ("[", "{") or path.suffix.lower() in _SUFFIXES):
+        return "json"
+    return "csv"
+
+
+def read_file(path: Path) -> Rows:
+    """The records of a file. Raises `UserError` where it cannot be read as a whole."""
+    kind = kind_of(path)
+    if kind == "folder":
+        files = data_files(path)
+        if not files:
+            raise UserError("holds no data file", where=path, remedy=f"It must have one of: {', '.join(_SUFFIXES)}.")
+        for one in files:
+            before = f"{one.relative_to(path).as_posix()}:"
+            for row in read_file(one):
+                yield replace(row, row=before + row.row)
+    elif kind == "parquet":
+        yield from read_parquet(path)
+    elif kind == "xlsx":
+        yield from read_workbook(path)
+    elif kind == "eval":
+        yield from _read_archive(path)
+    elif kind == "csv":
+        yield from read_separated(path, encoding_of(path))
+    else:
+        yield from _read_json(path, encoding_of(path))
+
+
+def _read_json(path: Path, encoding: str) -> Rows:
+    """An object a line, or one value that is read whole: what begins with a bracket, or whose first line is no JSON."""
+    with _as_utf8(path, encoding) as file:
+        first = next((line for line in _lines(file) if line is None or line.strip(_BLANK)), b"")
+        array = first is not None and first.lstrip(_BLANK).startswith(b"[")
+        file.seek(0)
+        if array or not _is_json(first):
+            whole = _whole(path, file, must=array)
+            if whole is not None:
+                for number, values in enumerate(whole if isinstance(whole, list) else [whole], 1):
+                    yield _record(str(number), values)
+                return
+            file.seek(0)
+        for number, line in enumerate(_lines(file), 1):
+            if line is None:
+                yield BadRow(str(number), f"the line is longer than {LONGEST_LINE // 2**20} MiB")
+            elif content := line.strip(_BLANK):
+                try:
+                    yield _record(str(number), parse(content))
+                except ValueError as fault:
+                    yield BadRow(str(number), f"no JSON: {shown(fault)}", shown(line[:80].decode(errors="replace")))
+
+
+def _is_json(line: bytes | None) -> bool:
+    try:
+        return line is not None and (not line or parse(line.strip(_BLANK)) is not None)
+    except ValueError:
+        return False
+
+
+def _record(row: str, values: Any) -> Record | BadRow:
+    return Record(row, values) if isinstance(values, dict) else BadRow(row, "is no JSON object", shown(values))
+
+
+def _whole(path: Path, file: IO[bytes], *, must: bool) -> Any:
+    """The one value of a file; None where it is none, and may be lines. Raises `UserError` where it must be one."""
+    if path.stat().st_size > _LARGEST_JSON:
+        what = f"is one JSON value of more than {_LARGEST_JSON // 2**20} MiB"
+        raise UserError(
+            what, where=path, remedy="Write an object a line (JSON Lines); of Inspect: inspect log convert."
+        )
+    try:
+        return parse(file.read().strip(_BLANK))
+    except ValueError as fault:
+        if must:
+            raise UserError(f"is no JSON: {shown(fault)}", where=path, remedy="Get or write the file again.") from fault
+        return None
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """The lines of a file in constant memory; None for one that is too long."""
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) <= LONGEST_LINE:
+            yield line
+            continue
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE + 1)
+        yield None
+
+
+def _as_utf8(path: Path, encoding: str) -> IO[bytes]:
+    """A file's bytes, in UTF-8. Raises `UserError` where they are not of its encoding."""
+    if encoding == UTF_8:
+        return path.open("rb")
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            while chunk := file.read(2**20):
+                copy.write(chunk.encode())
+    except UnicodeError as fault:
+        raise UserError(f"is broken {encoding}", where=path, remedy="Save it as UTF-8.") from fault
+    copy.seek(0)
+    return copy
+
+
+def _read_archive(path: Path) -> Rows:
+    """The samples of an archive of Inspect, each beside the header's `eval`. Nothing is unpacked to disk; a member is
+    read up to a limit, whatever the archive says of its size."""
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json"))
+        if len(names) > _MOST_MEMBERS:
+            raise UserError(f"has more than {_MOST_MEMBERS} samples", where=path, remedy="Split it.")
+        header: Any = {}
+        for name in ("header.json", "_journal/start.json"):  # a run that was cut off has no header yet
+            if name in archive.namelist():
+                try:
+                    header = _member(archive, name)
+                    break
+                except ValueError as fault:
+                    raise UserError(f"{name}: {fault}", where=path, remedy="Get the file again.") from fault
+        told, read = header.get("eval") if isinstance(header, dict) else None, 0
+        for name in names:
+            try:
+                sample = _member(archive, name)
+            except ValueError as fault:
+                yield BadRow(shown(name), str(fault))
+                continue
+            read += archive.getinfo(name).file_size
+            if read > _MOST_BYTES:
+                raise UserError(
+                    f"its samples hold more than {_MOST_BYTES // 2**30} GiB", where=path, remedy="Split it."
+                )
+            yield _record(shown(name), {**sample, "eval": told} if isinstance(sample, dict) else sample)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    """A member as JSON, read up to the limit and no byte further. Raises `ValueError`."""
+    info = archive.getinfo(name)
+    try:
+        if info.compress_type == _ZSTD:
+            content = _of_zstd(archive, info)
+        else:
+            with archive.open(info) as file:
+                content = file.read(LONGEST_LINE + 1)
+    except _UNREADABLE as fault:
+        raise ValueError(f"cannot be unpacked: {shown(fault)}") from fault
+    if len(content) > LONGEST_LINE:
+        raise ValueError(f"is larger than {LONGEST_LINE // 2**20} MiB unpacked")
+    try:
+        return parse(content)
+    except ValueError as fault:
+        raise ValueError(f"no JSON: {shown(fault)}") from fault
+
+
+def _of_zstd(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A member that Inspect compressed with Zstandard, which Python's own `zipfile` knows from 3.14 on."""
+    import pyarrow as pa
+
+    if archive.fp is None or info.compress_size > LONGEST_LINE:
+        raise zipfile.BadZipFile(f"larger than {LONGEST_LINE // 2**20} MiB")
+    archive.fp.seek(info.header_offset)
+    name, extra = struct.unpack("<HH", archive.fp.read(30)[26:])
+    archive.fp.seek(name + extra, 1)
+    packed = pa.BufferReader(archive.fp.read(info.compress_size))
+    with pa.CompressedInputStream(packed, "zstd") as stream:
+        return bytes(stream.read(LONGEST_LINE + 1))

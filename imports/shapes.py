@@ -1,0 +1,291 @@
+"""Files that are known by the shape of their records: `shapes.toml` says which, and where their texts are.
+
+A record of such a file becomes a record per text: `@` is the text's own part of it, and what has to be computed (the
+prompt, the answer, the key) stands under names that begin with a space, as no column does.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import UserError, did_you_mean
+from polyculture.cache.sanitize import parse
+from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
+from polyculture.imports.files import kind_of, read_file
+from polyculture.imports.record import BadRow, Record, Rows, find, missing, shown
+
+ANSWER, TEXT, PROMPT, KEY = " answer", " text", " prompt", " key"
+PLAIN = "plain"
+LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
+_OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
+        "id_more", "user", "prompt", "items"}  # fmt: skip
+_SERVERS = {"chat", "completions", "responses", "anthropic", "gemini", "bedrock"}  # others: a plain column may look so
+_LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
+_LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
+_LARGEST_RESULTS = 64 * 2**20  # bytes
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A shape of `shapes.toml`; the plain one has columns alone."""
+
+    name: str
+    about: str = ""
+    needs: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    each: str | None = None
+    text: str | None = None
+    message: str | None = None
+    body: str | None = None
+    before: str | None = None
+    failed: str | None = None
+    scores: Sequence[str] = ()
+    once: Sequence[str] = ()
+    id: str | None = None
+    id_more: str | None = None
+    prompt: str | None = None
+    user: Sequence[str] = ()
+    items: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Where the fields of a text are in the records that `texts` yields."""
+        if not (self.text or self.message or self.body):
+            return dict(self.fields)
+        computed = {"text": ANSWER if self.body or self.message else TEXT, "prompt": PROMPT}
+        return {**self.fields, **computed, **({"id": KEY} if self.id else {})}
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is of this shape."""
+        if self.body is not None:
+            return _body(record, self.body) is not None
+        return bool(self.needs) and all(record.has(path) for path in self.needs)
+
+    def texts(self, rows: Rows) -> Rows:
+        """A record per text of each record; what is none is a `BadRow`."""
+        first: dict[Any, Any] = {}
+        for row in rows:
+            if isinstance(row, BadRow):
+                yield row
+                continue
+            for one in self._rows(row):
+                if self.once:
+                    key, under = one.get(self.once[0]), one.get(self.once[1])
+                    if first.setdefault(str(key), under) != under:
+                        yield BadRow(one.row, f"the same texts under another {self.once[1]}", shown(under), lost=False)
+                        continue
+                yield from self._texts(one)
+
+    def _rows(self, record: Record) -> Iterator[Record]:
+        inner = record.values.get(self.rows[0]) if self.rows else None
+        if not isinstance(inner, list):
+            yield record
+            return
+        outer = {name: record.values.get(name) for name in self.rows[1:]}
+        for number, one in enumerate(inner, 1):
+            yield Record(f"{record.row}/{number}", {**outer, **one} if isinstance(one, Mapping) else outer)
+
+    def _texts(self, record: Record) -> Iterator[Record | BadRow]:
+        if self.failed is not None and (error := record.get(self.failed)):
+            words = Record("", error).get("message|error.message") if isinstance(error, Mapping) else error
+            yield BadRow(record.row, "failed when it was generated", shown(words or error), lost=False)
+            return
+        if self.scores and str(record.get(self.scores[0])) in self.scores[1:]:
+            yield BadRow(record.row, "is a score of a given answer, not a text", lost=False)
+            return
+        if not (self.each or self.text or self.body):
+            yield record
+            return
+        if self.each is None and self.body is None:
+            yield self._one(record, (), record.values)
+            return
+        found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
+        if not found:
+            path = self.each or (self.body or "").partition("|")[0]
+            yield BadRow(record.row, missing(record.values, path) or "has no answer", lost=self.each is None)
+        for at, one in found:
+            try:
+                yield self._one(record, at, one)
+            except NoAnswerError as fault:
+                yield BadRow(record.row, "failed when it was generated", shown(fault), lost=False)
+
+    def _one(self, record: Record, at: Sequence[Any], own: Any) -> Record | BadRow:
+        values = {**record.values, "@": own}
+        one = Record(record.row, values)
+        if self.body is not None:
+            values[ANSWER] = read_answer(own)
+        elif self.message is not None:
+            ending = one.get(path) if (path := self.fields.get("finish_reason")) else None
+            values[ANSWER] = read_answer({"choices": [{"message": one.get(self.message), "finish_reason": ending}]})
+        elif self.text is not None:
+            if not one.has(self.text):
+                return BadRow(record.row, missing(values, self.text) or "has no text")
+            text = one.get(self.text)
+            values[TEXT] = text = _words({"content": text}) if isinstance(text, list) and self.before else text
+            if text is not None and not isinstance(text, str):
+                return BadRow(
+                    record.row, f"is a {type(text).__name__}, as scores are, not a text", shown(text), lost=False
+                )
+        values[PROMPT] = chat_text(self._prompt(one, at, own))
+        if self.id is not None and (key := one.get(self.id)) is not None:
+            more = one.get(self.id_more) if self.id_more else None
+            values[KEY] = "/".join(map(str, (key, *([] if more is None else [more]), *at)))
+        return one
+
+    def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
+        if self.before is not None:
+            return _before(record.values.get(self.before), at, own)
+        return None if self.prompt is None else record.get(self.prompt.format(*at, *"00"))
+
+
+def _before(messages: Any, at: Sequence[Any], own: Any) -> Any:
+    """The messages before one: those of a list, or its ancestors in a tree of `parent`."""
+    if isinstance(messages, list):
+        return messages[: at[0]]
+    chain: list[Any] = []
+    node = own.get("parent") if isinstance(own, Mapping) else None
+    while isinstance(messages, Mapping) and isinstance(node, str) and node in messages and len(chain) < len(messages):
+        chain.append(messages[node].get("message"))
+        node = messages[node].get("parent")
+    return [one for one in reversed(chain) if one]
+
+
+def chat_text(messages: Any) -> str | None:
+    """The messages of a chat as one text: the user's words alone, or each with its role."""
+    if isinstance(messages, str) or not isinstance(messages, list):
+        return messages if isinstance(messages, str) else None
+    turns = [(_role(one), _words(one)) for one in messages if isinstance(one, Mapping)]
+    said = [(role, text) for role, text in turns if text and text.strip()]
+    if len(said) == 1 and said[0][0] in ("user", "human"):
+        return said[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in said) or None
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    return str(Record("", message).get("role|from|author.role") or "user")
+
+
+def _words(message: Mapping[str, Any]) -> str | None:
+    """The text of a message: a string, or parts of which some are strings or have a `text`."""
+    content = Record("", message).get("content.parts|parts|content|value|text")
+    if isinstance(content, list):
+        texts = [one if isinstance(one, str) else one.get("text") for one in content if isinstance(one, str | Mapping)]
+        return "".join(text for text in texts if isinstance(text, str)) or None
+    return content if isinstance(content, str) else None
+
+
+def _body(record: Record, path: str) -> Mapping[str, Any] | None:
+    for one in path.split("|"):
+        for _, value in find(record.values, one):
+            if isinstance(value, Mapping) and shape_of(value) in _SERVERS:
+                return value
+    return None
+
+
+def _bodies(body: Mapping[str, Any] | None) -> list[tuple[tuple[Any, ...], Any]]:
+    """A body per choice."""
+    if body is None:
+        return []
+    name = next((name for name in ("choices", "candidates") if isinstance(body.get(name), list)), None)
+    if name is None or len(body[name]) < 2:
+        return [((0,), body)]
+    # How many tokens each choice has is not said: those of all are no choice's.
+    alone = {key: value for key, value in body.items() if key not in ("usage", "usageMetadata")}
+    return [((number,), {**alone, name: [choice]}) for number, choice in enumerate(body[name])]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file as it is read: its records, in its shape."""
+
+    path: Path
+    shape: Shape
+    kind: str  # of the file: see `kind_of`
+    inputs: Path | None = None  # the requests of a batch
+
+    @property
+    def format(self) -> str:
+        """The name of the shape, or of the kind of file where it has columns alone."""
+        return self.kind if self.shape.name == PLAIN else self.shape.name
+
+    def rows(self) -> Rows:
+        """The records of the file, one per text."""
+        rows = _with_requests(read_file(self.path), self.inputs)
+        if self.shape.name == "lm-eval":
+            more = _of_run(self.path)
+            rows = (Record(row.row, {**more, **row.values}) if isinstance(row, Record) else row for row in rows)
+        return rows if self.shape.name == PLAIN else self.shape.texts(rows)
+
+
+def find_source(path: Path, name: str | None, inputs: Path | None, *, plain: bool = False) -> Source:
+    """A file in the shape of this name, or in that of its first records; with `plain` its columns alone.
+
+    Raises `UserError` where there is no such shape, or the file cannot be read.
+    """
+    known = {shape.name: shape for shape in shapes()}
+    if name is not None and name not in known:
+        near = did_you_mean(name, known)
+        raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
+    kind = kind_of(path)
+    if name is not None or plain:
+        return Source(path, known[name or PLAIN], kind, inputs)
+    first = [row for row in islice(read_file(path), LOOKED_AT) if isinstance(row, Record)]
+    shape = next((shape for shape in known.values() if any(map(shape.fits, first))), known[PLAIN])
+    return Source(path, shape, kind, inputs)
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """The shapes of `shapes.toml`, and the plain one."""
+    table = tomllib.loads(Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8"))
+    found = []
+    for name, keys in table.items():
+        own = {key: value for key, value in keys.items() if key in _OWN}
+        found.append(Shape(name, **own, fields={key: path for key, path in keys.items() if key not in _OWN}))
+    return (*found, Shape(PLAIN, "columns alone"))
+
+
+def _with_requests(rows: Rows, inputs: Path | None) -> Rows:
+    """The rows, each with its `request` of the file that was sent, joined by the request's id."""
+    if inputs is None:
+        return rows
+    asked = {
+        _request_key(row): row.get("body|params|request|modelInput")
+        for row in read_file(inputs)
+        if isinstance(row, Record)
+    }
+    return (
+        Record(row.row, {"request": asked.get(_request_key(row)), **row.values}) if isinstance(row, Record) else row
+        for row in rows
+    )
+
+
+def _request_key(row: Record) -> str:
+    return str(row.get("custom_id|key|recordId"))
+
+
+def _of_run(path: Path) -> dict[str, Any]:
+    """The model of a log of lm-evaluation-harness: by the results beside it, else by the folder's or the file's name.
+
+    Version 0.4.0 wrote one `results.json` beside `pretrained__MODEL_TASK.jsonl`, which names the model's arguments.
+    """
+    named, first = _LM_EVAL.search(path.name), _LM_EVAL_FIRST.fullmatch(path.name)
+    results = path.with_name(f"results_{named['date']}.json" if named else "results.json")
+    model = None
+    if results.is_file() and results.stat().st_size <= _LARGEST_RESULTS:
+        try:
+            told = Record("", parse(results.read_bytes()))
+            arguments = str(told.get("config.model_args") or "")
+            model = told.get("model_name|config.model_name") or re.sub(r"^.*pretrained=|,.*$", "", arguments)
+        except (ValueError, TypeError):
+            model = None
+    by_name = first["model"] if first else path.resolve().parent.name if named else None
+    return {"model_name": model or by_name}

@@ -1,0 +1,128 @@
+"""The first reading of a file, before anything is written: what can be taken of it, and what nobody said is found out.
+
+Rows that are left out because of what they hold bias all numbers: of a table in the wrong encoding those with accents,
+of one with a narrow list of countries those of the others. So an import takes all rows, or none, unless it is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.manifest import UNSTATED
+from polyculture.imports.items import by_text
+from polyculture.imports.mapping import DETECTED, Columns
+from polyculture.imports.record import BadRow, Record
+from polyculture.imports.shapes import Source
+from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language
+
+ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
+_SAMPLE = 2_000  # texts whose language is detected, evenly over the file
+
+
+@dataclass
+class Survey:
+    """What a first reading found."""
+
+    columns: Columns
+    rows: int = 0
+    texts: int = 0
+    lost: Counter[str] = field(default_factory=Counter)  # rows by the reason why they cannot be taken
+    first: dict[str, BadRow] = field(default_factory=dict)  # the first row of each reason
+    conditions: Counter[str] = field(default_factory=Counter)
+    asked: int = 0  # texts with a prompt and a country
+    named: int = 0  # of them those whose prompt names that country
+
+
+def survey(source: Source, columns: Columns, catalog: Catalog) -> Survey:
+    """Reads a file with the columns that are known, adds a language that nobody said, and takes back wrong guesses."""
+    if "language" not in {*columns.columns, *columns.parts}:
+        columns = _with_language(source, columns, catalog)
+    found = _read(source, columns, catalog)
+    if "id" in columns.guessed and "id" in columns.columns and _REPEATED in found.lost:
+        note = f"id is not taken from {columns.columns['id']!r}: it repeats. --id says what a row is known by"
+        return survey(source, columns.without("id", note), catalog)
+    if "country" in columns.guessed and "country" in columns.columns and found.asked and not found.named:
+        note = (
+            f"country is not taken from {columns.columns['country']!r}: no prompt names it, so it may be a person's. "
+            f"If texts were asked about it: --country {columns.columns['country']}"
+        )
+        return survey(source, columns.without("country", note), catalog)
+    return found
+
+
+_REPEATED = "its id was there before, in the same file"
+
+
+def texts_of(source: Source, columns: Columns, catalog: Catalog) -> Iterator[tuple[Record, ImportedText] | BadRow]:
+    """The texts of a file with their records, and the rows that are none."""
+    reader, seen = TextReader(catalog, columns), set[tuple[str | None, ...]]()
+    rows = source.rows()
+    for row in by_text(rows, columns) if columns.items else rows:
+        if isinstance(row, BadRow):
+            yield row
+            continue
+        try:
+            text = reader.read(row)
+        except NoTextError as fault:
+            yield BadRow(row.row, str(fault.args[0]), fault.args[1])
+            continue
+        key = None if text.key is None else (*text.cell, text.key)
+        if key is not None and key in seen:
+            yield BadRow(row.row, _REPEATED, (text.key or "")[:80])
+            continue
+        if key is not None:
+            seen.add(key)
+        yield row, text
+
+
+def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
+    found, by_prompt = Survey(columns), "condition" not in {*columns.columns, *columns.parts}
+    for one in texts_of(source, columns, catalog):
+        found.rows += 1
+        if isinstance(one, BadRow):
+            if one.lost:
+                found.lost[one.reason] += 1
+                found.first.setdefault(one.reason, one)
+            continue
+        text = one[1]
+        found.texts += 1
+        found.conditions[text.condition] += 1
+        if by_prompt and text.prompt is not None and text.country is not None:
+            found.asked += 1
+            found.named += text.condition == "explicit"
+    if by_prompt and set(found.conditions) - {UNSTATED}:
+        shares = ", ".join(f"{name} {count}" for name, count in found.conditions.most_common())
+        note = f"condition by the countries that prompts name: {shares}. --condition says it otherwise"
+        found.columns = replace(columns, notes=(*columns.notes, note))
+    return found
+
+
+def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Columns:
+    """The columns with a language: one for all texts where nearly all have it, else each text's own."""
+    reader, sample, step, number = TextReader(catalog, columns), list[tuple[str, str | None]](), 1, 0
+    for row in source.rows():
+        number += 1
+        if isinstance(row, BadRow) or number % step:
+            continue
+        if (words := reader.words(row)) is not None:
+            sample.append(words)
+        if len(sample) >= 2 * _SAMPLE:
+            sample, step = sample[1::2], 2 * step
+    languages = Counter(detected_language(*words, catalog) for words in sample)
+    undecided = languages.pop(None, 0)
+    total = languages.total()
+    if not total:  # then each row says why
+        return columns.with_field(
+            "language", DETECTED, "language is not said, and cannot be detected: --language =CODE"
+        )
+    shares = ", ".join(f"{language} {count / total:.1%}" for language, count in languages.most_common(5))
+    of = f"{shares} of {total} texts" + (f", {undecided} undecided" if undecided else "")
+    best, count = languages.most_common(1)[0]
+    if count / total >= ONE_LANGUAGE:
+        note = f"language is detected ({of}): all texts count as asked in {best!r}. --language says it otherwise"
+        return columns.with_field("language", f"={best}", note)
+    note = f"language is detected text by text ({of}): none counts as off its language. --language says it otherwise"
+    return columns.with_field("language", DETECTED, note)

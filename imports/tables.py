@@ -1,0 +1,120 @@
+"""Tables: CSV and TSV, workbooks, Parquet."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import UserError
+from polyculture.cache.workbook import open_workbook
+from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, shown
+
+_SEPARATORS = "\t;,|"
+_BATCH_CELLS = 200_000
+
+
+def read_separated(path: Path, encoding: str) -> Rows:
+    """The rows of a file by its header. A row with another number of cells is reported, not guessed at."""
+    csv.field_size_limit(LONGEST_LINE)
+    # A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused.
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
+        first = file.readline(LONGEST_LINE)
+        separator = max(_SEPARATORS, key=first.count)
+        file.seek(0)
+        rows = csv.reader(file, delimiter=separator, strict=True)
+        header = _header([name.strip("\ufeff \t") for name in next(rows, [])], path)
+        while True:
+            try:
+                cells = next(rows, None)
+            except csv.Error as fault:
+                yield BadRow(str(rows.line_num), f"no CSV: {fault}")
+                continue
+            except UnicodeDecodeError as fault:
+                raise UserError(
+                    f"is broken {encoding}: {fault.reason}", where=path, remedy="Save it as UTF-8."
+                ) from fault
+            if cells is None:
+                return
+            if cells:
+                yield _row(str(rows.line_num), header, cells)
+
+
+def read_workbook(path: Path) -> Rows:
+    """The rows of the first sheet that has any, and of others with the same columns."""
+    with open_workbook(path) as book:
+        header: list[str] | None = None
+        for name in book.sheet_names:
+            rows = (list(map(_cell, row)) for row in book.get_sheet_by_name(name).iter_rows())
+            number, columns = 0, list[str]()
+            for number, cells in enumerate(rows, 1):  # noqa: B007
+                if any(cells):
+                    columns = cells
+                    break
+            if not columns:
+                continue
+            columns = [one.strip() for one in columns]
+            while columns and not columns[-1]:
+                columns.pop()
+            if header is None:
+                header = _header(columns, path)
+            elif columns != header:
+                yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {book.sheet_names[0]}")
+                continue
+            for line, cells in enumerate(rows, number + 1):
+                if any(cells):
+                    extra = cells[len(header) :]
+                    yield _row(f"{name}!{line}", header, cells if any(extra) else cells[: len(header)])
+        if header is None:
+            raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
+
+
+def read_parquet(path: Path) -> Rows:
+    """The rows of a file, batch by batch."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            _bounded(file.schema_arrow.names, path)
+            for batch in file.iter_batches(max(1, min(1_000, _BATCH_CELLS // max(1, file.metadata.num_columns)))):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Record(str(number), values)
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
+        where = f"is no Parquet file that can be read, after row {number}: {shown(fault)}"
+        raise UserError(where, where=path, remedy="Get the file again.") from fault
+
+
+def _header(names: list[str], path: Path) -> list[str]:
+    _bounded(names, path)
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if not any(names) or twice is not None:
+        what = f"has the column {twice!r} twice" if twice is not None and any(names) else "has no header"
+        raise UserError(what, where=path, remedy="The first line must name each column once.")
+    return names
+
+
+def _bounded(names: Sequence[str], path: Path) -> None:
+    if len(names) > MOST_COLUMNS:
+        what = f"has {len(names)} columns; at most {MOST_COLUMNS} are read"
+        raise UserError(
+            what, where=path, remedy="Is it turned round? A text is a row, and what is said of it a column."
+        )
+
+
+def _row(row: str, header: list[str], cells: list[str]) -> Record | BadRow:
+    if len(cells) != len(header):
+        return BadRow(row, f"has {len(cells)} cells, and the header {len(header)}", shown(" | ".join(cells)))
+    return Record(row, dict(zip(header, cells, strict=True)))
+
+
+def _cell(value: Any) -> str:
+    """A cell as CSV would hold it. A workbook knows no whole numbers: 7 is 7.0 there."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)

@@ -1,0 +1,173 @@
+"""What a file is, its content says: kinds, encodings, and sizes that would take the process down."""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.errors import UserError
+from polyculture.cache.workbook import open_workbook
+from polyculture.imports.files import kind_of, read_file
+from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
+from tests.imports.conftest import ALL, read, write_lines
+
+ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.", "de"), ("À midi, du pâté de cœur.", "fr"),
+        ("España: jamón, piñones y «churros»…", "es"), ("Only ASCII here.", "en")]  # fmt: skip
+CSV = "".join(f'"{text}";{language}\r\n' for text, language in ROWS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.json"])
+def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None:
+    lines = [json.dumps(dict(zip(ROWS[0], row, strict=True)), ensure_ascii=False) for row in ROWS[1:]]
+    content = {"a.jsonl": "\n".join(lines), "a.json": f"[{','.join(lines)}]"}.get(name, CSV)
+    (tmp_path / name).write_bytes(content.encode(encoding))
+    rows = list(read_file(tmp_path / name))
+    assert [(row.get("text"), row.get("language")) for row in rows if isinstance(row, Record)] == ROWS[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Zum Frühstück Käse, Brötchen und Weißwurst.", "mac-roman"),
+        ("Zum Frühstück Käse, Brötchen und Weißwurst.", "cp850"),
+        ("Śniadanie: żurek, pączki i źródło.", "cp1250"),
+        ("Kahvaltıda şeftali, ığdır kayısısı ve çay.", "cp1254"),
+        ("На завтрак едят кашу и блины.", "cp1251"),
+        ("На завтрак едят кашу и блины.", "koi8-r"),
+        ("朝食に寿司を食べます。", "shift-jis"),
+        ("早餐吃包子和豆浆。", "gb18030"),
+        ("아침에 김치를 먹습니다.", "euc-kr"),
+        ("ข้าวผัดกับต้มยำกุ้ง", "cp874"),
+        ("في الفطور نأكل الفول", "cp1256"),
+    ],
+)
+def test_a_file_in_another_encoding_is_refused_whole(text: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(f"text\n{text}\nplain\n".encode(encoding))
+    with pytest.raises(UserError, match="unknown encoding: row 2") as fault:
+        list(read_file(tmp_path / "a.csv"))
+    assert "UTF-8" in str(fault.value.remedy)
+
+
+def test_broken_utf_8_is_refused_row_by_row_and_never_read_as_windows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("text\nKäse.\nBrötchen.\n".encode()[:-4] + b"\xff.\nBier.\n")
+    found, texts, bad = read(tmp_path / "a.csv", ALL)
+    assert ([text.text for text in texts], [row.row for row in bad]) == (["Käse.", "Bier."], ["3"])
+    assert found.lost == {"the text is not UTF-8": 1}
+
+
+def workbook(file: Path, sheets: dict[str, list[list[str]]], extra: dict[str, bytes] | None = None) -> Path:
+    """A workbook as small as one can be: texts stand in their cells."""
+    names = list(sheets)
+    overrides = "".join(
+        f'<Override PartName="/xl/worksheets/s{n}.xml" '
+        'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
+        for n in range(len(names))
+    )
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    links = "".join(
+        f'<Relationship Id="r{n}" Type="{relation}/worksheet" Target="worksheets/s{n}.xml"/>' for n in range(len(names))
+    )
+    listed = "".join(f'<sheet name="{name}" sheetId="{n + 1}" r:id="r{n}"/>' for n, name in enumerate(names))
+    package = "http://schemas.openxmlformats.org/package/2006"
+    members = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" '
+        'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+        f"{overrides}</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" '
+        f'Type="{relation}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{relation}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+    }
+    for number, rows in enumerate(sheets.values()):
+        cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+        members[f"xl/worksheets/s{number}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>'
+        )
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**members, **(extra or {})}.items():
+            archive.writestr(name, content)
+    return file
+
+
+def _cell(cell: str) -> str:
+    place, at, text = cell.rpartition("@")
+    return f"<c{f' r={chr(34)}{place}{chr(34)}' if at else ''} t='inlineStr'><is><t>{text}</t></is></c>"
+
+
+def test_a_workbook_is_read_and_sheets_with_other_columns_are_told(tmp_path: Path) -> None:
+    table = [["text", "country"], ["Pizza und Käse.", "IT"], ["Sushi.", "JP"]]
+    file = workbook(tmp_path / "a.xlsx", {"Notes": [], "Texts": table, "More": table, "Legend": [["what", "why"]]})
+    _, texts, bad = read(file, ALL)
+    assert [(text.text, text.country) for text in texts] == [("Pizza und Käse.", "IT"), ("Sushi.", "JP")] * 2
+    assert [(row.row, row.lost) for row in bad] == [("Legend!1", True)]
+
+
+def test_a_cell_far_out_is_one_line_and_no_abort(tmp_path: Path) -> None:
+    file = workbook(tmp_path / "a.xlsx", {"S": [["A1@text"], ["XFD1048576@Pizza."]]})
+    assert file.stat().st_size < 2_000
+    program = (
+        "from pathlib import Path\nfrom polyculture.cache.errors import UserError\n"
+        "from polyculture.imports.files import read_file\n"
+        f"try:\n    list(read_file(Path({str(file)!r})))\nexcept UserError as fault:\n    print(fault)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "row 1048576 and column 16384" in done.stdout
+
+
+def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyculture.cache.workbook.LARGEST", 10 * 2**20)
+    bomb = {"xl/sharedStrings.xml": b"<sst>" + b" " * (20 * 2**20) + b"</sst>"}
+    file = workbook(tmp_path / "a.xlsx", {"S": [["text"], ["Pizza."]]}, bomb)
+    with pytest.raises(UserError, match="more than 10 MiB unpacked"):
+        open_workbook(file)
+    (tmp_path / "b.xlsx").write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(UserError):
+        list(read_file(tmp_path / "b.xlsx"))
+
+
+@pytest.mark.parametrize("columns", [MOST_COLUMNS, 100_000])
+def test_many_columns_are_read_or_refused_at_once(columns: int, tmp_path: Path) -> None:
+    header = ["text", *(f"c{n}" for n in range(columns - 1))]
+    (tmp_path / "a.csv").write_text(",".join(header) + "\n" + ",".join(["x"] * columns) + "\n", encoding="utf-8")
+    write_lines(tmp_path / "a.jsonl", dict.fromkeys(header, "x"))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    for name in ("a.csv", "a.jsonl"):
+        if columns > MOST_COLUMNS:
+            with pytest.raises(UserError, match="100000 columns"):
+                read(tmp_path / name, ALL)
+        else:
+            assert len(read(tmp_path / name, ALL)[1]) == 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 5
+
+
+def test_what_is_no_file_of_texts_is_one_line(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.jsonl", "{}")
+    for name, content in {"a.zip": buffer.getvalue(), "a.gz": b"\x1f\x8b\x08rest", "a.xls": b"\xd0\xcf\x11\xe0rest",
+                          "a.json": b'[{"text": "Piz', "a.parquet": b"PAR1 is not enough"}.items():  # fmt: skip
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UserError) as fault:
+            list(read_file(tmp_path / name))
+        assert fault.value.remedy
+
+
+def test_kinds_are_told_by_content(tmp_path: Path) -> None:
+    (tmp_path / "lines.json").write_text('{"text": "a"}\n{"text": "b"}\nnonsense\n', encoding="utf-8")
+    rows = list(read_file(tmp_path / "lines.json"))
+    assert [isinstance(row, BadRow) for row in rows] == [False, False, True]
+    (tmp_path / "pretty.jsonl").write_text(json.dumps({"text": "a", "more": [1, 2]}, indent=1), encoding="utf-8")
+    assert [row.get("text") for row in read_file(tmp_path / "pretty.jsonl") if isinstance(row, Record)] == ["a"]
+    (tmp_path / "table").write_text("text\tmodel\na\tm\n", encoding="utf-8")
+    assert kind_of(tmp_path / "table") == "csv"
+    assert len(list(read_file(tmp_path))) == 4

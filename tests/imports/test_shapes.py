@@ -1,0 +1,303 @@
+"""Files that are known by their shape, laid out as their tools write them, and archives that mean harm."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from polyculture.cache.errors import UserError
+from polyculture.imports.record import LONGEST_LINE
+from polyculture.imports.shapes import find_source
+from tests.imports.conftest import read, write_lines
+
+DATE = "2026-11-20T10-11-12.131415"
+TEXTS = ["Zum Frühstück gibt es Brezeln und Weißwurst.", "Abends essen wir gern Käse und dunkles Brot."]
+ASKED = [{"role": "user", "content": "Was isst man in Deutschland?"}]
+
+
+def chat_body(text: str) -> dict[str, object]:
+    message = {"role": "assistant", "content": text}
+    return {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
+def responses_body(text: str) -> dict[str, object]:
+    part = {"type": "output_text", "text": text}
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [part]}]
+    return {"object": "response", "status": "completed", "model": "m", "output": output, "usage": {"output_tokens": 9}}
+
+
+def anthropic_body(text: str) -> dict[str, object]:
+    content = [{"type": "thinking", "thinking": "Pizza?"}, {"type": "text", "text": text}]
+    return {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "end_turn"}
+
+
+def gemini_body(text: str) -> dict[str, object]:
+    parts = [{"text": "Pizza?", "thought": True}, {"text": text}]
+    return {"candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}], "modelVersion": "m"}
+
+
+def turns(text: str, role: str, content: str, user: str, answer: str) -> list[dict[str, object]]:
+    return [{role: user, content: ASKED[0]["content"]}, {role: answer, content: text}]
+
+
+def tree(number: int, text: str) -> dict[str, object]:
+    def node(id: str, parent: str | None, role: str, content: dict[str, object]) -> dict[str, object]:
+        message = {"id": id, "author": {"role": role}, "content": content, "metadata": {"model_slug": "m"}}
+        return {"id": id, "parent": parent, "children": [], "message": message}
+
+    asked = {"content_type": "text", "parts": [ASKED[0]["content"]]}
+    mapping = {
+        "root": {"id": "root", "parent": None, "children": ["a"], "message": None},
+        "a": node("a", "root", "user", asked),
+        "b": node("b", "a", "assistant", {"content_type": "thoughts", "thoughts": []}),
+        "c": node("c", "b", "assistant", {"content_type": "text", "parts": [text]}),
+    }
+    return {"title": "t", "conversation_id": str(number), "current_node": "c", "mapping": mapping}
+
+
+# Format -> records of two texts, and what they say of the prompt.
+LINES = {
+    "alpaca-eval": lambda _, t: {"dataset": "d", "instruction": ASKED[0]["content"], "output": t, "generator": "m"},
+    "mt-bench": lambda n, t: {"question_id": n, "answer_id": "a", "model_id": "m",
+                              "choices": [{"index": 0, "turns": [t]}]},
+    "mt-bench of Arena-Hard 0.1": lambda n, t: {"question_id": n, "answer_id": "a", "model_id": "m",
+                                                "choices": [{"index": 0, "turns": [{"content": t, "token_len": 9}]}]},
+    "arena-hard": lambda n, t: {"uid": str(n), "ans_id": "a", "model": "m",
+                                "messages": [*ASKED, {"role": "assistant", "content": {"answer": t}}]},
+    "wildchat": lambda n, t: {"conversation_hash": str(n), "model": "m", "country": "Japan", "language": "German",
+                              "conversation": turns(t, "role", "content", "user", "assistant")},
+    "chatgpt": tree,
+    "answers of a batch": lambda n, t: {"custom_id": str(n), "response": {"status_code": 200, "body": chat_body(t)}},
+    "answers of /v1/responses": lambda n, t: {"custom_id": str(n), "error": None,
+                                              "response": {"status_code": 200, "body": responses_body(t)}},
+    "answers of responses alone": lambda _, t: responses_body(t),
+    "answers of Anthropic": lambda n, t: {"custom_id": str(n), "result": {"type": "succeeded",
+                                                                          "message": anthropic_body(t)}},
+    "answers of Gemini": lambda n, t: {"key": str(n), "response": gemini_body(t)},
+    "answers of Vertex": lambda _, t: {"status": "", "response": gemini_body(t),
+                                       "request": {"contents": [{"role": "user", "parts": [{"text": "Was?"}]}]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("array", [False, True], ids=["lines", "array"])
+@pytest.mark.parametrize("name", LINES)
+def test_files_that_people_have_need_no_format(name: str, array: bool, tmp_path: Path) -> None:
+    rows = [LINES[name](number, text) for number, text in enumerate(TEXTS)]
+    file = write_lines(tmp_path / "a.jsonl", *([rows] if array else rows))
+    _, texts, bad = read(file)
+    assert find_source(file, None, None).format == name.partition(" ")[0]
+    assert ([text.answer.text for text in texts], bad) == (TEXTS, [])
+    assert {(text.model, text.language) for text in texts} == {("imported:m", "de")}
+    if name in ("alpaca-eval", "arena-hard", "wildchat", "chatgpt"):
+        assert {(text.prompt, text.country) for text in texts} == {(ASKED[0]["content"], "DE")}
+
+
+def test_sharegpt_has_a_text_per_answer_and_no_model(tmp_path: Path) -> None:
+    talk = [*turns(TEXTS[0], "from", "value", "human", "gpt"), *turns(TEXTS[1], "from", "value", "human", "gpt")]
+    file = write_lines(tmp_path / "a.json", {"id": "x", "conversations": talk})
+    with pytest.raises(UserError, match="nothing says the model"):
+        read(file)
+    _, texts, _ = read(file, {"topic": "=food", "model": "=m"})
+    assert [(text.answer.text, text.key) for text in texts] == [(TEXTS[0], "x/1"), (TEXTS[1], "x/3")]
+    assert str(texts[1].prompt).startswith("human: Was isst man in Deutschland?\n\ngpt: Zum")
+
+
+def test_failed_requests_of_batches_are_no_lost_texts(tmp_path: Path) -> None:
+    good = {"custom_id": "a", "result": {"type": "succeeded", "message": anthropic_body(TEXTS[0])}}
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "slow"}}
+    failed = {"custom_id": "b", "result": {"type": "errored", "error": error}}
+    found, texts, bad = read(write_lines(tmp_path / "a.jsonl", failed, good))
+    assert (len(texts), texts[0].answer.reasoning) == (1, "Pizza?")
+    assert [(row.lost, row.value) for row in bad] == [(False, "slow")]
+    assert not found.lost
+
+
+def test_helm_states_without_the_scores_of_given_answers(tmp_path: Path) -> None:
+    def state(number: int, mode: str) -> dict[str, object]:
+        completion = {"text": TEXTS[0], "logprob": 0, "tokens": [], "finish_reason": {"reason": "length"}}
+        instance = {"input": {"text": "Q"}, "id": f"id{number}"}
+        request, result = {"model": "a/m", "prompt": "Was essen?"}, {"success": True, "completions": [completion]}
+        return {
+            "instance": instance,
+            "train_trial_index": 0,
+            "request_mode": mode,
+            "request": request,
+            "result": result,
+        }
+
+    log = {"adapter_spec": {"model": "a/m"}, "request_states": [state(1, "target"), state(2, "original")]}
+    (tmp_path / "scenario_state.json").write_text(json.dumps(log, indent=2), encoding="utf-8")
+    _, texts, bad = read(tmp_path / "scenario_state.json")
+    assert [(text.prompt, text.key, text.answer.ending) for text in texts] == [("Was essen?", "id1/0/0", "cut")]
+    assert [row.lost for row in bad] == [False]
+
+
+def lm_eval_line(doc_id: int, resps: object, filter: str = "none") -> dict[str, object]:
+    arguments = {"gen_args_0": {"arg_0": f"Question {doc_id}", "arg_1": {"until": [], "seed": 5}}}
+    doc = {"q": "?", "language": "en", "country": "IT"}
+    return {"doc_id": doc_id, "doc": doc, "target": "", "arguments": arguments, "resps": resps,
+            "filtered_resps": ["x"], "filter": filter, "metrics": [], "doc_hash": "a"}  # fmt: skip
+
+
+def test_lm_evaluation_harness(tmp_path: Path) -> None:
+    file = write_lines(
+        tmp_path / "org__model" / f"samples_food_{DATE}.jsonl",
+        lm_eval_line(0, [["Pizza.", "Pasta."]], "first"),
+        lm_eval_line(0, [["Pizza.", "Pasta."]], "second"),
+        lm_eval_line(1, [[["-1.5", "False"]]], "first"),
+    )
+    (file.parent / f"results_{DATE}.json").write_text(json.dumps({"model_name": "org/model"}), encoding="utf-8")
+    _, texts, bad = read(file)
+    assert [text.text for text in texts] == ["Pizza.", "Pasta."]
+    two = texts[1]
+    assert (two.language, two.model, two.country, two.prompt) == ("en", "imported:org/model", "IT", "Question 0")
+    assert (two.key, two.seed) == ("0/0/1", 5)
+    assert [row.lost for row in bad] == [False, False]
+
+
+def test_lm_evaluation_harness_names_the_model_by_its_folder(tmp_path: Path) -> None:
+    _, texts, _ = read(
+        write_lines(tmp_path / "org__model" / f"samples_food_{DATE}.jsonl", lm_eval_line(0, [["Pizza."]]))
+    )
+    assert texts[0].model == "imported:org__model"
+
+
+def test_lm_evaluation_harness_0_4_0_wrote_an_array(tmp_path: Path) -> None:
+    line = {**lm_eval_line(0, [["Pizza."]]), "arguments": [["Question 0", {"until": []}]]}
+    del line["filter"]
+    file = tmp_path / "pretrained__org__a-model_food.jsonl"
+    file.write_text(json.dumps([line], indent=2), encoding="utf-8")
+    _, texts, _ = read(file)
+    assert [(text.model, text.prompt) for text in texts] == [("imported:org__a-model", "Question 0")]
+    results = {"config": {"model": "hf", "model_args": "pretrained=org/a-model,dtype=auto"}}
+    (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    assert read(file)[1][0].model == "imported:org/a-model"
+
+
+def test_a_batch_with_its_requests(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    file = write_lines(
+        tmp_path / "out.jsonl",
+        {"custom_id": "a", "response": {"status_code": 200, "body": {**chat_body("Pizza."), "usage": usage}}},
+        {"custom_id": "b", "response": {"status_code": 429, "body": {"error": {"message": "slow"}}}},
+    )
+    asked = {"messages": [{"role": "user", "content": "Eat?"}], "metadata": {"language": "en"}, "seed": 3}
+    inputs = write_lines(tmp_path / "in.jsonl", {"custom_id": "a", "method": "POST", "body": asked})
+    _, texts, bad = read(file, inputs=inputs)
+    assert (texts[0].prompt, texts[0].language, texts[0].seed) == ("Eat?", "en", 3)
+    assert (texts[0].completion_tokens, texts[0].answer.ending) == (2, "whole")
+    assert [(row.row, row.value, row.lost) for row in bad] == [("2", "slow", False)]
+
+
+def test_each_choice_of_an_answer_is_a_text(tmp_path: Path) -> None:
+    two = [{"index": n, "message": {"content": text}, "finish_reason": "stop"} for n, text in enumerate(TEXTS)]
+    file = write_lines(tmp_path / "a.jsonl", {**chat_body(""), "choices": two, "usage": {"completion_tokens": 20}})
+    _, texts, _ = read(file)
+    assert [(text.answer.text, text.completion_tokens) for text in texts] == [(TEXTS[0], None), (TEXTS[1], None)]
+
+
+def sample(id: int, **more: object) -> dict[str, object]:
+    message = {
+        "role": "assistant",
+        "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Pizza."}],
+    }
+    output = {"model": "m", "choices": [{"message": message, "stop_reason": "stop"}], "usage": {"input_tokens": 4}}
+    metadata = {"language": "en", "country": "IT"}
+    return {"id": id, "epoch": 1, "input": "Eat?", "target": "", "metadata": metadata, "output": output, **more}
+
+
+HEADER = {"version": 2, "status": "success", "eval": {"model": "openai/gpt-4o", "model_generate_config": {"seed": 9}}}
+
+
+def archive(file: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, content in members.items():
+            zipped.writestr(name, content)
+    return file
+
+
+def test_inspect_archives_and_logs_say_the_same(tmp_path: Path) -> None:
+    samples = [sample(1), sample(2, error={"message": "boom", "traceback": ""})]
+    members = {f"samples/{one['id']}_epoch_1.json": json.dumps(one).encode() for one in samples}
+    zipped = archive(tmp_path / "log.eval", {"header.json": json.dumps(HEADER).encode(), **members})
+    whole = tmp_path / "log.json"
+    whole.write_text(json.dumps({**HEADER, "samples": samples}), encoding="utf-8")
+    (_, texts, bad), (_, others, also_bad) = read(zipped), read(whole)
+    assert texts == others
+    (text,) = texts
+    assert (text.answer.text, text.answer.reasoning, text.model) == ("Pizza.", "hm", "imported:openai/gpt-4o")
+    assert (text.seed, text.key) == (9, "1/1/0")
+    assert [row.value for row in bad] == [row.value for row in also_bad] == ["boom"]
+
+
+def zstd_archive(file: Path, members: dict[str, bytes]) -> Path:
+    """As Inspect writes it: several Zstandard frames a member, under method 93."""
+    packed = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as zipped:
+        for name, content in members.items():
+            half = len(content) // 2
+            packed[name] = b"".join(bytes(pa.compress(part, "zstd")) for part in (content[:half], content[half:]))
+            zipped.writestr(name, packed[name])
+    data = bytearray(file.read_bytes())
+    for mark, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = data.find(mark)
+        while place >= 0:
+            data[place + method : place + method + 2] = (93).to_bytes(2, "little")
+            place = data.find(mark, place + 4)
+    file.write_bytes(bytes(data))
+    return file
+
+
+def test_inspect_archives_compressed_with_zstandard(tmp_path: Path) -> None:
+    bomb = json.dumps({"x": " " * LONGEST_LINE}).encode()
+    members = {"header.json": HEADER, "samples/1_epoch_1.json": sample(1)}
+    encoded = {name: json.dumps(one).encode() for name, one in members.items()}
+    _, texts, bad = read(zstd_archive(tmp_path / "log.eval", {**encoded, "samples/2.json": bomb}))
+    assert [(text.answer.text, text.model) for text in texts] == [("Pizza.", "imported:openai/gpt-4o")]
+    assert [row.reason for row in bad] == ["is larger than 16 MiB unpacked"]
+
+
+def test_an_archive_that_means_harm_costs_a_row(tmp_path: Path) -> None:
+    bomb = b"[" + b" " * (LONGEST_LINE + 10) + b"]"
+    good = json.dumps(sample(1)).encode()
+    members = {"samples/../../etc/passwd.json": good, "samples/bomb.json": bomb, "samples/no.json": b"{"}
+    file = archive(tmp_path / "log.eval", {"header.json": json.dumps(HEADER).encode(), **members})
+    before = set(tmp_path.parent.rglob("*"))
+    _, texts, bad = read(file)
+    assert [text.answer.text for text in texts] == ["Pizza."]
+    assert [row.reason[:15] for row in bad] == ["is larger than ", "no JSON: Expect"]
+    assert set(tmp_path.parent.rglob("*")) == before
+    (tmp_path / "cut.eval").write_bytes(file.read_bytes()[:-30])
+    with pytest.raises(UserError):
+        read(tmp_path / "cut.eval")
+
+
+def test_a_line_without_end_costs_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    row = json.dumps({"text": "Pizza.", "language": "en", "model": "m"}).encode()
+    file.write_bytes(row + b"\n" + b"x" * (2 * LONGEST_LINE + 50) + b"\n" + row + b"\n")
+    _, texts, bad = read(file)
+    assert len(texts) == 2
+    assert [row.reason for row in bad] == ["the line is longer than 16 MiB"]
+
+
+def test_logs_that_the_tools_really_wrote() -> None:
+    """`logs/README.md` says how they were made."""
+    folder = Path(__file__).with_name("logs")
+    _, texts, bad = read(next(folder.glob("*.eval")))
+    assert not bad
+    assert [(text.language, text.country, text.model) for text in texts] == [
+        ("en", "IT", "imported:mockllm/model"),
+        ("ja", "JP", "imported:mockllm/model"),
+    ]
+    assert texts[0].prompt == "What do you like to eat in Italy?"
+    assert texts[1].text == "寿司とラーメンが好きです。"
+    assert texts[0].completion_tokens == 11
+    _, texts, bad = read(next(folder.glob("samples_*.jsonl")))
+    assert not bad
+    assert [(text.text, text.language, text.country) for text in texts] == [("lol", "en", "IT"), ("lol", "ja", "JP")]
+    assert texts[0].model == "imported:" + json.loads(next(folder.glob("results_*")).read_text())["model_name"]
