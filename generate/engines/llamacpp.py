@@ -37,6 +37,7 @@ from polyculture.generate.engines.transformers.options import EXTRA
 # fault of llama.cpp takes a day.
 _A_DAY = 86_400.0
 _STOPPED = "the model in this process stopped answering"  # as the table of faults knows it
+_WITH_LOGPROBS = {"logprobs": True, "top_logprobs": 1}
 _WAITING = 4  # requests that stand ready for the next free slot
 
 
@@ -94,7 +95,11 @@ class LlamaCppEngine:
             "outage_minutes": 0,
         }
         slots = GroupSlots(self.options.n_parallel)
-        self._client = OpenAIEngine(ModelSpec(f"openai:{self.spec.name}", options), key=key, more=slots.of)
+        spec = ModelSpec(f"openai:{self.spec.name}", options)
+        # The log-probabilities show whether the model computes numbers at all.
+        self._client = OpenAIEngine(
+            spec, key=key, more=lambda request: {**slots.of(request), **_WITH_LOGPROBS}, look=self._need_finite
+        )
         self._client.__enter__()
         return self
 
@@ -123,6 +128,13 @@ class LlamaCppEngine:
         if kind_of_error(completion.error).name == CONNECTION:
             return replace(completion, error=f"{_STOPPED} ({completion.error})")
         return completion
+
+    def _need_finite(self, body: Any) -> None:
+        """Raises `EngineError` where a token's log-probability is no finite number: JSON has null for it."""
+        for choice in body["choices"]:
+            if any(token["logprob"] is None for token in (choice.get("logprobs") or {}).get("content") or ()):
+                what = "computes logits that are no finite numbers: what it wrote would be chance"
+                raise EngineError(what, where=self.file, remedy="Are its weights broken? Download it again.")
 
     def _checked(self, request: Request) -> Request:
         """The request. Raises `EngineError` where the model's template has no place for its system prompt.
@@ -174,7 +186,8 @@ class LlamaCppEngine:
             raise EngineError(
                 "is not a model that llama.cpp can load",
                 where=self.file,
-                remedy="Is the download whole? Otherwise lower n_parallel or context: it may not fit into memory.",
+                remedy="Is the download whole, and its template valid? Otherwise lower n_parallel or context: it may "
+                "not fit into memory.",
             ) from fault
 
 

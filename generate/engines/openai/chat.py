@@ -49,9 +49,15 @@ class ChatCall:
 class ChatApi:
     """A model behind an OpenAI-compatible server: builds requests and parses answers."""
 
-    def __init__(self, spec: ModelSpec, key: str | None = None, more: More | None = None) -> None:
-        """`more` gives what else a request's body has."""
-        self.spec, self._more = spec, more
+    def __init__(
+        self,
+        spec: ModelSpec,
+        key: str | None = None,
+        more: More | None = None,
+        look: Callable[[Any], None] | None = None,
+    ) -> None:
+        """`more` gives what else a request's body has, `look` sees each parsed answer, and may raise."""
+        self.spec, self._more, self._look = spec, more, look
         self.options = read_options(OpenAIOptions, spec)
         host = urlsplit(self.options.base_url).hostname or ""
         self._official = host == "openai.com" or host.endswith(".openai.com")
@@ -122,6 +128,8 @@ class ChatApi:
         except NoAnswerError as fault:
             words = f"HTTP {fault.status}: {fault}" if fault.status else str(fault) or str(body)
             raise self._useless(words, fault.bill, named=fault.status is not None) from fault
+        if self._look is not None:
+            self._look(body)
         return replace(
             answer,
             text=self._clean(answer.text),

@@ -39,9 +39,11 @@ class OpenAIEngine:
         *,
         key: str | None = None,
         more: More | None = None,
+        look: Callable[[Any], None] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._api = ChatApi(spec, key, more)
+        """`more` gives what else a request's body has, `look` sees each parsed answer, and may raise."""
+        self._api = ChatApi(spec, key, more, look)
         self.spec, self.options = spec, self._api.options
         self.template = ReasoningTemplate()
         self._answered = False  # has the server answered any request?

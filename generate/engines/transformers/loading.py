@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.broken_files import REMEDY, broken_file
 from polyculture.generate.engines.gguf import find_gguf, is_gguf
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
@@ -61,28 +63,20 @@ def check_installed(spec: ModelSpec) -> None:
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     """Load a model. Raises `EngineError` where none exists, or none that this version of transformers can open."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     place = place_of(spec, options)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        config = AutoConfig.from_pretrained(place.name, **place.arguments)
-        masked = _is_masked(config, spec)
-        kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
+    config = _config(spec, place)
+    masked = _is_masked(config, spec)
+    kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
+    if options.random_weights is None:
         # With the settings at hand: a GGUF file would be parsed anew for them.
-        model: Any = (
-            kind.from_pretrained(
-                place.name, config=config, dtype=_dtype(options, device), **_attention(options), **place.arguments
-            )
-            if options.random_weights is None
-            else _untrained(kind, config, options, device)
-        )
-        tokenizer = AutoTokenizer.from_pretrained(place.name, **place.arguments)
-    except (OSError, ValueError, ImportError, KeyError) as fault:
-        raise _cannot_open(spec, fault) from fault
-    if not tokenizer.is_fast:
-        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
-    model = model.to(device).eval()
+        arguments = {"config": config, "dtype": _dtype(options, device), **_attention(options)}
+        model = _model(spec, kind, place, device, arguments)
+    else:
+        model = _untrained(kind, config, options, device).to(device)
+    tokenizer = _fast_tokenizer(spec, place)
     drawn = "" if options.random_weights is None else f" random weights {options.random_weights}"
     return Loaded(model, tokenizer, masked, f"{_version(place, config)}{drawn} {_short(model.dtype)} {device}")
 
@@ -109,21 +103,16 @@ def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: s
 
     place = place_of(spec, options)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        config = transformers.AutoConfig.from_pretrained(place.name, **place.arguments)
-        if not any(name.endswith(architecture) for name in config.architectures or ()):
-            what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
-            remedy = f"Name a model whose architecture ends in {architecture}."
-            raise EngineError(what, where=spec.model, remedy=remedy)
-        kind: Any = getattr(transformers, f"AutoModel{architecture}")
-        model: Any = kind.from_pretrained(place.name, dtype=_dtype(options, device), **place.arguments)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place.name, **place.arguments)
-    except (OSError, ValueError, ImportError, KeyError) as fault:
-        raise _cannot_open(spec, fault) from fault
-    if not tokenizer.is_fast:
-        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    config = _config(spec, place)
+    if not any(name.endswith(architecture) for name in config.architectures or ()):
+        what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
+        remedy = f"Name a model whose architecture ends in {architecture}."
+        raise EngineError(what, where=spec.model, remedy=remedy)
+    kind: Any = getattr(transformers, f"AutoModel{architecture}")
+    model = _model(spec, kind, place, device, {"dtype": _dtype(options, device)})
+    tokenizer = _fast_tokenizer(spec, place)
     version = f"{_version(place, config)} {_short(model.dtype)} {device}"
-    return Loaded(model.to(device).eval(), tokenizer, False, version)
+    return Loaded(model.eval(), tokenizer, False, version)
 
 
 def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, labels: Sequence[str]) -> Loaded:
@@ -138,31 +127,18 @@ def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, 
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     numbers = dict(enumerate(labels))
     names = {"num_labels": len(labels), "id2label": numbers, "label2id": {label: n for n, label in numbers.items()}}
-    try:
-        config = transformers.AutoConfig.from_pretrained(place.name, **names, **place.arguments)
-        kind: Any = getattr(transformers, f"AutoModel{architecture}")
-        # In single precision: with fewer bits small steps of the optimiser would be rounded away.
-        model: Any = kind.from_pretrained(
-            place.name, config=config, dtype=torch.float32, ignore_mismatched_sizes=True, **place.arguments
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place.name, **place.arguments)
-    except (OSError, ValueError, ImportError, KeyError) as fault:
-        raise _cannot_open(spec, fault) from fault
-    if not tokenizer.is_fast:
-        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    config = _config(spec, place, **names)
+    kind: Any = getattr(transformers, f"AutoModel{architecture}")
+    # In single precision: with fewer bits small steps of the optimiser would be rounded away.
+    model = _model(spec, kind, place, device, {"config": config, "dtype": torch.float32}, new_head=True)
+    tokenizer = _fast_tokenizer(spec, place)
     version = f"{_version(place, config)} {_short(model.dtype)} {device}"
-    return Loaded(model.to(device), tokenizer, False, version)
+    return Loaded(model, tokenizer, False, version)
 
 
 def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
     """A model's tokenizer alone, fast or not. Raises `EngineError` as `load` does."""
-    from transformers import AutoTokenizer
-
-    place = place_of(spec, options)
-    try:
-        return AutoTokenizer.from_pretrained(place.name, **place.arguments)
-    except (OSError, ValueError, ImportError, KeyError) as fault:
-        raise _cannot_open(spec, fault) from fault
+    return _tokenizer(spec, place_of(spec, options))
 
 
 def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
@@ -214,12 +190,86 @@ def _version(place: _Place, config: PretrainedConfig) -> str:
     return f"{Path(place.name).name} sha256:{model_sha256(Path(place.name))[:16]}"
 
 
-def _cannot_open(spec: ModelSpec, fault: Exception) -> EngineError:
-    reason = " ".join(str(fault).split())
+def _config(spec: ModelSpec, place: _Place, **more: Any) -> PretrainedConfig:
+    from transformers import AutoConfig
+
+    with _opening(spec, place, "config.json"):
+        config: PretrainedConfig = AutoConfig.from_pretrained(place.name, **more, **place.arguments)
+    return config
+
+
+def _model(
+    spec: ModelSpec, kind: Any, place: _Place, device: str, arguments: Mapping[str, Any], *, new_head: bool = False
+) -> Any:
+    """A model with all its weights: transformers draws those that no file holds at random, and says so in a log alone.
+
+    `new_head`: it is to be trained.
+    """
+    with _opening(spec, place, "its weights"):
+        model, told = kind.from_pretrained(
+            place.name, output_loading_info=True, ignore_mismatched_sizes=True, **arguments, **place.arguments
+        )
+        model = model.to(device)
+    missing, other = sorted(told["missing_keys"]), sorted(told["mismatched_keys"])
+    if missing and not new_head:
+        what = f"{len(missing)} of its weights are in no file, {missing[0]} among them: they would be random numbers"
+        raise EngineError(what, where=spec.model, remedy=REMEDY)
+    if other and not new_head:
+        name, there, wanted = other[0]
+        what = f"{name} has the shape {list(there)}, and {list(wanted)} by config.json: they do not belong together"
+        raise EngineError(what, where=spec.model, remedy=REMEDY)
+    return model
+
+
+def _tokenizer(spec: ModelSpec, place: _Place) -> Any:
+    from transformers import AutoTokenizer
+
+    with _opening(spec, place, "its tokenizer"):
+        return AutoTokenizer.from_pretrained(place.name, **place.arguments)
+
+
+def _fast_tokenizer(spec: ModelSpec, place: _Place) -> Any:
+    tokenizer = _tokenizer(spec, place)
+    if not tokenizer.is_fast:
+        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    return tokenizer
+
+
+@contextmanager
+def _opening(spec: ModelSpec, place: _Place, what: str) -> Iterator[None]:
+    """Files of strangers are read in the block: any exception of the libraries that read them is one line."""
+    try:
+        yield
+    except Exception as fault:
+        raise _cannot_open(spec, place, what, fault) from fault
+
+
+def _cannot_open(spec: ModelSpec, place: _Place, what: str, fault: Exception) -> EngineError:
+    reason = " ".join(str(fault).split()) or type(fault).__name__
     if "trust_remote_code" in reason:
         remedy = "If you trust its authors, set trust_remote_code = true under [options.transformers]."
         return EngineError("comes with code of its own", where=spec.model, remedy=remedy)
+    broken = None if place.gguf is not None else broken_file(_folder(place))
+    if broken is not None:
+        file, why = broken
+        return EngineError(f"{file.name} {why}", where=f"{spec.model} in {file.parent}", remedy=REMEDY)
     remedy = (
-        "Give a name of the hub (HF_TOKEN for gated models), a folder with config.json and weights, or a .gguf file."
+        "Give a name of the hub (HF_TOKEN for gated models), a folder with config.json and weights, or a .gguf file; "
+        "where it is one, download it again."
     )
-    return EngineError(f"cannot be opened: {reason[:300]}", where=spec.model, remedy=remedy)
+    if isinstance(fault, MemoryError) or type(fault).__name__ == "OutOfMemoryError":
+        return EngineError(
+            "the memory is used up", where=spec.model, remedy='Set dtype = "bfloat16", or device = "cpu".'
+        )
+    what = what if place.gguf is None else place.gguf.name
+    return EngineError(f"{what} cannot be opened: {reason[:300]}", where=spec.model, remedy=remedy)
+
+
+def _folder(place: _Place) -> Path:
+    """Where a model's files lie: its own folder, or that of a download."""
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(place.name).is_dir():
+        return Path(place.name)
+    config = try_to_load_from_cache(place.name, "config.json", revision=place.arguments.get("revision"))
+    return Path(config).parent if isinstance(config, str) else Path(place.name)

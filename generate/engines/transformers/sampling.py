@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -24,6 +25,8 @@ from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
 from polyculture.generate.engines.transformers.loading import Loaded
+
+_TEMPLATE = "Download the model again, or write its template (chat_template.jinja, or tokenizer_config.json) anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +72,24 @@ class Sampler:
     def prompt_tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """The tokens of a prompt, up to where the answer begins."""
         text, special = self.prompt_text(messages)
-        return tuple(self._loaded.tokenizer(text, add_special_tokens=special)["input_ids"])
+        ids = tuple(self._loaded.tokenizer(text, add_special_tokens=special)["input_ids"])
+        if not ids:
+            raise EngineError("its chat template makes an empty prompt", where=self._loaded.version, remedy=_TEMPLATE)
+        return ids
 
     def prompt_text(self, messages: Sequence[Message]) -> tuple[str, bool]:
         """A prompt as the model reads it, and whether the tokenizer adds its special tokens to it."""
         if self._bare:
             return "\n".join(message.content for message in messages), True
         turns = [{"role": message.role, "content": message.content} for message in messages]
-        self._system.check(turns)
-        return self._render(turns), False
+        try:
+            self._system.check(turns)
+            return self._render(turns), False
+        except EngineError:
+            raise
+        except Exception as fault:  # whatever a stranger's template raises
+            what = f"its chat template cannot be used: {' '.join(str(fault).split())[:200]}"
+            raise EngineError(what, where=self._loaded.version, remedy=_TEMPLATE) from fault
 
     def _render(self, turns: Sequence[Turn]) -> str:
         text: str = self._loaded.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
@@ -102,15 +114,30 @@ class Sampler:
         width = max(len(ask.prompt) for ask in asks)
         fed = torch.tensor([[self._padding] * (width - len(ask.prompt)) + [*ask.prompt] for ask in asks])
         read = torch.tensor([[0] * (width - len(ask.prompt)) + [1] * len(ask.prompt) for ask in asks])
-        written = model.generate(
-            input_ids=fed.to(model.device),
-            attention_mask=read.to(model.device),
-            max_new_tokens=decoding.max_tokens,
-            do_sample=False,  # the choice is made by the last of the processors
-            logits_processor=_processors(decoding, [ask.seed for ask in asks]),
-        )
+        with self._failing():
+            written = model.generate(
+                input_ids=fed.to(model.device),
+                attention_mask=read.to(model.device),
+                max_new_tokens=decoding.max_tokens,
+                do_sample=False,  # the choice is made by the last of the processors
+                logits_processor=_processors(decoding, [ask.seed for ask in asks], self._loaded.version),
+            )
         rows: list[list[int]] = written[:, width:].tolist()
         return rows
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """What torch raises for a model that does not fit its tokenizer, its settings or the memory, in one line."""
+        try:
+            yield
+        except (MemoryError, torch.OutOfMemoryError) as fault:
+            raise EngineError(
+                "the memory is used up", where=self._loaded.version, remedy="Lower batch_size."
+            ) from fault
+        except (RuntimeError, IndexError, TypeError, ValueError) as fault:
+            what = f"fails while it writes: {' '.join(str(fault).split())[:200]}"
+            remedy = "Do config.json, weights and tokenizer belong together? Download the model again."
+            raise EngineError(what, where=self._loaded.version, remedy=remedy) from fault
 
     def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
         end = next((n for n, token in enumerate(written) if token in self._stops), None)
@@ -125,15 +152,33 @@ class Sampler:
         return completed(ask.request_id, ask.seed, answer)
 
 
-def _processors(decoding: Decoding, seeds: Sequence[int]) -> LogitsProcessorList:
+def _processors(decoding: Decoding, seeds: Sequence[int], version: str) -> LogitsProcessorList:
+    finite = Finite(version)
     if decoding.temperature == 0:
-        return LogitsProcessorList()
-    steps: list[LogitsProcessor] = [TemperatureLogitsWarper(decoding.temperature)]
+        return LogitsProcessorList([finite])
+    steps: list[LogitsProcessor] = [finite, TemperatureLogitsWarper(decoding.temperature)]
     if decoding.top_k is not None:
         steps.append(TopKLogitsWarper(decoding.top_k))
     if decoding.top_p < 1:
         steps.append(TopPLogitsWarper(decoding.top_p))
     return LogitsProcessorList([*steps, _SeededChoice(seeds)])
+
+
+class Finite(LogitsProcessor):
+    """Raises `EngineError` at the first logits that are not finite: a choice among them is no answer of the model.
+
+    Single tokens may be ruled out by minus infinity; the largest logit must be a number.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        if not bool(torch.isfinite(scores.amax(-1)).all()):
+            what = "computes logits that are no finite numbers: what it wrote would be chance"
+            remedy = 'Are its weights broken? Download it again; or set dtype = "float32" under [options.transformers].'
+            raise EngineError(what, where=self._version, remedy=remedy)
+        return scores
 
 
 class _SeededChoice(LogitsProcessor):

@@ -7,10 +7,11 @@ from itertools import islice
 from typing import Any
 
 import torch
-from transformers import GenerationConfig, StoppingCriteria, StoppingCriteriaList
+from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
 from polyculture.generate.engines.patching import Continuation
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.sampling import Finite
 
 Tokens = Sequence[int]
 
@@ -50,6 +51,7 @@ class TextWriter:
             generation_config=habits(
                 eos_token_id=sorted(self._stops), pad_token_id=self._padding, max_new_tokens=most, do_sample=False
             ),
+            logits_processor=LogitsProcessorList([Finite(self._loaded.version)]),
             stopping_criteria=StoppingCriteriaList([_LineEnd(self._breaks)]),
         )
         rows: list[list[int]] = written[:, width:].tolist()

@@ -9,6 +9,7 @@ from re import Match
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.broken_files import REMEDY, broken_file
 
 _LONGEST = 300  # characters of vLLM's own words
 _SMALLER = "a larger tensor_parallel_size, a quantization such as 'fp8', or a smaller model"
@@ -137,7 +138,8 @@ def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError 
             if match:
                 what, remedy = explain(match)
                 return EngineError(what, where=spec.model, remedy=remedy)
-    return None
+    broken = broken_file(Path(spec.name).expanduser())
+    return None if broken is None else EngineError(f"{broken[0].name} {broken[1]}", where=spec.model, remedy=REMEDY)
 
 
 def in_short(words: str) -> str:
