@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import httpx
 
-from polyculture.cache.http_answers import ACCEPTED, MEBIBYTE, EncodingError, TooLargeError, bounded
+from polyculture.cache.http_answers import ACCEPTED, MEBIBYTE, EncodingError, TooLargeError, bounded, environment_faults
 
 __all__ = ["BoundedHttp", "TooLargeError"]
 
@@ -34,13 +34,14 @@ class BoundedHttp:
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="wikidata", daemon=True)
         self._thread.start()
-        self._client = httpx.AsyncClient(
-            headers={**headers, "Accept-Encoding": ACCEPTED},
-            limits=httpx.Limits(max_connections=connections),
-            timeout=timeout,
-            follow_redirects=True,
-            max_redirects=_REDIRECTS,
-        )
+        with environment_faults():
+            self._client = httpx.AsyncClient(
+                headers={**headers, "Accept-Encoding": ACCEPTED},
+                limits=httpx.Limits(max_connections=connections),
+                timeout=timeout,
+                follow_redirects=True,
+                max_redirects=_REDIRECTS,
+            )
         most = int(megabytes * MEBIBYTE)
         # httpx finds a transport per address: the environment's proxies are transports of their own.
         self._client._transport = _Bounded(self._client._transport, most)

@@ -19,7 +19,7 @@ from polyculture.link.dumps.checkpoint import Checkpoint, CheckpointFolder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.dumps.worker_pool import Ingester, LocalIngester, WorkerPool
-from polyculture.link.index.snapshot import Snapshot, assemble
+from polyculture.link.index.snapshot import Snapshot, assemble, open_snapshot
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
@@ -70,13 +70,18 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
     """
     wanted = frozenset(languages)
     with CheckpointFolder(out, wanted) as folder:
+        if folder.state.built and not out.is_file():
+            folder.clear()  # somebody removed the snapshot, and the parts may be gone, too
         try:
             _resume(dump, folder, settings)
         except SnapshotError:
             folder.remove()
             raise
-        snapshot = assemble(out, folder.path, folder.files, wanted, _provenance(dump, folder.state))
-        folder.remove()
+        if folder.state.built:
+            snapshot = open_snapshot(out)
+        else:
+            snapshot = assemble(out, folder.path, folder.files, wanted, _provenance(dump, folder.state))
+        folder.finish()
     return BuildReport(snapshot, folder.state.counts)
 
 

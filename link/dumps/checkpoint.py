@@ -29,17 +29,15 @@ _STATE, _LOCK = "state.json", ".lock"
 _RUN = re.compile(r"run-[0-9a-f]{16}")
 
 
-class Checkpoint(msgspec.Struct, frozen=True, rename={"position": "place", "counts": "intake"}):
-    """How far a dump was read, and with what result. `runs` are the folders that hold it, with the parts of each.
-
-    On disk two fields keep the names that unfinished builds have.
-    """
+class Checkpoint(msgspec.Struct, frozen=True):
+    """How far a dump was read, and with what result. `runs` are the folders that hold it, with the parts of each."""
 
     languages: list[str]
     position: DumpPosition = msgspec.field(default_factory=DumpPosition)
     counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
     runs: dict[str, int] = msgspec.field(default_factory=dict)
     whole: bool = False  # is the dump read to its end?
+    built: bool = False  # is the snapshot in its place? All that is left is to remove the folder, or the rest of it
     version: str = VERSION
 
 
@@ -74,6 +72,13 @@ class CheckpointFolder:
         """Writes a checkpoint: `parts` parts of this run are complete."""
         runs = {**self.state.runs, self.run.name: parts}
         self._save(replace(self.state, position=position, counts=deepcopy(counts), runs=runs, whole=whole))
+
+    def finish(self) -> None:
+        """Writes that the snapshot is in its place, and removes the folder with its content, this checkpoint last."""
+        self._save(replace(self.state, built=True))
+        for run in self.state.runs:
+            shutil.rmtree(self.path / run, ignore_errors=True)
+        self.remove()
 
     def clear(self) -> None:
         """Discards all progress."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,23 @@ def test_a_killed_build_resumes(dump: Path, in_one_go: BuildReport, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
 
 
+def test_a_build_that_is_killed_while_it_tidies_up_is_done(dump: Path, in_one_go: BuildReport, tmp_path: Path) -> None:
+    """The snapshot is in its place, and of the parts some are gone: the dump is not read again."""
+    out = tmp_path / "index.duckdb"
+    killed = (
+        "import os, shutil, signal\n"
+        "def kill(path, **_): os.path.basename(path).startswith('run-') and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "shutil.rmtree = kill\n"
+    )
+    build = subprocess.run([sys.executable, "-c", killed + PROGRAM, dump, out, "0"], capture_output=True, check=False)
+    assert build.returncode == -signal.SIGKILL, build.stderr
+    shutil.rmtree(next(out.with_name(f"{out.name}.building").glob("run-*")))
+    said = start(dump, out, 0).communicate()[0]
+    assert "was read already" in said
+    assert content(out) == content(in_one_go.snapshot.path)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
+
+
 @pytest.mark.slow
 def test_it_may_be_killed_at_any_moment(dump: Path, in_one_go: BuildReport, tmp_path: Path) -> None:
     out, moment = tmp_path / "index.duckdb", random.Random(1)
@@ -203,7 +221,7 @@ def test_a_build_killed_after_the_last_line_resumes(tmp_path: Path, end: bytes) 
 
     def interrupt(read: int, size: int) -> None:
         """Kills the build with a checkpoint after the last line, and before the one that marks the end."""
-        position = orjson.loads((tmp_path / "index.duckdb.building" / "state.json").read_bytes())["place"]
+        position = orjson.loads((tmp_path / "index.duckdb.building" / "state.json").read_bytes())["position"]
         if position["offset"] == size:
             raise KeyboardInterrupt
 
