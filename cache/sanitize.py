@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -159,9 +160,19 @@ def _is_control(letter: str) -> bool:
 
 def learn(secret: str) -> None:
     """From here on this value is hidden. One that is too short to be told from other words is not looked for."""
-    for form in (secret, unquote(secret), json.dumps(secret)[1:-1]):
+    for form in (secret, unquote(secret), json.dumps(secret)[1:-1], *_in_base64(secret)):
         if len(form) >= _SHORTEST:
             _known.add(form)
+
+
+def _in_base64(secret: str) -> Iterator[str]:
+    """What stands in the base64 of any text with the secret in it, whatever comes before and after."""
+    data = secret.encode("utf-8", "surrogatepass")
+    yield base64.b64encode(data).decode()
+    for before in range(3):
+        whole = base64.b64encode(bytes(before) + data).decode()
+        inner = whole[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]
+        yield from (inner, inner.replace("+", "-").replace("/", "_"))
 
 
 def hide_keys(text: str) -> str:
@@ -193,7 +204,9 @@ def user_of(address: str) -> str | None:
     if parts.username is None and parts.password is None:
         return None
     learn(parts.password or parts.username or "")
-    return f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    whole = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    learn(whole)  # both are sent as one, in base64
+    return whole
 
 
 def without_secrets(value: Any, name: str = "") -> Any:

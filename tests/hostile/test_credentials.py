@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,16 @@ def test_a_key_in_extra_body_is_refused_with_the_remedy_and_not_repeated(tmp_pat
 )  # fmt: skip
 def test_what_is_no_key_is_sent_along(body: dict[str, Any]) -> None:
     assert find_key(body) is None
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "user:"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_key_is_hidden_in_base64_too(before: str, encode: Callable[[bytes], bytes]) -> None:
+    learn(KEY)
+    for after in ("", "x", "yz"):
+        shown = hide_keys(encode(f"{before}{KEY}{after}".encode()).decode())
+        assert "***" in shown
+        assert len(shown) < 20
 
 
 def test_only_known_keys_are_hidden_in_answers() -> None:
