@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.catalog.faults import explain
 from polyculture.cache.catalog.model import Catalog, Country, FormerState, Language, Region, Topic, country_remedy
-from polyculture.cache.errors import CatalogError
+from polyculture.cache.errors import CatalogError, UserError
 
 BUILT_IN = Path(__file__).parent
 COUNTRIES, REGIONS = "countries.toml", "regions.toml"
@@ -122,14 +122,20 @@ def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[st
     return found
 
 
-def read_toml(file: Path, error: type[CatalogError] = CatalogError) -> dict[str, Any]:
-    """The file's table; `CatalogError` with the line where it is no TOML, or why it cannot be read."""
+def read_toml(file: Path, error: type[UserError] = CatalogError) -> dict[str, Any]:
+    """The table of a user's file; `error` with the line where it is no TOML, or why it cannot be read."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as fault:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a byte-order mark
+    except UnicodeDecodeError as fault:
+        line = fault.object.count(b"\n", 0, fault.start) + 1
+        what = f"is not UTF-8 text (line {line} has another encoding)"
+        raise error(what, where=file, remedy="Save it as UTF-8 in your editor.") from fault
+    except ValueError as fault:  # also of an integer of more digits than Python reads
         raise error(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
-    except (OSError, UnicodeDecodeError) as fault:
-        raise error(f"cannot be read: {fault}", where=file) from fault
+    except RecursionError as fault:
+        raise error("is nested too deeply", where=file, remedy="Tables and lists are a few levels deep.") from fault
+    except OSError as fault:
+        raise error(f"cannot be read: {fault.strerror or fault}", where=file) from fault
 
 
 def parse_model(model: type[Model], data: dict[str, Any], file: Path) -> Model:

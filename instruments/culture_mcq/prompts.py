@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 
 _HOUSE = Path(__file__).with_name("prompts.toml")
@@ -60,9 +60,7 @@ def read_prompts(file: Path | None = None) -> tuple[McqPrompt, ...]:
     """Our wording, or those of a file. Raises `DataSetError`, naming the file and what is wrong in it."""
     file = file or _HOUSE
     try:
-        told = TypeAdapter(dict[str, _Wording]).validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy=f"Its form is that of {_HOUSE}.") from fault
+        told = TypeAdapter(dict[str, _Wording]).validate_python(read_toml(file, DataSetError))
     except ValidationError as fault:
         first = fault.errors()[0]
         what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

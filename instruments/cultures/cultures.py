@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
 
@@ -78,9 +78,7 @@ def read_cultures(file: Path | None = None) -> Cultures:
     """The cultures of a file, or the study's. Raises `DataSetError`, naming the file and what is wrong in it."""
     file = file or BUILT_IN
     try:
-        told = _File.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy=f"Its form is that of {BUILT_IN}.") from fault
+        told = _File.model_validate(read_toml(file, DataSetError))
     except ValidationError as fault:
         first = fault.errors()[0]
         what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
@@ -25,6 +25,24 @@ RULES = Path(__file__).parent / "rules"
 Columns = tuple[str, ...]
 
 
+FIELDS = ("culture", "type", "setting", "form")  # that a path may say
+_PLACE = re.compile(r"(\{\w*\}|\*+)")
+_MOST = 3  # places to fill in one part of a path: with more, reading them takes a time that grows with each place
+
+
+def _checked(files: str) -> str:
+    """A pattern that can be matched in a time that grows with the path's length alone. Raises `ValueError`."""
+    named = re.findall(r"\{(\w*)\}", files)
+    for name in named:
+        if name not in FIELDS:
+            raise ValueError(f"has the field {{{name}}}; a path says {', '.join(FIELDS)}")
+    if len(set(named)) < len(named):
+        raise ValueError("has a field twice")
+    if any(len(_PLACE.findall(part)) > _MOST for part in files.split("/")):
+        raise ValueError(f"has more than {_MOST} fields and stars in one part of the path")
+    return files
+
+
 class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,7 +50,7 @@ class _Data(BaseModel):
 class Block(_Data):
     """Files of one form."""
 
-    files: str
+    files: Annotated[str, AfterValidator(_checked)]
     text: Columns  # the entity, or the context with its gap
     english: Columns = ()
     language: Columns = ()  # columns that say what is not fixed and not in the path
@@ -60,7 +78,7 @@ class Block(_Data):
         """
         stem, dot, suffix = self.files.rpartition(".")
         known = f"{dot}{suffix}" in SUFFIXES
-        parts = re.split(r"(\{\w+\}|\*)", stem if known else self.files)
+        parts = _PLACE.split(stem if known else self.files)
         ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
         return re.compile("".join(_piece(part) for part in parts) + ending, re.IGNORECASE)
 
@@ -102,7 +120,7 @@ class DatasetRules(Source):
 
 
 def _piece(part: str) -> str:
-    if part == "*":
+    if part.startswith("*"):
         return "[^/]*"
     return f"(?P<{part[1:-1]}>[^/]+?)" if part.startswith("{") else re.escape(part)
 

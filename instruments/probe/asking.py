@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
@@ -96,10 +96,7 @@ def read_inspection(file: Path, max_tokens: int) -> Inspection:
     Raises `DataSetError` that names the file.
     """
     remedy = "Give a TOML file with prompt, a text that ends in the placeholder, and placeholder, e.g. 'x'."
-    try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy=remedy) from fault
+    told = read_toml(file, DataSetError)
     prompt, placeholder = told.get("prompt"), told.get("placeholder")
     if not (isinstance(prompt, str) and isinstance(placeholder, str) and placeholder) or set(told) != {
         "prompt",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean, plain_words
 from polyculture.cache.faults import StopLimits, fault_table
 from polyculture.cache.model_facts import Price
@@ -40,11 +40,11 @@ class SamplingSection(_Section):
 
     model_config = ConfigDict(strict=True)
 
-    n: int = Field(default=500, ge=1)
-    temperature: float = Field(default=0.7, ge=0)
+    n: int = Field(default=500, ge=1, le=10_000_000)
+    temperature: float = Field(default=0.7, ge=0, le=100)
     top_p: float = Field(default=0.9, gt=0, le=1)
-    top_k: int | None = Field(default=10, ge=0)  # 0: not sent, and none is drawn by
-    max_tokens: int = Field(default=512, ge=1)
+    top_k: int | None = Field(default=10, ge=0, lt=2**31)  # 0: not sent, and none is drawn by
+    max_tokens: int = Field(default=512, ge=1, lt=2**31)
     seed: int = Field(default=1, ge=0, lt=2**31)
 
     @field_validator("top_k")
@@ -110,8 +110,8 @@ class LinkSection(_Section):
     token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
     connections: int | None = Field(default=None, ge=1, le=16, strict=True)
-    deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)  # seconds for a whole answer of the live API
-    max_megabytes: float = Field(default=128.0, gt=0, allow_inf_nan=False)  # of one, decompressed
+    deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live API
+    max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
 
     @property
     def chosen_forms(self) -> tuple[Form, ...]:
@@ -140,7 +140,7 @@ class StopSection(_Section):
     """When a stage stops itself; 0 turns a rule off."""
 
     answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # prompts
-    minutes: float = Field(default_factory=lambda: fault_table().stop.minutes, ge=0, allow_inf_nan=False)
+    minutes: float = Field(default_factory=lambda: fault_table().stop.minutes, ge=0, le=10_000_000)
 
     @property
     def limits(self) -> StopLimits:
@@ -307,17 +307,7 @@ def read_experiment(file: Path) -> Experiment:
         raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a byte-order mark
-    except tomllib.TOMLDecodeError as fault:
-        raise ExperimentError(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
-    except UnicodeDecodeError as fault:
-        line = fault.object.count(b"\n", 0, fault.start) + 1
-        what = f"is not UTF-8 text (line {line} has another encoding)"
-        raise ExperimentError(what, where=file, remedy="Save it as UTF-8 in your editor.") from fault
-    except OSError as fault:
-        raise ExperimentError(f"cannot be read: {fault.strerror or fault}", where=file) from fault
-    return parse_experiment(data, file)
+    return parse_experiment(read_toml(file, ExperimentError), file)
 
 
 def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:

@@ -242,3 +242,14 @@ def test_a_passing_folder_is_claimed_and_anothers_is_not(tmp_path: Path) -> None
         with pytest.raises(StoreError, match="did not make it"):
             act(theirs)
     assert [path.name for path in theirs.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{type}{type}.csv", "{culture}/{topic}.csv", "{}.csv", "*a*b*c*d*.csv", "{type}*{culture}*{form}.csv"]
+)
+def test_a_pattern_that_would_take_for_ever_is_refused(tmp_path: Path, pattern: str) -> None:
+    file = tmp_path / "rules.toml"
+    said = RULES.format(name="x", repository="https://example.org/x", commit="0" * 40)
+    file.write_text(said.replace("*.csv", pattern), encoding="utf-8")
+    with pytest.raises(CatalogError, match=r"rules\.toml: entities\.0\.files: "):
+        read_rules(file)
