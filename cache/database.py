@@ -8,6 +8,8 @@ from pathlib import Path
 
 import duckdb
 
+from polyculture.cache.errors import StoreError
+
 SHARE = 0.5
 LEAST = 256 << 20  # bytes; with less DuckDB answers nothing of use
 _GROUP = Path("/sys/fs/cgroup")
@@ -18,8 +20,11 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A connection to `file`, or to a database in memory.
 
-    With `memory` ('1GB') DuckDB uses no more than that, and spills the rest to the folder `spill`.
+    With `memory` ('1GB') DuckDB uses no more than that, and spills the rest to the folder `spill`. Raises `StoreError`
+    for a path that DuckDB cannot open.
     """
+    if file is not None:
+        check_path(file)
     connection = duckdb.connect(":memory:" if file is None else str(file), read_only=read_only)
     # The front door shows progress, in one form for all work. A notebook without ipywidgets has no bar, and DuckDB
     # refuses to say anything of it there.
@@ -30,6 +35,13 @@ def connect(
     if spill is not None:
         connection.execute("SET temp_directory = $spill", {"spill": str(spill)})
     return connection
+
+
+def check_path(path: Path) -> None:
+    """Raises `StoreError` for a path with a sign that DuckDB takes for the end of a file's name."""
+    if "?" in str(path.absolute()):
+        what = "has a question mark in its path, where the name ends for DuckDB"
+        raise StoreError(what, where=path, remedy="Rename the folder, or choose another place.")
 
 
 def memory_limit(share: float = SHARE) -> str:

@@ -1,13 +1,19 @@
-"""Answers of HTTP servers: bodies that are read to a bound, compressed or not, and how long to wait."""
+"""HTTP: the environment that clients read, bodies that are read to a bound, compressed or not, and how long to wait."""
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from polyculture.cache.errors import EngineError
+
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 MEBIBYTE = 1 << 20
 _PIECE = 1 << 16  # bytes that are decompressed at once
 _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 32 + zlib.MAX_WBITS}
@@ -25,6 +31,23 @@ class TooLargeError(Exception):
 
 class EncodingError(Exception):
     """A body is compressed in a way that was not asked for, or is no such thing."""
+
+
+@contextmanager
+def environment_faults() -> Iterator[None]:
+    """Opens a client that reads proxies and certificates from the environment.
+
+    Raises `EngineError` where a variable says what no client can use: no such file, an address that is none.
+    """
+    try:
+        yield
+    except Exception as fault:  # each library has its own for these, down to FileNotFoundError and ImportError
+        variables = _CERTIFICATES if isinstance(fault, OSError) else _PROXIES
+        named = [name for variable in variables for name in (variable, variable.lower()) if os.environ.get(name)]
+        if not named:
+            raise
+        what = f"the environment's {', '.join(named)}: {' '.join(str(fault).split()) or type(fault).__name__}"
+        raise EngineError(what, remedy="Correct the variable, or unset it.") from fault
 
 
 async def bounded(chunks: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock, LeaseSettingsMismatch, SoftFileLease, Timeout
 
-from polyculture.cache.errors import JobHeldError
+from polyculture.cache.errors import JobHeldError, StoreError
 
 LEASE = 30.0  # seconds without a heartbeat after which a lease expires
 BEAT = 5.0  # seconds between two heartbeats
@@ -54,10 +54,14 @@ class JobLock:
         self._kernel.release(force=True)
 
     def check(self) -> None:
-        """Raises `JobHeldError` where this process was suspended for so long that another one took over.
+        """Raises `JobHeldError` where this process was suspended for so long that another one took over, and
+        `StoreError` where the folder is no longer there.
 
         Cheap enough to be called before every write: it reads the lease only after a pause.
         """
+        if not self._holder.exists():
+            what = "was moved or removed while this process wrote to it"
+            raise StoreError(what, where=self._holder.parent, remedy="Move it back, then run the same command again.")
         now = time.monotonic()
         if now - self._checked < BEAT:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ STOPPED = "polyculture: stopped; the same command resumes"
 def main() -> None:
     """Runs the command line. Errors of Polyculture end in one line and an exit code, without a traceback."""
     _stop_at_once()
+    _write_any_text()
     from polyculture.cache.errors import PolycultureError
     from polyculture.console import say
 
@@ -55,6 +57,13 @@ def _stop_at_once() -> None:
 def _stop(_number: int, _frame: object) -> None:
     os.write(2, f"{STOPPED}\n".encode())
     os._exit(INTERRUPTED)
+
+
+def _write_any_text() -> None:
+    """Has a terminal or a file that cannot hold a letter (cp1252, ASCII) get '?' in its place, rather than an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _started() -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import check_path
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
@@ -258,6 +259,7 @@ def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None
     check_models(experiment, file)
     check_prices(experiment, file)
     root = (runs or file.resolve().parent / RUNS) / experiment.name
+    check_path(root)
     return Workspace(file, experiment, catalog, RunFolder(root), text=text)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from polyculture.cache.database import connect, memory_limit
+from polyculture.cache.database import check_path, connect, memory_limit
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import (
     ABANDONED,
@@ -67,6 +67,8 @@ def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None =
     if target.is_relative_to(run.root.resolve()):
         raise StoreError("is inside the run itself", where=to, remedy="Export to another place.")
     single = target.suffix == DATABASE
+    if single:
+        check_path(target)
     (_check_file if single else _check_folder)(target)
     with store_faults(to), scratch_folder("export") as folder:
         at = folder / "store.duckdb"

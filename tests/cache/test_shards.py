@@ -337,3 +337,19 @@ def test_a_copied_folder_of_a_job_is_an_error_that_names_both_files(tmp_path: Pa
         open_store(run, CORE)
     assert str(part.parent) in str(told.value)
     assert str(copied) in str(told.value)
+
+
+def test_a_folder_that_is_moved_while_it_is_written_is_told_and_keeps_its_rows(tmp_path: Path) -> None:
+    run, moved = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "moved")
+
+    def work() -> None:
+        with JobShards(run, JOB, [RESPONSES]) as shards:
+            shards.append({"responses": [row("responses", response_id="1")]})
+            run.root.rename(moved.root)
+            shards.append({"responses": [row("responses", response_id="2")]})
+
+    with pytest.raises(StoreError, match="moved or removed"):
+        work()
+    assert not run.root.exists()
+    with JobShards(moved, JOB, [RESPONSES]) as shards:
+        assert shards.read("responses", ["response_id"]).num_rows == 1

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.errors import EngineError, ExperimentError, StoreError
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.compare import Sides, sides_of
 from tests.polyculture.test_command_line import polyculture
 
 CELLS = ("model", "language", "topic", "condition", "country", "wording")
+EXPERIMENT = 'name = "a"\nmodels = ["mock:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
 TEXT = """name = "pilot"
 models = ["mock:x"]
 languages = ["JA", "zh-TW"]
@@ -98,3 +103,64 @@ def test_sides_of_a_comparison_in_any_case() -> None:
     assert sides_of(connection, "JA", "it") == Sides("language", "ja", "it")
     with pytest.raises(StoreError, match="no 'jq' to compare"):
         sides_of(connection, "jq", "de")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"[sampling]\nn = {2**70}",
+        "[sampling]\ntemperature = inf",
+        "[sampling]\nmax_tokens = " + "9" * 6000,
+        "x = " + "[" * 175_000,
+        "x = " + "{a = " * 50_000,
+        "[link]\ndeadline = 1e308",
+    ],
+    ids=["n", "temperature", "digits", "brackets", "tables", "deadline"],
+)
+def test_numbers_and_depths_beyond_all_use_are_one_line(tmp_path: Path, more: str) -> None:
+    file = tmp_path / "strange.toml"
+    file.write_text(f"{EXPERIMENT}{more}\n", encoding="utf-8")
+    with pytest.raises(ExperimentError) as told:
+        read_experiment(file)
+    line = str(told.value)
+    assert line.startswith(f"{file}: ")
+    assert len(line) < 500
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SSL_CERT_FILE", "/nowhere.pem"),
+        ("SSL_CERT_FILE", __file__),
+        ("HTTPS_PROXY", "::bad::"),
+        ("HTTPS_PROXY", "http://user:pw@host:port"),
+        ("ALL_PROXY", "socks9://127.0.0.1:1"),
+    ],
+)
+def test_an_environment_that_no_client_can_use_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(EngineError, match=variable) as told:
+        open_client(local=False, timeout=1.0, connections=1, most=1)
+    assert "unset it" in str(told.value)
+
+
+def test_a_folder_with_a_question_mark_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "what?"
+    folder.mkdir()
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT, encoding="utf-8")
+    with pytest.raises(StoreError, match="question mark"):
+        open_workspace(file)
+
+
+def test_letters_that_an_output_cannot_hold_are_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.replace('"en"', '"ja"'), encoding="utf-8")
+    command = [sys.executable, "-m", "polyculture", "prompts", file]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"??" in done.stdout

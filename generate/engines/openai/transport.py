@@ -21,7 +21,7 @@ from httpx2 import (
     Response,
 )
 
-from polyculture.cache.http_answers import ACCEPTED, EncodingError, TooLargeError, bounded
+from polyculture.cache.http_answers import ACCEPTED, EncodingError, TooLargeError, bounded, environment_faults
 from polyculture.generate.engines.openai.attempt import LaterError
 
 _REDIRECTS = 3  # a server may move once or twice; one that sends in circles is left
@@ -33,9 +33,10 @@ def open_client(*, local: bool, timeout: float, connections: int, most: int) -> 
 
     A request to a server on this machine bypasses the environment's proxy.
     """
-    client = openai.DefaultAioHttpClient(
-        trust_env=not local, timeout=timeout, limits=Limits(max_connections=connections)
-    )
+    with environment_faults():
+        client = openai.DefaultAioHttpClient(
+            trust_env=not local, timeout=timeout, limits=Limits(max_connections=connections)
+        )
     client.max_redirects = _REDIRECTS
     client.headers["Accept-Encoding"] = ACCEPTED
     # httpx finds a transport per address: the environment's proxies are transports of their own.
