@@ -12,27 +12,30 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import check_columns, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import part_files
 
 
-def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
-    """The rows of `responses` in sibling runs for the wanted keys, in no particular order.
+def find_answers(run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table) -> pa.Table:
+    """The rows of a table in sibling runs for the wanted keys, in no particular order.
 
-    `wanted` has the columns response_id, prompt_id, condition and country. The key is that of the request as sent, so
-    an answer is valid in every run; the rows found have the cell that the prompt has in this one. Failures are not
-    reused, nor are files that lack a column.
+    `wanted` has the table's key, and the columns that a row found takes from here: the cell that its prompt has in this
+    run. The key is that of the request as sent, so an answer is valid in every run; by this run nothing was paid for
+    it. Of several runs the first by name speaks. Failures are not reused, nor are files that lack a column.
     """
-    files = sibling_parts(run, job, RESPONSES) if wanted.num_rows else []
+    files = sibling_parts(run, job, table) if wanted.num_rows else []
     if not files:
-        return rows_to_table(RESPONSES, [])
-    schema = RESPONSES.schema
-    query = Path(__file__).with_name("answers.sql").read_text(encoding="utf-8")
+        return rows_to_table(table, [])
+    here = [f"wanted.{name} AS {name}" for name in wanted.column_names if name != table.key]
+    query = f"""
+        SELECT DISTINCT ON ({table.key}) stored.* REPLACE ({", ".join((*here, "NULL AS purchase"))})
+        FROM read_parquet($files, filename = 'file') AS stored JOIN wanted USING ({table.key})
+        WHERE stored.status = 'ok'
+        ORDER BY {table.key}, stored.file
+    """  # noqa: S608, our own names
     with connect() as connection:
         connection.register("wanted", wanted)
-        params = {"files": [str(file) for _, file in files]}
-        found: pa.Table = connection.sql(query, params=params).to_arrow_table()
-    return found.select(schema.names).cast(schema)
+        found: pa.Table = connection.sql(query, params={"files": [str(file) for _, file in files]}).to_arrow_table()
+    return found.select(table.schema.names).cast(table.schema)
 
 
 def sibling_parts(run: RunFolder, job: Job, table: Table[Any]) -> list[tuple[RunFolder, Path]]:

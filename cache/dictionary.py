@@ -57,6 +57,7 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
     glossaries = _glossaries(files)
     declared = {table.name: table_comments(table) for table in layout.tables}
     wanted = [table for table in layout.tables if table.wanted is not None]
+    beside = {table.name: table.wanted.view for table in wanted if table.wanted is not None and table.wanted.facts}
     counting = {table.name: " ".join((table.row.__doc__ or "").split()) for table in wanted}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
@@ -68,7 +69,8 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
             if stored:
                 row = f"all rows of `{name}` on disk, also those made under other settings"
             rows.append({"view": view, "column": "", "type": "", "meaning": row})
-        own = (header.columns, declared.get(name, {}), glossaries.get(file.with_name(COLUMNS), {}))
+        facts = headers[beside[name]][0].columns if name in beside else {}
+        own = (header.columns, declared.get(name, {}), facts, glossaries.get(file.with_name(COLUMNS), {}))
         meanings = (words[column] for words in (*own, *glossaries.values()) if words.get(column))
         rows.append({"view": view, "column": column, "type": type_name, "meaning": next(meanings, "")})
     return rows

@@ -1,4 +1,4 @@
--- What failed and why, whoever asked: each table whose rows may fail feeds `failed`.
+-- What failed and why, whoever asked: each table whose rows may fail is in `failed`.
 
 -- plain_message(words): a message without what differs from one row to the next: bodies, quotations, words that are not
 -- ASCII, ids, days and months, numbers. `cache/faults.py` has the same.
@@ -24,12 +24,12 @@ CREATE MACRO plain_reason(error) AS
 
 -- failed: a row is something that was asked and has no usable answer.
 --   stage: the stage that asked
---   topic: what the job is about: the topic of the prompt, or the type of the entity
+--   topic: what the job is about: the topic of the prompt, or data set, culture and type of the entities
 
 -- failures: a row is a reason why answers of a job are missing, and how many; most frequent first with
 -- `FROM failures ORDER BY "rows" DESC`.
 --   stage: the stage that asked
---   topic: what the job is about: the topic of the prompt, or the type of the entity
+--   topic: what the job is about: the topic of the prompt, or data set, culture and type of the entities
 --   reason: why they failed, without numbers, names and ids
 --   rows: how many failed for it
 --   retryable: of these: how many the next run asks again; the others need --retry-failed

@@ -29,11 +29,13 @@ R = TypeVar("R")
 class Wanted:
     """Which rows of a table count: those of a request that stands in the view `view`, of samples below its `n`.
 
-    `view` has the columns request_id and n, and those of `alike`, which must have the same value in both.
+    `view` has the columns request_id, of a table with samples n, and those of `alike`, which must have the same value
+    in both. With `facts`, its other columns stand beside the rows: what is asked about is kept once, not in every row.
     """
 
     view: str
     alike: tuple[str, ...] = ()
+    facts: bool = False  # then `alike` is never NULL
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,11 @@ class Table(Generic[R]):
     key: str | None = None  # the column that says which work is done
     commit: str | None = None  # the table whose parts commit this one's
     shared: bool = False  # answers of sibling runs are reused
-    account: str | None = None  # the stage in the ledger that paid for its rows
+    account: str | None = None  # the stage that paid for its rows: in the ledger, and in `bought` and `failed`
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
-    wanted: Wanted | None = None  # its view, of this name, has the rows that count; None: the room's SQL says which
+    # Its view, of this name, has the rows that count, and `bought` and `failed` have its own; None: SQL says which.
+    wanted: Wanted | None = None
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
 

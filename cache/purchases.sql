@@ -1,4 +1,4 @@
--- What a run has bought, whoever asked: each table that is paid for feeds `bought`.
+-- What a run has bought, whoever asked: each table that is paid for is in `bought`.
 
 -- bought: a row is an answer that this run bought, as the table that keeps it says.
 

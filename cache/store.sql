@@ -52,29 +52,10 @@ SELECT n.* EXCLUDE (inputs) FROM stored_numbers AS n SEMI JOIN run_measures AS m
 CREATE VIEW stale_measures AS
 SELECT DISTINCT measure FROM stored_numbers ANTI JOIN run_measures USING (measure, inputs);
 
--- bought_responses: a row is a response that this run bought, whether it still counts or not.
-CREATE VIEW bought_responses AS
-SELECT
-    'generate' AS stage, model, language, topic, model AS asked, purchase, status, prompt_tokens, completion_tokens
-FROM stored_responses WHERE purchase IS NOT NULL;
-
--- bought_extractions: a row is an answer of an extractor that this run bought, of use or not.
-CREATE VIEW bought_extractions AS
-SELECT
-    'extract' AS stage, model, language, topic, extractor_model AS asked, purchase, status, prompt_tokens,
-    completion_tokens
-FROM stored_extractions WHERE purchase IS NOT NULL;
-
--- failed_responses: a row is a response that failed.
-CREATE VIEW failed_responses AS
-SELECT 'generate' AS stage, model, language, topic, error, retryable FROM responses WHERE status = 'failed';
-
--- failed_extractions: a row is an extraction that failed, or of which there are only answers of no use so far: its stage was
--- stopped, and it is asked again.
-CREATE VIEW failed_extractions AS
-SELECT 'extract' AS stage, model, language, topic, error, retryable FROM extractions WHERE status = 'failed'
-UNION ALL
-SELECT 'extract', u.model, u.language, u.topic, u.error, true
+-- unusable_extractions: a row is a response of which there are only answers of no use so far: its stage was stopped, and
+-- it is asked again.
+CREATE VIEW unusable_extractions AS
+SELECT 'extract' AS stage, u.model, u.language, u.topic, u.error, true AS retryable
 FROM (
     SELECT model, language, topic, response_id, extractor_id, arg_max(error, attempts) AS error
     FROM stored_extractions

@@ -95,7 +95,7 @@ def _create_layers(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Non
             _execute(connection, [file])
             if layer is layout.current:
                 _create_wanted(connection, layout)
-        _create_feeds(connection, layer)
+        _create_feeds(connection, layout, layer)
         _execute(connection, layer.closing)
 
 
@@ -110,18 +110,37 @@ def _create_wanted(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Non
 
 def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
     """The query for the rows of a table that count now: the one place where that is said."""
-    same = ["w.request_id = t.request_id", "t.sample < w.n"]
-    same += [f"t.{column} IS NOT DISTINCT FROM w.{column}" for column in wanted.alike]
     usable = " WHERE t.status <> 'unusable'" if "status" in table.columns else ""
-    rows = f"FROM stored_{table.name} AS t SEMI JOIN {wanted.view} AS w ON {' AND '.join(same)}"
+    if wanted.facts:
+        same = ", ".join(("request_id", *wanted.alike))
+        return f"SELECT * FROM stored_{table.name} AS t JOIN {wanted.view} USING ({same}){usable}"  # noqa: S608
+    alike = ["w.request_id = t.request_id", *(["t.sample < w.n"] if "sample" in table.columns else [])]
+    alike += [f"t.{column} IS NOT DISTINCT FROM w.{column}" for column in wanted.alike]
+    rows = f"FROM stored_{table.name} AS t SEMI JOIN {wanted.view} AS w ON {' AND '.join(alike)}"
     return f"SELECT t.* {rows}{usable}"
 
 
-def _create_feeds(connection: duckdb.DuckDBPyConnection, layer: Layer) -> None:
-    for view, sources in layer.feeds.items():
-        connection.execute(
-            f"CREATE VIEW {view} AS " + " UNION ALL BY NAME ".join(f"FROM {source}" for source in sources)
-        )
+def _create_feeds(connection: duckdb.DuckDBPyConnection, layout: Layout, layer: Layer) -> None:
+    feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
+    if layer is layout.current:
+        for table in layout.tables:
+            if table.wanted is not None and table.account is not None:
+                feeds.setdefault("bought", []).append(bought_rows(table))
+                feeds.setdefault("failed", []).append(failed_rows(table))
+    for view, sources in feeds.items():
+        connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}")
+
+
+def bought_rows(table: Table[Any]) -> str:
+    """The query for what a run bought of a table, whether it still counts or not."""
+    columns = f"model, language, topic, {table.asked} AS asked, purchase, status, prompt_tokens, completion_tokens"
+    return f"SELECT '{table.account}' AS stage, {columns} FROM stored_{table.name} WHERE purchase IS NOT NULL"  # noqa: S608
+
+
+def failed_rows(table: Table[Any]) -> str:
+    """The query for the rows of a table that count and have no answer."""
+    columns = f"'{table.account}' AS stage, model, language, topic, error, retryable"
+    return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
 def _execute(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:

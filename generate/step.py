@@ -84,7 +84,7 @@ class SamplingStep:
         cells = [(one.response_id, one.prompt.prompt_id, one.prompt.condition, one.prompt.country) for one in missing]
         columns = zip(*cells, strict=True)
         wanted = pa.table({name: pa.array(column, pa.string()) for name, column in zip(_CELL, columns, strict=True)})
-        return {RESPONSES.name: find_answers(run, work.job, wanted)}
+        return {RESPONSES.name: find_answers(run, work.job, RESPONSES, wanted)}
 
     def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per sample, as the answers come."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.reports.asked import implied_countries, second_intervals, wordings_and_names
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
@@ -103,7 +104,7 @@ def asked_languages(data: ReportData) -> tuple[str, ...]:
     An instrument may ask in others than the experiment: those of its data set.
     """
     own = data.manifest.languages if data.about_texts else []
-    tables = [table for table in data.layout.tables if table.key and {"language", "setup_id"} <= set(table.columns)]
+    tables = [table for table in tables_of_setups(data.layout) if "language" in table.columns]
     asked = (data.reading.connection.sql(_ASKED.format(view=table.name)).fetchall() for table in tables)
     found = {language for rows in asked for (language,) in rows}
     return tuple(ordered(data.manifest.languages, {*own, *found})) or tuple(data.manifest.languages)

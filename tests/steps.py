@@ -7,10 +7,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from polyculture.cache.catalog import Catalog, Topic, read_catalog
 from polyculture.cache.errors import StoreError
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.cache.parquet import read_rows
+from polyculture.cache.parquet import read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES, Prompt
 from polyculture.cache.worker import Step, do_works, left, work_state
@@ -21,7 +25,10 @@ from polyculture.generate.engines.capabilities import E_co
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
+from polyculture.instruments.cbs.selection import asked_tables
 from polyculture.instruments.cbs.step import ScoringJob, ScoringStep
+from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 
 
 @dataclass
@@ -94,8 +101,31 @@ def extraction_step(run: RunFolder, job: Job, topic: Topic, extractor: Extractor
 
 
 def score_job(run: RunFolder, scoring: ScoringJob, spec: ModelSpec, engine: Engine | None = None) -> Outcome:
-    """Scores what is missing of a job."""
+    """Scores what is missing of a job, which is wanted from now on."""
+    want(run, scoring)
     return do_step(run, ScoringStep([scoring]), spec, engine)
+
+
+def want(run: RunFolder, scoring: ScoringJob) -> None:
+    """Makes a job's contexts the run's wanted ones, and its setup the present one, as a command does before it asks.
+
+    A data set of which the run knows nothing has what the job asks.
+    """
+    manifest = read_manifest(run.manifest) or Manifest(experiment="x", polyculture="0", models=[scoring.job.model])
+    setups = {**manifest.setups, f"score {scoring.job.model}": dict(scoring.setup)}
+    write_manifest(manifest.model_copy(update={"setups": setups}), run.manifest)
+    contexts = [context for context, _ in scoring.asked]
+    entities = {entity: None for _, every in scoring.asked for entity in every}
+    dataset = DataSet(contexts[0].dataset, "Western", run.root, tuple(entities), tuple(contexts))
+    tables = asked_tables(run, dataset, [scoring])
+    for table, key in ((DATASET_CONTEXTS, "context_id"), (DATASET_ENTITIES, "entity_id")):
+        path = run.table(table.name)
+        if table in tables and path.exists():
+            known = read_rows(path, table)
+            new = tables[table].filter(~pc.field(key).isin(known[key].combine_chunks()))
+            tables[table] = pa.concat_tables([known, new])
+    for table, found in tables.items():
+        write_parquet(found, run.table(table.name))
 
 
 def settled(run: RunFolder, scorings: ScoringJob | Iterable[ScoringJob]) -> bool:

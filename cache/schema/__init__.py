@@ -70,6 +70,7 @@ __all__ = [
     "SaturationInterval",
     "VarianceComponent",
     "WantedResponse",
+    "tables_of_setups",
 ]
 
 PROMPTS = Table("prompts", Prompt)
@@ -137,7 +138,13 @@ CORE = Layout(
     TABLES,
     Layer(
         (_CACHE / "wanted.sql", _CACHE / "store.sql", _CACHE / "texts.sql"),
-        {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
+        {"failed": ("unusable_extractions",)},
         (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
     ),
 )
+
+
+def tables_of_setups(layout: Layout) -> list[Table[Any]]:
+    """The tables of instruments whose rows were made under a setup of a model."""
+    keyed = [table for table in layout.tables if table.key and table not in TABLES]
+    return [table for table in keyed if table.wanted is not None or "setup_id" in table.columns]

@@ -115,14 +115,12 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     """Scores the entities, links them, measures. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
-    from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
     from polyculture.instruments.cbs.linked import link_entities
     from polyculture.instruments.cbs.matching import matching_of
-    from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
+    from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
     from polyculture.instruments.cbs.step import ScoringStep
     from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
-    from polyculture.instruments.datasets.present import present_tables
 
     _tell_preset(asked, options)
     dataset = with_phrasings(options.opened(asked.say, causal=options.form == "causal"))
@@ -143,7 +141,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
             model,
             selection,
             prefixes,
-            setup_id(setup),
+            setup,
             drawing if options.draws else None,
             empty=options.rule == "calibrated" or options.matched in ("prior", "both"),
             tell=asked.say,
@@ -160,7 +158,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
         (ScoringStep(jobs),),
         Validity(
             {f"score {model}": setup for model, setup in setups.items()},
-            tables=partial(present_tables, asked.run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
+            tables=partial(asked_tables, asked.run, dataset, jobs, prefixes),
             reason=changed_reason(dataset),
         ),
         derive,

@@ -7,7 +7,14 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, CULTURAL_LINKS, MATCHED_BIAS, SCORES
+from polyculture.instruments.cbs.rows import (
+    BIAS_CONTRASTS,
+    BIAS_VARIANTS,
+    CULTURAL_LINKS,
+    MATCHED_BIAS,
+    SCORES,
+    WANTED_SCORES,
+)
 from polyculture.instruments.datasets.layout import DATASETS
 
 _OWN = Path(__file__).parent
@@ -24,8 +31,8 @@ MEASURE = Measure("cbs", (SCORES,), _settings)
 CBS = compose(
     DATASETS,
     Layout(
-        (SCORES, CULTURAL_LINKS, BIAS_CONTRASTS, BIAS_VARIANTS, MATCHED_BIAS),
-        Layer((_OWN / "current.sql",), {"bought": ("bought_scores",), "failed": ("failed_scores",)}),
+        (WANTED_SCORES, SCORES, CULTURAL_LINKS, BIAS_CONTRASTS, BIAS_VARIANTS, MATCHED_BIAS),
+        Layer((_OWN / "wanted.sql",)),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),
             {"board_entries": ("cbs_board_entries",), "board_failures": ("cbs_board_failures",)},

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class WantedScore:
+    """A context of a data set as a model is asked it under a setup."""
+
+    request_id: str  # as in `scores`
+    model: str
+    setup_id: str  # its scores count while this is the model's setup
+    topic: str  # as in `scores`
+    context_id: str  # as in `dataset_contexts`
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
     """The log-probability of one entity in the gap of one context, or the error."""
 
-    score_id: str  # hash of model, setup, context and entity
+    score_id: str  # hash of request, topic and entity
+    request_id: str  # hash of what was sent but the entity: model, setup, the text on both sides of the gap
+    entity_id: str  # as in `dataset_entities`
     model: str
-    dataset: str  # 'camellia', 'camel', ..., or the name in a rules file
-    language: str  # the language of the context: a code of the data set's
-    culture: str  # the native culture of the comparison, as the data set writes it
-    entity_type: str  # 'food', 'names', ...
-    setting: str  # 'grounded' (only native entities fit), 'neutral' (any fit), or a user's own
-    form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
-    phrasing: str | None  # 'english-like' | 'pro-drop' | a user's own; None where the context has no pair
-    pair: str | None  # the name that the contexts of such a pair share
-    context_prefix: str | None  # before the context: 'token' | '5 demonstrations'; None: none; 'nothing': it is empty
-    base_context_id: str | None  # of a context with a prefix: the context_id of the one without
-    source_context_id: str | None  # of a translated context: the context_id of its source
-    context_id: str  # hash of all that makes the context
-    context: str  # its text, with the gap as [MASK]
-    entity_id: str  # hash of data set, language, culture, type and the entity itself
-    entity: str  # as it was put into the gap
-    entity_culture: str  # the culture that the entity belongs to
-    native: bool  # it is that of the context
-    english: str | None  # the publisher's translation of the entity
-    publisher_qid: str | None  # the Wikidata item that the publisher names
+    language: str  # of the context: a code of the data set's
+    topic: str  # of the job: data set, native culture and type of entities
     status: str  # 'ok' | 'failed'
     error: str | None  # why it failed, one line
     retryable: bool | None  # of a failure: worth asking again
@@ -41,9 +37,8 @@ class Score:
     token_boundary: str | None  # between context and entity: 'clean' | 'moved space' | 'merged' | 'resplit'
     prompt_tokens: int | None  # that a server counted for it; None where the model ran in this process
     completion_tokens: int | None
-    purchase: str | None  # 'direct': a server was asked; None where the model ran in this process
+    purchase: str | None  # 'direct': a server was asked; None where the model ran in this process, or another run asked
     model_version: str | None  # what the engine says it ran
-    setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its scores
     note: str | None = None  # what of the answer was dropped on arrival: impossible counts
 
 
@@ -146,7 +141,9 @@ SCORES = Table(
     key="score_id",
     account="score",
     unit="scores",
+    wanted=Wanted("wanted_scores", ("model", "topic", "entity_id"), facts=True),
 )
+WANTED_SCORES = Table("wanted_scores", WantedScore)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
 BIAS_CONTRASTS = Table("bias_contrasts", BiasInterval)
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)

@@ -1,16 +1,24 @@
-"""The scoring jobs of a selection of contexts and entities."""
+"""The scoring jobs of a selection of contexts and entities, and the tables that say what is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
 
-from polyculture.cache.run_folder import Job
+import pyarrow as pa
+
+from polyculture.cache.layout import Table
+from polyculture.cache.manifest import setup_id
+from polyculture.cache.parquet import objects_to_table, read_rows
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.context_prompts import ContextEntities, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.empty_context import NOTHING, with_empty
+from polyculture.instruments.cbs.rows import WANTED_SCORES, WantedScore
 from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.selection import (
     ContextGroup,
     Selection,
@@ -28,7 +36,7 @@ def scoring_jobs(
     model: str,
     selection: Selection,
     prefixes: PrefixOptions = PLAIN,
-    setup_id: str | None = None,
+    setup: Mapping[str, Any] | None = None,
     drawing: CamelDraws | None = None,
     *,
     empty: bool = False,
@@ -47,8 +55,10 @@ def scoring_jobs(
         )
 
     chosen = chosen_contexts(dataset, selection, tell)
-    jobs = [_job(dataset, model, unit, [(c, asked(c)) for c in contexts], prefixes, empty) for unit, contexts in chosen]
-    return [replace(job, setup_id=setup_id) for job in jobs]
+    return [
+        _job(dataset, model, setup or {}, unit, [(c, asked(c)) for c in contexts], prefixes, empty)
+        for unit, contexts in chosen
+    ]
 
 
 def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions) -> list[MaskedContext]:
@@ -65,9 +75,32 @@ def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: Pr
     ]
 
 
+def asked_tables(
+    run: RunFolder, dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions = PLAIN
+) -> dict[Table[Any], pa.Table]:
+    """The tables to write before the jobs are asked: the data set as it is now, and which requests are wanted.
+
+    None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts.
+    """
+    path = run.table(WANTED_SCORES.name)
+    before = {WantedScore(**row) for row in read_rows(path, WANTED_SCORES).to_pylist()} if path.exists() else set()
+    wanted = before.union(*map(_wanted, jobs))
+    tables = present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes))
+    if wanted != before:
+        tables[WANTED_SCORES] = objects_to_table(WANTED_SCORES, sorted(wanted, key=astuple))
+    return tables
+
+
+def _wanted(asked: ScoringJob) -> Iterator[WantedScore]:
+    setup, job = setup_id(asked.setup), asked.job
+    for context, _ in asked.asked:
+        yield WantedScore(asked.request_id(context), job.model, setup, job.topic, context.context_id)
+
+
 def _job(
     dataset: DataSet,
     model: str,
+    setup: Mapping[str, Any],
     unit: ContextGroup,
     plain: Sequence[ContextEntities],
     prefixes: PrefixOptions,
@@ -79,4 +112,4 @@ def _job(
         *plain,
         *(more for context, entities in plain for more in with_prefixes(dataset, context, entities, prefixes)),
     ]
-    return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked)
+    return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked, setup)

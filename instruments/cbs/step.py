@@ -1,27 +1,29 @@
 """The step that scores: contexts and entities in, log-probabilities in the store out.
 
 A job is a model, a language, and one type of one native culture of a data set. Its unit of work is one entity in one
-context, so that a run over a few entities can be extended to all. Rows of another setup of the model, or of former
-contents of the data set, are kept.
+text, so that a run over a few entities can be extended to all. A request is the model, its setup and the text on both
+sides of the gap: contexts of one text share its scores. What else is known of context and entity stands in the tables
+of the data set.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import groupby
 from typing import Any
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
+from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.request import request_id
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 
@@ -32,28 +34,46 @@ class ScoringJob:
 
     job: Job
     asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]
-    setup_id: str | None = None  # of the model; None where setups are not distinguished
+    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for scores
 
     @property
     def size(self) -> int:
-        return sum(len(entities) for _, entities in self.asked)
+        return sum(len(entities) for _, entities in self._texts)
 
     def pairs(self) -> Iterator[ScoredPair]:
-        """Every entity in every context, context by context."""
-        for context, entities in self.asked:
+        """Every entity in every text, text by text."""
+        for context, entities in self._texts:
+            request = self.request_id(context)
             for entity in entities:
-                key = score_id(self.job.model, self.setup_id, context, entity)
-                yield ScoredPair(key, self.job, self.setup_id, context, entity)
+                # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
+                key = content_id(request, self.job.topic, entity.entity_id)
+                yield ScoredPair(key, request, self.job, context, entity)
+
+    def request_id(self, context: MaskedContext) -> str:
+        """The identity of a context as the model is sent it."""
+        return request_id("score", self.job.model, self.setup, [context.prefix, context.suffix])
+
+    @cached_property
+    def _texts(self) -> list[tuple[MaskedContext, Sequence[CulturalEntity]]]:
+        """Each text once, by the first context that has it, with the entities of all of them."""
+        alike: dict[str, list[tuple[MaskedContext, Sequence[CulturalEntity]]]] = {}
+        for context, entities in self.asked:
+            alike.setdefault(context.text, []).append((context, entities))
+        return [(same[0][0], same[0][1] if len(same) == 1 else _united(same)) for same in alike.values()]
+
+
+def _united(asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]) -> list[CulturalEntity]:
+    return list({entity.entity_id: entity for _, entities in asked for entity in entities}.values())
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """An entity in the gap of a context, queried under one model and setup."""
+    """An entity in the gap of a text, and the request that it is scored by."""
 
     score_id: str
+    request_id: str
     job: Job
-    setup_id: str | None
-    context: MaskedContext
+    context: MaskedContext  # one of those that have the text
     entity: CulturalEntity
 
 
@@ -75,104 +95,50 @@ class ScoringStep:
     def keys(self, item: ScoredPair) -> tuple[str, ...]:
         return (item.score_id,)
 
-    def adopt(self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> None:
-        """Nothing: scores are not shared between runs."""
+    def adopt(
+        self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]
+    ) -> dict[str, pa.Table] | None:
+        """The scores that runs beside this one hold for pairs that are missing here."""
+        return adopted_scores(run, work, missing)
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
-        """A row per pair, as the scores come. A text that is scored already in another role is not scored again."""
+        """A row per pair, as the scores come."""
         waiting: dict[str, list[ScoredPair]] = {}
-        known: deque[Score] = deque()
-        missing = _without_known(items, kept, known)
-        first = next(missing, None)
-        if first is not None:
-            requests = _requests(chain([first], missing), waiting)
-            for scored in models.open(SCORING).score(requests):
-                yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
-        yield from (Done((row,)) for row in known)
+        for scored in models.open(SCORING).score(_requests(items, waiting)):
+            yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
 
     def load(self, item: ScoredPair) -> Load:
         """A score takes the context and the entity as input, and generates no tokens."""
         return Load(f"{item.context.prefix}{item.entity.surface}", 0)
 
 
-def _without_known(items: Iterator[ScoredPair], kept: Kept, known: deque[Score]) -> Iterator[ScoredPair]:
-    """The pairs to score; `known` gets the rows of those whose text was scored as a plain context, or in a phrasing.
-
-    A phrasing that stands in the data set as it is has the text of a plain context.
-    """
-    scored: dict[tuple[str, str], Score] | None = None
-    for pair in items:
-        if pair.context.phrasing is not None and scored is None:
-            scored = _scored(kept, pair.setup_id)
-        before = (scored or {}).get((pair.context.text, pair.entity.entity_id)) if pair.context.phrasing else None
-        if before is None:
-            yield pair
-        else:
-            known.append(_again(before, pair))
-
-
-def _scored(kept: Kept, setup_id: str | None) -> dict[tuple[str, str], Score]:
-    """The job's scores of plain contexts under a setup, by text and entity."""
-    there = kept.read(SCORES.name)
-    plain = pc.field("phrasing").is_null() & pc.field("context_prefix").is_null() & (pc.field("status") == "ok")
-    rows = (Score(**row) for row in there.filter(plain).to_pylist())
-    return {(row.context, row.entity_id): row for row in rows if row.setup_id == setup_id}
-
-
-def _again(row: Score, pair: ScoredPair) -> Score:
-    """A score taken over for the same text in another role: nothing was paid for it."""
-    context = pair.context
-    return replace(
-        row,
-        score_id=pair.score_id,
-        context_id=context.context_id,
-        phrasing=context.phrasing,
-        pair=context.pair,
-        prompt_tokens=None,
-        completion_tokens=None,
-        purchase=None,
-    )
+def adopted_scores(run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> dict[str, pa.Table] | None:
+    """The scores of missing pairs in runs beside this one; None where these have none of the job."""
+    if not sibling_parts(run, work.job, SCORES):
+        return None
+    wanted = pa.table({"score_id": pa.array([pair.score_id for pair in missing], pa.string())})
+    return {SCORES.name: find_answers(run, work.job, SCORES, wanted)}
 
 
 def _requests(items: Iterator[ScoredPair], waiting: dict[str, list[ScoredPair]]) -> Iterator[ScoreRequest]:
-    for context, group in groupby(items, key=lambda pair: pair.context):
+    """A request per run of pairs of one text, numbered: what failed before comes last, and its text then once more."""
+    for number, (_, group) in enumerate(groupby(items, key=lambda pair: pair.request_id)):
         pairs = list(group)
-        waiting[context.context_id] = pairs
-        surfaces = tuple(pair.entity.surface for pair in pairs)
-        yield ScoreRequest(context.context_id, context.prefix, surfaces, context.suffix)
-
-
-def score_id(model: str, setup_id: str | None, context: MaskedContext, entity: CulturalEntity) -> str:
-    """The key of a score."""
-    return content_id(model, setup_id, context.context_id, entity.entity_id)
+        waiting[str(number)] = pairs
+        context, surfaces = pairs[0].context, tuple(pair.entity.surface for pair in pairs)
+        yield ScoreRequest(str(number), context.prefix, surfaces, context.suffix)
 
 
 def score_row(pair: ScoredPair, scored: Scored) -> Score:
     """The row of `scores` that a scored continuation becomes."""
-    context, entity = pair.context, pair.entity
     values = [token.log_probability for token in scored.tokens]
     return Score(
         score_id=pair.score_id,
+        request_id=pair.request_id,
+        entity_id=pair.entity.entity_id,
         model=pair.job.model,
-        dataset=context.dataset,
-        language=context.language,
-        culture=context.culture,
-        entity_type=context.entity_type,
-        setting=context.setting,
-        form=context.form,
-        phrasing=context.phrasing,
-        pair=context.pair,
-        context_prefix=context.context_prefix,
-        base_context_id=context.base_context_id,
-        source_context_id=context.source_context_id,
-        context_id=context.context_id,
-        context=context.text,
-        entity_id=entity.entity_id,
-        entity=entity.surface,
-        entity_culture=entity.culture,
-        native=entity.culture == context.culture,
-        english=entity.english,
-        publisher_qid=entity.qid,
+        language=pair.job.language,
+        topic=pair.job.topic,
         status="failed" if scored.error else "ok",
         error=scored.error,
         retryable=scored.retryable if scored.error else None,
@@ -184,6 +150,5 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
         completion_tokens=scored.completion_tokens,
         purchase=scored.purchase,
         model_version=scored.model_version,
-        setup_id=pair.setup_id,
         note=scored.note,
     )

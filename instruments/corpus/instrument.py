@@ -57,12 +57,10 @@ class CorpusOptions(DatasetOptions):
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
-    from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.linked import link_entities
-    from polyculture.instruments.cbs.selection import scoring_jobs
+    from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
     from polyculture.instruments.corpus.outcomes import measure_outcomes
     from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
-    from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.datasets.selection import Selection
 
     source = _open(options)
@@ -70,8 +68,9 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     wanted = (options.language,), options.culture, options.type, options.setting
     selection = Selection(*wanted, "causal", options.contexts, options.entities)
     models = [model_name(source.name, smoothing) for smoothing in SMOOTHINGS]
-    known = setup_id(source.setup)
-    jobs = [job for model in models for job in scoring_jobs(dataset, model, selection, setup_id=known, tell=asked.say)]
+    jobs = [
+        job for model in models for job in scoring_jobs(dataset, model, selection, setup=source.setup, tell=asked.say)
+    ]
 
     def derive() -> None:
         link_entities(asked)
@@ -82,7 +81,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         (_step(asked, options, source, jobs),),
         Validity(
             {f"score {model}": source.setup for model in models},
-            tables=lambda: present_tables(asked.run, dataset),
+            tables=lambda: asked_tables(asked.run, dataset, jobs),
             reason=changed_reason(dataset),
         ),
         derive,

@@ -16,6 +16,8 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
@@ -27,7 +29,7 @@ from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.rows import SCORES, Score
-from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
+from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, adopted_scores, score_row
 from polyculture.instruments.corpus.count import BytesRead, IngestCounts, count
 from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, Needed, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
@@ -93,8 +95,11 @@ class CorpusStep:
     def keys(self, item: ScoredPair) -> tuple[str, ...]:
         return (item.score_id,)
 
-    def adopt(self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> None:
-        """Nothing: scores are not shared between runs."""
+    def adopt(
+        self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]
+    ) -> dict[str, pa.Table] | None:
+        """The scores that runs beside this one hold for pairs that are missing here."""
+        return adopted_scores(run, work, missing)
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""
@@ -145,4 +150,4 @@ def _rows(
         tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
         boundary: TokenBoundary = "merged" if pair.merged else "clean"
         error = None if len(pair.tokens) else NOTHING
-        yield score_row(asked, Scored(asked.context.context_id, 0, tokens, boundary, error, model_version=version))
+        yield score_row(asked, Scored(asked.request_id, 0, tokens, boundary, error, model_version=version))

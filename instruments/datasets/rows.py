@@ -12,23 +12,26 @@ class DatasetContext:
     """A context of a data set as it is now, or one with a prefix as it was last asked."""
 
     context_id: str  # hash of all that makes the context
-    dataset: str
-    language: str
+    dataset: str  # 'camellia', 'camel', ..., or the name in a rules file
+    language: str  # a code of the data set's
     english: bool  # it is the publisher's translation of another
+    culture: str  # the native culture of the comparison, as the data set writes it
+    entity_type: str  # 'food', 'names', ...
     gender: str | None  # of the entities that fit it: 'female' | 'male'; None or 'both': all
+    setting: str  # 'grounded' (only native entities fit), 'neutral' (any fit), or a user's own
+    form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
+    context: str  # its text, with the gap as [MASK]
     sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
-    context_prefix: str | None  # what is put before the context; None: nothing
+    phrasing: str | None  # 'english-like' | 'pro-drop' | a user's own; None where the context has no pair
+    pair: str | None  # the name that the contexts of such a pair share
+    context_prefix: str | None  # before the context: 'token' | '5 demonstrations'; None: none; 'nothing': it is empty
     base_context_id: str | None  # of a context with a prefix: the context_id of the one without
-    culture: str | None = None  # the native culture of the comparison
-    entity_type: str | None = None
-    setting: str | None = None
-    form: str | None = None  # 'causal' | 'masked' | 'any'
-    phrasing: str | None = None
-    source_language: str | None = None  # of a translation: who may fill it is known in this language
-    starts_with_gap: bool | None = None  # our reading leaves it out of causal scoring
-    left_out: bool | None = None  # our reading leaves the row out: it stands in the files again
-    repeats: str | None = None  # of a row that stands in the files again: the context_id of the first
-    as_published: bool | None = None  # the data set was last read so: what is left out counts
+    source_context_id: str | None  # of a translated context: the context_id of its source
+    source_language: str | None  # of a translation: who may fill it is known in this language
+    starts_with_gap: bool  # our reading leaves it out of causal scoring
+    left_out: bool  # our reading leaves the row out: it stands in the files again
+    repeats: str | None  # of a row that stands in the files again: the context_id of the first
+    as_published: bool  # the data set was last read so: what is left out counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +42,18 @@ class DatasetEntity:
     dataset: str
     language: str
     english: bool  # it is the publisher's translation of another
+    culture: str  # that it belongs to
+    entity_type: str
+    entity: str  # as it is put into a gap
     gender: str | None  # 'female' | 'male' | 'both' of names and clothing
+    published_gender: str | None  # that of the row; `gender` is that of all rows of the entity
     translation: str | None  # the publisher's, into English
     publisher_qid: str | None  # the Wikidata item that the publisher names
-    culture: str | None = None  # that it belongs to
-    entity_type: str | None = None
-    reference: bool | None = None  # of the culture that native ones are compared with
-    source_languages: list[str] | None = None  # of a translation: the languages that have the entity
-    published_gender: str | None = None  # that of the row; `gender` is that of all rows of the entity
-    left_out: bool | None = None  # our reading leaves it out: it stands in the files again, or is on both sides
-    repeats: str | None = None  # of a row that stands in the files again: the entity_id of the first
-    as_published: bool | None = None  # the data set was last read so: what is left out counts
+    reference: bool  # of the culture that native ones are compared with
+    source_languages: list[str] | None  # of a translation: the languages that have the entity
+    left_out: bool  # our reading leaves it out: it stands in the files again, or is on both sides
+    repeats: str | None  # of a row that stands in the files again: the entity_id of the first
+    as_published: bool  # the data set was last read so: what is left out counts
 
 
 DATASET_CONTEXTS = Table("dataset_contexts", DatasetContext)

@@ -11,6 +11,7 @@ from filelock import FileLock
 from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.parquet import write_parquet
+from polyculture.cache.schema import tables_of_setups
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
@@ -20,7 +21,6 @@ from polyculture.generate.engines.setup import Use, model_setup
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
-    from polyculture.cache.layout import Table
     from polyculture.cache.run_folder import RunFolder
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Validity
@@ -93,18 +93,15 @@ def _with_texts_of(before: Manifest | None, now: Manifest) -> Manifest:
     return now.model_copy(update={**texts, "setups": {**now.setups, **before.setups}})
 
 
-def _counting() -> list[Table[Any]]:
-    """The tables of instruments whose rows belong to a setup."""
-    tables = store_layout().tables
-    return [table for table in tables if table.key and "setup_id" in table.columns]
-
-
 def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     """How many rows of each kind are current under a manifest, without failures."""
     if manifest is None:
         return Counter()
     with current_store(run, manifest, store_layout()) as store:
-        found = {table.name: store.sql(_COUNT.format(view=table.name)).fetchall() for table in _counting()}
+        found = {
+            table.name: store.sql(_COUNT.format(view=table.name)).fetchall()
+            for table in tables_of_setups(store_layout())
+        }
     return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
 
 
@@ -145,6 +142,6 @@ def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:
 def _in_words(lost: Counter[Kind]) -> str:
     """How many rows of each unit: '12 scores, 4 answers'; empty where there are none."""
     by_unit = Counter[str]()  # several tables may have one unit
-    for table in _counting():
+    for table in tables_of_setups(store_layout()):
         by_unit[table.unit] += sum(lost[kind] for kind in lost if kind[0] == table.name)
     return ", ".join(f"{number} {unit}" for unit, number in by_unit.items() if number)

@@ -121,7 +121,10 @@ def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(t
     assert "10 done, 0 of them before, 2 failed" in told[0]
     assert "10 done, 10 of them before, 2 failed" in told[1]
     assert "10 done, 0 of them before, 2 failed" in told[2]
-    pairs = "SELECT count(DISTINCT log_probability) FROM stored_scores WHERE entity = 'bread and cake' GROUP BY context"
+    pairs = """
+        SELECT count(DISTINCT log_probability) FROM stored_scores JOIN stored_wanted_scores USING (request_id)
+        JOIN dataset_entities USING (entity_id) WHERE entity = 'bread and cake' GROUP BY context_id
+    """
     assert rows(tmp_path, pairs) == [(2,), (2,)]
 
 

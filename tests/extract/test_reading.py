@@ -75,6 +75,7 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -
     assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2))
     asked = len(engine.requests)
     assert asked == 1 + 2 + 3 + 1
+    bought_tokens = "SELECT count(*), sum(completion_tokens) FROM bought WHERE stage = 'extract'"
     states, found = f"SELECT {COLUMNS} FROM extractions ORDER BY 1", "SELECT surface, count(*) FROM mentions GROUP BY 1"
     numbers = rows(run, states), sorted(rows(run, found))
     assert [row[:4] for row in numbers[0]] == [
@@ -94,10 +95,10 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -
         ]
         assert sorted(rows(run, found)) == [("chopsticks", 1), ("ramen", 3)]
         assert extract(run, engine) == (Outcome(0, 0), Outcome(3, 1, reused=3))
-        [(bought, tokens)] = rows(run, "SELECT count(*), sum(completion_tokens) FROM bought_extractions")
+        [(bought, tokens)] = rows(run, bought_tokens)
     assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2, reused=2))
     assert (rows(run, states), sorted(rows(run, found))) == numbers
-    assert [(bought, tokens)] == rows(run, "SELECT count(*), sum(completion_tokens) FROM bought_extractions")
+    assert [(bought, tokens)] == rows(run, bought_tokens)
     assert len(engine.requests) == asked
 
 

@@ -201,7 +201,7 @@ def test_an_unreadable_part_of_another_run_is_passed_over(run: RunFolder, tmp_pa
     (folder / "part-00000.parquet").write_bytes(b"no parquet")
     with StubServer() as server:
         assert generate(run, server) == Outcome(30, 0)
-    assert find_answers(run, JOB, JobShards(run, JOB, [RESPONSES]).read("responses")).num_rows == 0
+    assert find_answers(run, JOB, RESPONSES, JobShards(run, JOB, [RESPONSES]).read("responses")).num_rows == 0
 
 
 def test_jobs_of_a_model_share_an_opened_engine(run: RunFolder) -> None:

@@ -177,6 +177,44 @@ def test_a_failure_is_a_row_and_only_what_may_pass_is_asked_again(run: RunFolder
     assert again.asked == contexts
 
 
+class Eager(ToyEngine):
+    """Takes all requests before it answers, as a server does that is asked many at once."""
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        yield from super().score(list(requests))
+
+
+def test_retried_failures_do_not_mix_with_new_entities_of_their_context(run: RunFolder, demo: DataSet) -> None:
+    """A failure is asked last, so that its context is asked twice: for the new entities, then for that one."""
+    few = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",), entities=3))
+    lost = few[0].asked[0][1][0].surface
+    score(run, few, ToyEngine(lost=[lost]))
+    every = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    assert score(run, every, Eager()) == (every[0].size, 0)
+    expected = {
+        (context.context_id, entity.surface): sum(t.log_probability for t in one.tokens)
+        for context, entities in every[0].asked
+        for entity in entities
+        for one in ToyEngine().score([ScoreRequest("", context.prefix, (entity.surface,), "")])
+    }
+    found = rows(run, "SELECT context_id, entity, log_probability FROM scores")
+    assert {(context, entity): value for context, entity, value in found} == pytest.approx(expected)
+
+
+def test_a_sibling_runs_scores_are_taken_over_and_cost_nothing(run: RunFolder, demo: DataSet, tmp_path: Path) -> None:
+    jobs = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    score(run, jobs, ToyEngine(broken=["sake"]))
+    other, engine = RunFolder(tmp_path / "other"), ToyEngine()
+    other.root.mkdir()
+    assert score(other, jobs, engine) == (jobs[0].size, 0)
+    assert engine.asked == len(jobs[0].asked), "a failure is asked again"
+    values = "SELECT score_id, log_probability FROM scores WHERE entity <> 'sake' ORDER BY ALL"
+    assert rows(other, values) == rows(run, values)
+    changed = [replace(job, setup={"bos": True}) for job in jobs]
+    assert score(other, changed, engine) == (jobs[0].size, 0)
+    assert engine.asked == len(jobs[0].asked) + jobs[0].size, "another setup is another request"
+
+
 def test_what_is_no_longer_in_the_data_set_leaves_the_store(run: RunFolder, tmp_path: Path) -> None:
     before = write_own(tmp_path)
     hold(run, before)

@@ -46,7 +46,7 @@ def add_vocabularies(run: RunFolder) -> None:
     """Shares of English, which no writing tells; the made-up scores are of no other language."""
     manifest = read_manifest(run.manifest)
     assert manifest
-    setups = {f"tokenize {model}": {"weights": model} for model in MODELS}
+    setups = {**manifest.setups, **{f"tokenize {model}": {"weights": model} for model in MODELS}}
     asked = {"tokens": {"ranges en": "w"}}
     write_manifest(manifest.model_copy(update={"setups": setups, "asked": asked}), run.manifest)
     readings = (

@@ -172,8 +172,10 @@ def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) 
         with open_store(run, store_layout()) as store:
             return store.sql(query).fetchall()
 
-    asked = sum(job.size for job in scoring_jobs(whole, MODEL, Selection()))
+    jobs = scoring_jobs(whole, MODEL, Selection())
+    asked = sum(len(entities) for job in jobs for _, entities in job.asked)
     assert (told(number), told(gender)) == ([(asked,)], [("female",)])
+    assert told("SELECT count(*) FROM stored_scores") == [(asked - 7,)], "a text that stands twice is asked once"
     hold(run, mine)
     assert told(gender) == [("both",)]
     assert told("SELECT context FROM scores WHERE context LIKE '[MASK]%'") == []

@@ -16,10 +16,10 @@ SELECT
     coalesce(c.gender, '') AS context_gender, coalesce(e.gender, '') AS entity_gender
 FROM own AS s
 LEFT JOIN (
-    SELECT score_id, likelihood FROM calibrated_likelihoods
+    SELECT score_id, context_id, likelihood FROM calibrated_likelihoods
     WHERE model = $model AND dataset = $dataset AND language = $language AND culture = $culture
         AND entity_type = $entity_type AND form = $form
-) AS p ON s.score_id = p.score_id
+) AS p ON s.score_id = p.score_id AND coalesce(s.base_context_id, s.context_id) = p.context_id
 LEFT JOIN (
     SELECT entity_id, arg_min(log_probability, score_id) AS prior FROM own WHERE context_prefix = 'nothing' GROUP BY entity_id
 ) AS q ON s.entity_id = q.entity_id

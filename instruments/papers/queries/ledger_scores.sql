@@ -2,33 +2,29 @@
 -- and the genders that this reading gives. What stands in the files again has the score of the same text, whichever row was
 -- asked.
 WITH contexts AS (
-    SELECT *, coalesce(repeats, context_id) AS first_id FROM stored_dataset_contexts
-    WHERE dataset = $dataset AND as_published IS NOT NULL
+    SELECT *, coalesce(repeats, context_id) AS first_id FROM stored_dataset_contexts WHERE dataset = $dataset
 ),
 entities AS (
     SELECT
         *, coalesce(repeats, entity_id) AS first_id,
         CASE WHEN $as_published THEN published_gender ELSE gender END AS read_gender
     FROM stored_dataset_entities
-    WHERE dataset = $dataset AND as_published IS NOT NULL
-),
-asked AS (
-    SELECT s.* FROM stored_scores AS s
-    SEMI JOIN scoring_models AS m ON s.model = m.model AND s.setup_id IS NOT DISTINCT FROM m.setup_id
-    WHERE s.status = 'ok' AND s.context_prefix IS NULL AND s.phrasing IS NULL
-        AND s.model = $model AND s.dataset = $dataset AND s.form = $form AND s.language = $language AND s.culture = $culture
-        AND s.setting = $setting AND (len($types) = 0 OR list_contains($types, s.entity_type))
+    WHERE dataset = $dataset
 ),
 texts AS (
     SELECT
-        s.entity_type, s.native,
+        c.entity_type, e.culture = c.culture AS native,
         c.first_id AS context_id, e.first_id AS entity_id,
         -- The score of the first row itself where it was asked.
-        arg_min(s.log_probability, (s.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS log_probability,
-        arg_min(s.tokens, (s.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS tokens
-    FROM asked AS s
-    INNER JOIN contexts AS c ON s.context_id = c.context_id
+        arg_min(s.log_probability, (w.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS log_probability,
+        arg_min(s.tokens, (w.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS tokens
+    FROM stored_scores AS s
+    INNER JOIN scored_contexts AS w USING (request_id, model, topic)
+    INNER JOIN contexts AS c ON w.context_id = c.context_id
     INNER JOIN entities AS e ON s.entity_id = e.entity_id
+    WHERE s.status = 'ok' AND s.model = $model AND c.context_prefix IS NULL AND c.phrasing IS NULL
+        AND c.form = $form AND c.language = $language AND c.culture = $culture
+        AND c.setting = $setting AND (len($types) = 0 OR list_contains($types, c.entity_type))
     GROUP BY ALL
 )
 SELECT

@@ -2,7 +2,7 @@
 WITH read AS (
     SELECT *, CASE WHEN $as_published THEN published_gender ELSE gender END AS read_gender
     FROM stored_dataset_entities
-    WHERE dataset = $dataset AND as_published IS NOT NULL AND language = $language AND entity_type = $entity_type
+    WHERE dataset = $dataset AND language = $language AND entity_type = $entity_type
         AND (reference OR culture = $culture) AND ($as_published OR NOT left_out)
         AND ($source_language IS NULL OR list_contains(source_languages, $source_language))
 )
