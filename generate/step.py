@@ -21,7 +21,7 @@ from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.generate.refusals import is_refusal
+from polyculture.generate.refusals import is_refusal, own_phrases
 from polyculture.generate.request import PromptRequests, response_id
 from polyculture.generate.sampling import SamplingSettings, joined
 
@@ -152,6 +152,6 @@ class SamplingStep:
             purchase=completion.purchase,
             reasoning=completion.reasoning,
             reasoning_tokens=completion.reasoning_tokens,
-            refused=None if text is None else is_refusal(text, job.language),
+            refused=None if text is None else is_refusal(text, job.language, own_phrases(language)),
             note=completion.note,
         )

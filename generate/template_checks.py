@@ -62,8 +62,8 @@ class TemplateCheck:
             yield wrong
         elif detectable(self.language.detector):
             detected = detect(text, self.language, self.catalog).language
-            if detected != self.language.code:
-                yield f"is detected as {detected or 'no language'}, not as {self.language.code}: {text!r}"
+            if detected not in (self.language.code, None):
+                yield f"is detected as {detected}, not as {self.language.code}: {text!r}"
 
     def _with_country(self, template: str) -> str:
         for forms in (self.wording.countries[code] for code in self.countries if code in self.wording.countries):

@@ -44,7 +44,7 @@ from polyculture.cache.schema import (
 from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.imported import PREFIX
-from polyculture.generate.refusals import is_refusal
+from polyculture.generate.refusals import is_refusal, own_phrases
 from polyculture.generate.request import imported_request_id
 from polyculture.imports.files import data_files
 from polyculture.imports.mapping import Columns
@@ -263,7 +263,8 @@ class _Taking:
         number = self._known.texts[place]
         self._known.texts[place] += 1
         answer, said = text.answer, text.answer.text
-        detected = Detection() if said is None else detect(said, self._catalog.language(text.language), self._catalog)
+        language = self._catalog.language(text.language)
+        detected = Detection() if said is None else detect(said, language, self._catalog)
         return Response(
             response_id=response_id,
             request_id=imported_request_id(text.model, prompt.prompt_id),
@@ -289,7 +290,7 @@ class _Taking:
             script=detected.script,
             script_share=detected.script_share,
             model_version=answer.version,
-            refused=None if said is None else is_refusal(said, text.language),
+            refused=None if said is None else is_refusal(said, text.language, own_phrases(language)),
             note=text.note,
             origin=f"{self._import_id}:{row}",
         )

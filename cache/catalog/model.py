@@ -88,6 +88,7 @@ class Language(_Data):
     detector: str = Field(pattern="^[A-Z]{2}$")  # ISO 639-1 code that the language detector reports
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
+    refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same
 
 
 class Country(_Data):

@@ -66,7 +66,7 @@ class Response:
     purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
     reasoning: str | None = None  # what the model wrote before its answer; no part of `text`
     reasoning_tokens: int | None = None  # of completion_tokens, where the server counts them apart
-    refused: bool | None = None  # the text declines in words; None without a text
+    refused: bool | None = None  # the text declines in words; None without a text or phrases of its language
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
     ending: str | None = None  # 'whole' | 'cut' | 'withheld' | 'broken' | 'unknown'; None where no answer came

@@ -12,7 +12,8 @@ AI, I have no favourite dish"). No refusals are:
   missing input ("Please provide the text").
 
 The rules are in `detector`, the phrases of each language in `<code>.toml` beside this file, examples with labels in
-`gold/`. English phrases count in every language, since models often refuse in English. A provider's own flag
+`gold/`. English phrases count in every language, since models often refuse in English. A language file of a user's own
+brings its phrases in a table `[refusals]`; where a language has none, nobody knows (`None`). A provider's own flag
 (`finish_reason`) is a separate signal: this module reads text alone.
 """
 
@@ -24,5 +25,14 @@ from polyculture.generate.refusals.detector import (
     refusal_detector,
     refusal_rules_id,
 )
+from polyculture.generate.refusals.phrases import own_phrases
 
-__all__ = ["Refusal", "RefusalDetector", "find_refusal", "is_refusal", "refusal_detector", "refusal_rules_id"]
+__all__ = [
+    "Refusal",
+    "RefusalDetector",
+    "find_refusal",
+    "is_refusal",
+    "own_phrases",
+    "refusal_detector",
+    "refusal_rules_id",
+]

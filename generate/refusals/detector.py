@@ -10,10 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.refusals.phrases import KINDS, Kind, fold_text, phrases_for
+from polyculture.generate.refusals.phrases import KINDS, Kind, Phrases, built_in_languages, fold_text, phrases_for
 
 VERSION = 1  # of the rules in this file: raise it when they change
 OPENING = 3  # sentences in which a refusal is looked for
@@ -52,11 +51,8 @@ class _Sentence:
 class RefusalDetector:
     """Finds refusals in responses to prompts in one language."""
 
-    def __init__(self, language: str, own: Path | None = None) -> None:
-        """`own` is a user's file in the format of `Phrases`, in place of a built-in file or beside it.
-
-        Raises `CatalogError` for an invalid file.
-        """
+    def __init__(self, language: str, own: Phrases | None = None) -> None:
+        """`own` are phrases of a user's own language file, in place of the built-in ones or beside them."""
         phrases = phrases_for(language, own)
         self._long = phrases[0].long
         self._patterns = {kind: _any([one for some in phrases for one in some.of(kind)]) for kind in KINDS}
@@ -123,25 +119,27 @@ def _without_speech(text: str) -> str:
 
 
 @cache
-def refusal_detector(language: str, own: Path | None = None) -> RefusalDetector:
+def refusal_detector(language: str, own: Phrases | None = None) -> RefusalDetector:
     """The detector of a language, built once."""
     return RefusalDetector(language, own)
 
 
-def refusal_rules_id(language: str, own: Path | None = None) -> str:
+def refusal_rules_id(language: str, own: Phrases | None = None) -> str:
     """A hash of all rules that define a refusal in a language. Store it beside stored results."""
     return content_id("refusals", VERSION, [phrases.model_dump() for phrases in phrases_for(language, own)])
 
 
-def find_refusal(text: str, language: str, own: Path | None = None) -> Refusal | None:
+def find_refusal(text: str, language: str, own: Phrases | None = None) -> Refusal | None:
     """The refusal in `text`, with the phrase that matched; None for an answer.
 
-    `language` is the code of the prompt's language. Without a built-in file, `own` (a user's file) and the English
-    phrases apply. Raises `CatalogError` for an invalid file; never for a text.
+    `language` is the code of the prompt's language. Without built-in phrases, `own` (`phrases.own_phrases`) and the
+    English ones apply.
     """
     return refusal_detector(language, own).find(text)
 
 
-def is_refusal(text: str, language: str, own: Path | None = None) -> bool:
-    """Does `text` decline the task? See `find_refusal`."""
-    return find_refusal(text, language, own) is not None
+def is_refusal(text: str, language: str, own: Phrases | None = None) -> bool | None:
+    """Does `text` decline the task? None where it declines not in English, and its language has no phrases."""
+    if find_refusal(text, language, own) is not None:
+        return True
+    return False if own is not None or language in built_in_languages() else None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from polyculture.cache.catalog import Language
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.folding import PHRASES, fold, fold_case
 
@@ -72,6 +73,15 @@ class Phrases(BaseModel):
         return tuple(f" (?:{phrase})" if self.spaced and phrase[0] != "^" else f"(?:{phrase})" for phrase in phrases)
 
 
+def own_phrases(language: Language) -> Phrases | None:
+    """The phrases in a user's own language file, its table `refusals`; None where it has none.
+
+    Raises `CatalogError`, naming file and place, for an invalid one.
+    """
+    file = Path("languages", f"{language.code}.toml")
+    return parse_model(Phrases, {"code": language.code, **language.refusals}, file) if language.refusals else None
+
+
 @cache
 def read_phrases(file: Path) -> Phrases:
     """The phrases of a file. Raises `CatalogError`, naming file and place, for an invalid one."""
@@ -79,9 +89,9 @@ def read_phrases(file: Path) -> Phrases:
     return parse_model(Phrases, data, file)
 
 
-def phrases_for(language: str, own: Path | None = None) -> tuple[Phrases, ...]:
+def phrases_for(language: str, own: Phrases | None = None) -> tuple[Phrases, ...]:
     """All phrases that apply to a language, its own first. Without a built-in file: `own` and English."""
-    first = [read_phrases(own)] if own is not None else []
+    first = [own] if own is not None else []
     built_in = BUILT_IN / f"{language}.toml"
     if language in built_in_languages():
         first.append(read_phrases(built_in))

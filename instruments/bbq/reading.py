@@ -44,7 +44,7 @@ class TextReader:
 
     def read(self, text: str, choices: Sequence[str]) -> Read:
         """The reading of an answer without its reasoning."""
-        refused = self.name == "paper" and is_refusal(text, self.language)
+        refused = self.name == "paper" and bool(is_refusal(text, self.language))
         english = self.language == _ENGLISH
         two = len(choices) == 2  # the persons, without 'unknown'
         letters, absent = (LETTERS[:2], absent_unknowns(self.language)) if two else (LETTERS, ())

