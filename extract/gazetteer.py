@@ -7,7 +7,6 @@ its edges (`extract.boundaries`) and its letter case fit; of overlapping matches
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
 
 import ahocorasick
 import pyarrow as pa
@@ -22,14 +21,6 @@ from polyculture.extract.letter_case import LetterCase
 from polyculture.extract.rules import language_rules, rules, rules_hash
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
-
-
-@dataclass(frozen=True, slots=True)
-class _Name:
-    """A folded name: its length, and the written names that fold to it, best kind first."""
-
-    length: int
-    written: tuple[tuple[str, str], ...]  # (surface, kind)
 
 
 def gazetteer_extractor_id(topic: Topic, snapshot: str) -> str:
@@ -71,26 +62,27 @@ class Gazetteer:
         if self._automaton is None:
             return
         folded = fold_with_offsets(text)
-        for last, name in self._automaton.iter(folded.text):
-            span = folded.span(last + 1 - name.length, last + 1)
+        for last, (length, written) in self._automaton.iter(folded.text):
+            span = folded.span(last + 1 - length, last + 1)
             if span is None or not self._boundaries.free(text, *span):
                 continue
-            for surface, kind in name.written:
+            for surface, kind in written:
                 if self._case.fits(text, *span, surface, kind):
                     yield *span, kind, surface
                     break
 
 
 def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) -> ahocorasick.Automaton | None:
-    """The automaton of all names and their inflected forms; None for an empty lexicon."""
+    """The automaton of all names and their inflected forms; None for an empty lexicon.
+
+    Of each it knows the length and the written names that fold to it, best first, with their kinds.
+    """
     written: dict[str, dict[str, str]] = {}
     inflected: dict[str, dict[str, str]] = {}
-    chosen = language_rules(language)
-    proper = rules().proper_kinds
-    for row in lexicon.select(["surface", "kind", "qid"]).to_pylist():
-        surface, kind = str(row["surface"]), str(row["kind"])
+    skipped, proper = language_rules(language).function_words, rules().proper_kinds
+    for surface, kind, qid in zip(*(lexicon[name].to_pylist() for name in ("surface", "kind", "qid")), strict=True):
         name = fold_surface(surface)
-        if row["qid"] in topic_words or name in chosen.function_words or not long_enough(name):
+        if qid in topic_words or name in skipped or not long_enough(name):
             continue
         written.setdefault(name, {}).setdefault(surface, kind)
         if kind not in proper:
@@ -98,7 +90,7 @@ def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) ->
                 inflected.setdefault(form, {}).setdefault(surface, kind)
     automaton = ahocorasick.Automaton()
     for name, surfaces in {**inflected, **written}.items():
-        automaton.add_word(name, _Name(len(name), tuple(surfaces.items())))
+        automaton.add_word(name, (len(name), tuple(surfaces.items())))
     if not len(automaton):
         return None
     automaton.make_automaton()

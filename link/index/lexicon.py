@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
@@ -19,6 +21,13 @@ def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str, *, 
     The columns are surface, kind and qid, one row per surface. English names are included only for languages in other
     scripts: in a German text the English name "gift" would match the word for poison. `own_only`: without those.
     """
+    return lexicons(snapshot, catalog, topic, [language], own_only=own_only)[language]
+
+
+def lexicons(
+    snapshot: Snapshot, catalog: Catalog, topic: str, languages: Iterable[str], *, own_only: bool = False
+) -> dict[str, pa.Table]:
+    """The same in several languages. What reaches the topic, which costs most, is found once for all of them."""
     source, chosen = IndexSource(snapshot), catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
     with connect() as connection, source.opened(connection):
@@ -30,10 +39,12 @@ def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str, *, 
             for place, (name, kind) in enumerate(kinds)
         ]
         connection.from_arrow(pa.Table.from_pylist(rows)).create("topic_kinds")
-        connection.from_arrow(_chain(catalog.language(language), own_only)).create("lexicon_chain")
-        found = connection.sql(statement("lexicon"), params={"topic": topic})
-        table: pa.Table = found.select("surface, best.kind AS kind, best.qid AS qid").to_arrow_table()
-        return table
+        tables: dict[str, pa.Table] = {}
+        for language in languages:
+            connection.register("lexicon_chain", _chain(catalog.language(language), own_only))
+            found = connection.sql(statement("lexicon"), params={"topic": topic})
+            tables[language] = found.select("surface, best.kind AS kind, best.qid AS qid").to_arrow_table()
+        return tables
 
 
 def _chain(language: Language, own_only: bool) -> pa.Table:

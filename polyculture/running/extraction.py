@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Topic
@@ -115,6 +115,8 @@ class ExtractionStage:
         ids = {
             topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
         }
+        if not self.by_model:  # names are looked up once for all languages of a topic and all models
+            jobs = sorted(jobs, key=lambda job: (job.topic, job.language))
         sizes = [(job, workspace.texts_of(job)) for job in jobs]
         choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
         extraction = ExtractionStep(workspace.run, sizes, wanted, workspace.catalog, choice)
@@ -159,11 +161,13 @@ class ExtractionStage:
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer
-        from polyculture.link.index.lexicon import lexicon
+        from polyculture.link.index.lexicon import lexicons
+
+        catalog, languages = self.workspace.catalog, self.workspace.experiment.languages
+        names_of = lru_cache(maxsize=1)(partial(lexicons, self.snapshot, catalog, languages=languages))
 
         @lru_cache(maxsize=1)
         def extractor(topic: str, language: str) -> Extractor:
-            names = lexicon(self.snapshot, self.workspace.catalog, topic, language)
-            return Gazetteer(names, self.workspace.catalog.topic(topic), language, self.snapshot.identity)
+            return Gazetteer(names_of(topic)[language], catalog.topic(topic), language, self.snapshot.identity)
 
         return lambda job, _models: extractor(job.topic, job.language)
