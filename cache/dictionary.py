@@ -15,14 +15,13 @@ import inspect
 import tokenize
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from polyculture.cache.errors import StoreError
+from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.selections import selection_files
 from polyculture.cache.sql_header import Header, read_headers
@@ -127,8 +126,7 @@ def known_view(store: duckdb.DuckDBPyConnection, asked: str, see: str = ALL_VIEW
     wanted = wanted if wanted in names else wanted.rpartition(".")[2]  # a selection's views are those of all
     if wanted in names:
         return wanted
-    near = get_close_matches(wanted, names, 3)
-    remedy = f"Did you mean {' or '.join(near)}?" if near else f"See all of them: {see}"
+    remedy = did_you_mean(wanted, names, most=3, otherwise=f"See all of them: {see}")
     raise StoreError(f"there is no view {asked}", remedy=remedy)
 
 

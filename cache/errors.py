@@ -21,11 +21,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+_NEAR = 60  # of 100: how alike a word must be to one that is proposed for it
 _LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have several lines
 _KINDS = {
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
@@ -164,11 +164,18 @@ def install_line(extra: str) -> str:
     return f"pip install 'polyculture[{extra}]'"
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A remedy that names the nearest known word, or all of them: "Did you mean 'food'?"."""
-    names = sorted(known)
-    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
-    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
+    """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
+
+    Where none is near: `otherwise`, or all known words.
+    """
+    from rapidfuzz import fuzz, process
+
+    names = sorted(map(str, known))
+    near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=_NEAR)
+    if near:
+        return f"Did you mean {' or '.join(repr(name) for name, *_ in near)}?"
+    return otherwise or f"Known: {', '.join(names)}."
 
 
 def plain_words(error: Mapping[str, Any]) -> str:

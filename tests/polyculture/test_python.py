@@ -115,7 +115,7 @@ def test_tables_are_listed_and_described(run: polyculture.Run) -> None:
     assert said["meaning"].str.len().min() > 0
     assert "cell" in said.attrs["meaning"]
     assert list(run.describe()["table"]) == run.tables
-    with pytest.raises(polyculture.StoreError, match=r"no view granularty\. Did you mean granularity"):
+    with pytest.raises(polyculture.StoreError, match=r"no view granularty\. Did you mean 'granularity'"):
         run.table("granularty")
     with pytest.raises(polyculture.StoreError, match="no view stored"):
         run.table('stored"; DROP TABLE run; --')

@@ -167,7 +167,7 @@ def test_one_view_is_described(experiment: Path) -> None:
 def test_a_view_that_is_not_there_is_told_with_names_like_it(experiment: Path) -> None:
     done = polyculture("sql", "exp.toml", "--describe", "granularty", cwd=experiment.parent)
     assert done.returncode == 2
-    assert "Did you mean granularity" in one_line(done)
+    assert "Did you mean 'granularity'" in one_line(done)
     both = polyculture("sql", "exp.toml", "SELECT 1", "--schema", cwd=experiment.parent)
     assert both.returncode == 2
     assert "one at a time" in one_line(both)
