@@ -3,7 +3,8 @@
 -- run_extractors: a row is an extractor whose mentions count now
 --   extractor_id: an extractor whose mentions count now
 --   reader_id: who reads its answers now
-CREATE TABLE run_extractors (extractor_id VARCHAR, reader_id VARCHAR);
+--   sample: how many texts of each prompt it reads, the first ones; NULL: all. The others are not asked, and not missing
+CREATE TABLE run_extractors (extractor_id VARCHAR, reader_id VARCHAR, sample BIGINT);
 
 -- run_models: a row is a model of the experiment
 --   model: a model of the experiment

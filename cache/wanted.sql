@@ -23,7 +23,7 @@ CREATE VIEW prompts AS SELECT * REPLACE (nullif(text, '') AS text) FROM stored_p
 CREATE VIEW wanted_responses AS SELECT * FROM stored_wanted_responses;
 
 -- wanted_extractions: a row is one of `wanted_responses` with an extractor whose work on them counts, and who reads its
--- answers.
+-- answers; `n` is that of the texts that it reads.
 CREATE VIEW wanted_extractions AS
-SELECT w.*, extractor_id, reader_id
-FROM wanted_responses AS w, (SELECT DISTINCT extractor_id, reader_id FROM run_extractors);
+SELECT w.* REPLACE (least(w.n, coalesce(e.sample, w.n)) AS n), e.extractor_id, e.reader_id
+FROM wanted_responses AS w, (SELECT DISTINCT extractor_id, reader_id, sample FROM run_extractors) AS e;

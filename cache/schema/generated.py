@@ -93,7 +93,7 @@ class Extraction:
     attempts: int  # the unusable ones before it included
     error: str | None
     retryable: bool | None
-    raw: str | None  # the extractor model's answer, as it came
+    raw: str | None  # the extractor model's answer, as it came; of one about several texts the part about this one
     prompt_tokens: int | None  # of this answer
     completion_tokens: int | None
     extractor_model: str | None = None  # the model that was asked; None where none was

@@ -6,6 +6,7 @@ WITH counted AS MATERIALIZED (
         count(*) FILTER (outcome = 'labelled' AND off_language) AS off_language,
         count(*) FILTER (neutral_because IN ('nothing named', 'nothing linked', 'no country')) AS unplaced
     FROM text_regions
+    WHERE outcome <> 'not asked'
     GROUP BY ALL
 ),
 texts AS (
@@ -23,7 +24,7 @@ texts AS (
 )
 SELECT
     w.model, p.language, p.condition, p.topic, p.country, p.wording, coalesce(p.person, p.name) AS name, p.prompt_id,
-    l.label, coalesce(l.texts, 0) AS texts, w.n AS asked,
+    l.label, coalesce(l.texts, 0) AS texts, least(w.n, coalesce((SELECT min(sample) FROM run_extractors), w.n)) AS asked,
     coalesce(COLUMNS(['labelled', 'refused', 'empty', 'failed', 'unread', 'off_language', 'unplaced']), 0)::BIGINT
 FROM wanted_responses AS w
 INNER JOIN prompts AS p USING (prompt_id)

@@ -58,5 +58,5 @@ INNER JOIN numbered_cells AS c
 -- cell_prompts: a row is one of `asked_prompts` with an extractor whose work on it counts, and who reads its answers; the
 -- same for extractions and mentions.
 CREATE VIEW cell_prompts AS
-SELECT a.*, extractor_id, reader_id
-FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id FROM run_extractors);
+SELECT a.* REPLACE (least(a.n, coalesce(e.sample, a.n)) AS n), e.extractor_id, e.reader_id
+FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id, sample FROM run_extractors) AS e;

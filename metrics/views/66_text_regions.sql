@@ -22,7 +22,8 @@ GROUP BY ALL;
 -- the extractor and looked up whole: its `label` is then the region of the items that it names, 'mixed' where there are
 -- several such regions, and 'neutral' where there is none, for the reason in `neutral_because`. An item speaks for a region
 -- where it has one alone.
---   outcome: 'labelled', 'refused', 'failed', 'empty', 'extraction failed', or 'awaiting' the extractor or the linker
+--   outcome: 'labelled', 'refused', 'failed', 'empty', 'extraction failed', 'not asked' (beyond the sample that an extractor
+--     reads), or 'awaiting' the extractor or the linker
 --   label: of a labelled text: the region of the items that it names, 'mixed' (of several) or 'neutral' (of none)
 --   neutral_because: of a neutral text: 'nothing named', 'nothing linked', 'several regions' (of each item),
 --     'elsewhere' (countries without a region), 'no country'
@@ -49,6 +50,7 @@ read AS (
     SELECT
         r.response_id, r.model, r.language, r.topic, r.condition, r.country, p.wording, r.prompt_id, r.sample,
         CASE
+            WHEN r.sample >= (SELECT min(sample) FROM run_extractors) THEN 'not asked'
             WHEN is_refusal(r.ending, r.refused) THEN 'refused'
             WHEN r.status <> 'ok' THEN 'failed'
             WHEN r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*') THEN 'empty'

@@ -65,6 +65,8 @@ def audit(
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the model's engine; may be repeated.")
     ] = None,
+    prompt: Annotated[Path | None, typer.Option(help="A file with an instruction of your own to the model.")] = None,
+    texts: Annotated[int, typer.Option(min=1, max=50, help="Texts in one request to the model.")] = 1,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
@@ -74,4 +76,4 @@ def audit(
     """
     from polyculture.cli.extract_audit import audit_extractor
 
-    audit_extractor(extractor, gold, snapshot, language, option or [], format, output)
+    audit_extractor(extractor, gold, snapshot, language, option or [], prompt, texts, format, output)

@@ -22,6 +22,7 @@ from polyculture.running.models import load_model
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
     from polyculture.extract.base import Extractor
+    from polyculture.extract.prompt import ExtractorPrompt
 
 SHOWN = ("all", "language", "topic", "trap", "kind")
 COLUMNS = ("by", "value", "matching", "texts", "failed", "gold", "found", "precision", "recall", "F1", "hallucinated")
@@ -33,21 +34,25 @@ def audit_extractor(
     snapshot: str,
     languages: Sequence[str] | None,
     options: Sequence[str],
+    prompt: Path | None,
+    texts: int,
     format: Format,
     output: Path | None,
 ) -> None:
     """Runs `extractor` over the gold texts and writes its precision, recall and F1 with 95 % intervals."""
     from polyculture.extract.audit import audit
     from polyculture.extract.gold import GOLD, read_gold
+    from polyculture.extract.prompt import ExtractorPrompt, read_prompt
 
     spec = ModelSpec(extractor, _read_options(options))
     check_extractor(spec)
     catalog = read_catalog()
-    texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
+    asked = ExtractorPrompt(read_prompt(prompt) if prompt else None, texts)
+    gold_texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
     with ExitStack() as stack:
-        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, stack)
-        progress = stack.enter_context(watch(f"audit {extractor}", len(texts)))
-        result = audit(opened, texts, catalog, progress)
+        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, asked, stack)
+        progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
+        result = audit(opened, gold_texts, catalog, progress)
     _write(result, format, output)
     for text_id, reason in result.failures.items():
         say(f"failed: {text_id}: {reason}")
@@ -66,14 +71,16 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
     return extractor
 
 
-def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str, str], Extractor]:
+def _model(
+    catalog: Catalog, spec: ModelSpec, prompt: ExtractorPrompt, stack: ExitStack
+) -> Callable[[str, str], Extractor]:
     from polyculture.extract.llm import LlmExtractor
 
     engine = stack.enter_context(load_model(spec))
 
     @lru_cache
     def extractor(topic: str) -> Extractor:
-        return LlmExtractor(engine, spec.model, catalog.topic(topic))
+        return LlmExtractor(engine, spec.model, catalog.topic(topic), prompt=prompt)
 
     return lambda _language, topic: extractor(topic)
 

@@ -41,6 +41,7 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
     """What the extractor's model receives with each text, by topic; one line where there is no model."""
     from polyculture.extract.base import ResponseText
     from polyculture.extract.llm import TEMPERATURES, read_request
+    from polyculture.running.extraction import ExtractionStage
 
     model = workspace.experiment.extract.with_
     if not workspace.experiment.extract.by_model:
@@ -50,8 +51,9 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         )
         return
     wanted.check(workspace)
+    prompt = ExtractionStage(workspace).prompt
     requests = [
-        (code, read_request(workspace.catalog.topic(code), ResponseText("", "", RESPONSE), 0))
+        (code, read_request(workspace.catalog.topic(code), [ResponseText("", "", RESPONSE)] * prompt.texts, prompt))
         for code in workspace.experiment.topics
         if wanted.takes("topic", code)
     ]

@@ -97,6 +97,17 @@ class Workspace:
             return self.imports.texts.get((job.model, job.language, job.topic), 0)
         return len(self.prompts_of(job)) * self.sampling.n
 
+    def extracted_of(self, job: Job) -> int:
+        """The number of a job's texts that the extractor reads: all, or a sample of each prompt's."""
+        limit = self.experiment.extract.sample
+        if limit is None:
+            return self.texts_of(job)
+        if self.experiment.imported:
+            ids = {prompt.prompt_id for prompt in self.prompts_of(job)}
+            wanted = [row for row in self.imports.wanted if row.model == job.model and row.prompt_id in ids]
+            return sum(min(row.n, limit) for row in wanted)
+        return len(self.prompts_of(job)) * min(self.sampling.n, limit)
+
     @property
     def sampling(self) -> SamplingSettings:
         return self.experiment.sampling.sampling()

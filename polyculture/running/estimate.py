@@ -165,7 +165,7 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     model = experiment.extract.with_
     counted, head = _instructions(workspace)
     each_read, each_written = _extraction_tokens(workspace, means)
-    total = sum(map(workspace.texts_of, workspace.jobs))
+    total = sum(map(workspace.extracted_of, workspace.jobs))
     left = max(total - _extracted(workspace, model) - ExtractionStage(workspace).shared(), 0)
     read, written = left * each_read, left * each_written
     return StageEstimate(
@@ -198,12 +198,11 @@ def _extraction_tokens(workspace: Workspace, means: Mapping[tuple[str, str], _Me
 
 def _instructions(workspace: Workspace) -> tuple[str, float]:
     """The tokens that stand before every text that the extractor reads, and who counted them."""
-    from polyculture.extract.prompt import prompt_head
-
-    experiment = workspace.experiment
-    heads = [" ".join(turn.content for turn in prompt_head(workspace.catalog.topic(t))) for t in experiment.topics]
+    experiment, prompt = workspace.experiment, ExtractionStage(workspace).prompt
+    topics = map(workspace.catalog.topic, experiment.topics)
+    heads = [" ".join(turn.content for turn in prompt.head(topic, prompt.texts > 1)) for topic in topics]
     counted = count_tokens(experiment.model_spec(experiment.extract.with_), heads)
-    return counted.counted_by, sum(counted.tokens) / len(counted.tokens)
+    return counted.counted_by, sum(counted.tokens) / len(counted.tokens) / prompt.texts
 
 
 def _cost(workspace: Workspace, model: str, read: float, written: float) -> float | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.extract.base import Extractor
+    from polyculture.extract.prompt import ExtractorPrompt
     from polyculture.extract.reading_step import ReadingStep
     from polyculture.extract.step import ExtractionStep, OpenExtractor
     from polyculture.generate.engines.models import Models
@@ -69,13 +70,23 @@ class ExtractionStage:
         name = section.snapshot if section.source != "api" else STARTER
         return find_snapshot(name, self.workspace.file.parent)
 
+    @cached_property
+    def prompt(self) -> ExtractorPrompt:
+        """How the model is asked. Raises `ExperimentError` where the experiment's own prompt cannot be read."""
+        from polyculture.extract.prompt import ExtractorPrompt, read_prompt
+
+        section = self.workspace.experiment.extract
+        own = read_prompt(self.workspace.file.parent / section.prompt) if section.prompt else None
+        return ExtractorPrompt(own, section.texts)
+
     def extractor_id(self, topic: Topic) -> str:
         from polyculture.extract.gazetteer import gazetteer_extractor_id
         from polyculture.extract.llm import llm_extractor_id
         from polyculture.extract.published import published_extractor_id
 
         if self.by_model:
-            return llm_extractor_id(self.name, topic, self.workspace.present.setups[f"{EXTRACT}{self.name}"])
+            setup = self.workspace.present.setups[f"{EXTRACT}{self.name}"]
+            return llm_extractor_id(self.name, topic, setup, self.prompt)
         if self.name == PUBLISHED:
             return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity)
@@ -90,7 +101,9 @@ class ExtractionStage:
     @property
     def provenance(self) -> dict[str, Any]:
         """This stage's part of the manifest."""
-        settings = {"with": self.name} | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
+        sample = self.workspace.experiment.extract.sample
+        settings: dict[str, Any] = {"with": self.name} | ({} if sample is None else {"sample": sample})
+        settings |= {"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {}
         reader = self.reader_id
         topics = [self.workspace.catalog.topic(code) for code in self.workspace.experiment.topics]
         return {
@@ -101,7 +114,13 @@ class ExtractionStage:
 
     @property
     def summary(self) -> str:
-        return self.name if self.name != GAZETTEER else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
+        if self.name == GAZETTEER:
+            return f"{GAZETTEER}, the names in {self.snapshot.path.name}"
+        section, told = self.workspace.experiment.extract, [self.name]
+        told += [f"with the prompt of {section.prompt}"] if section.prompt else []
+        told += [f"{section.texts} texts a request"] if section.texts > 1 else []
+        told += [f"the first {section.sample} texts of each prompt, the others are not asked"] if section.sample else []
+        return ", ".join(told)
 
     def steps(self, jobs: Sequence[Job], wanted: pa.Table) -> tuple[ReadingStep, ExtractionStep]:
         """The steps that read stored answers again and extract the responses of jobs that are `wanted`.
@@ -117,10 +136,19 @@ class ExtractionStage:
         }
         if not self.by_model:  # names are looked up once for all languages of a topic and all models
             jobs = sorted(jobs, key=lambda job: (job.topic, job.language))
-        sizes = [(job, workspace.texts_of(job)) for job in jobs]
+        sizes = [(job, workspace.extracted_of(job)) for job in jobs]
         choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
-        extraction = ExtractionStep(workspace.run, sizes, wanted, workspace.catalog, choice)
+        extraction = ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
         return ReadingStep(workspace.run, extraction, workspace.catalog, choice), extraction
+
+    def _sampled(self, wanted: pa.Table) -> pa.Table:
+        """Of each request the samples that are read, in `wanted_responses`."""
+        import pyarrow.compute as pc
+
+        limit, place = self.workspace.experiment.extract.sample, wanted.schema.get_field_index("n")
+        if limit is None:
+            return wanted
+        return wanted.set_column(place, wanted.schema.field(place), pc.min_element_wise(wanted["n"], limit))
 
     def shared(self) -> int:
         """How many texts of the run, or that it will take over, an extractor has read for a neighbouring run."""
@@ -157,7 +185,8 @@ class ExtractionStage:
         from polyculture.extract.step import EXTRACTOR
 
         topic = self.workspace.catalog.topic(job.topic)
-        return LlmExtractor(models.open(SAMPLING, EXTRACTOR), self.name, topic, self.extractor_id(topic))
+        engine = models.open(SAMPLING, EXTRACTOR)
+        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.prompt)
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer

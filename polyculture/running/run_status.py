@@ -82,7 +82,10 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
             running = is_locked(workspace.run.shards(table.name, job))
             yield JobStatus(stage, job, asked, count["done"], count["failed"], count["retryable"], running)
-            asked -= count["failed"]  # a response that failed has nothing to extract
+            # A response that failed has nothing to extract.
+            sampled = workspace.experiment.extract.sample is not None
+            failed = counts.get(("unread", job), Counter())["failed"] if sampled else count["failed"]
+            asked = workspace.extracted_of(job) - failed
 
 
 def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:

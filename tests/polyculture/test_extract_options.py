@@ -1,0 +1,81 @@
+"""`[extract]`: a sample of each prompt's texts is read, and a prompt of the study's own is a part of what is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.run_status import run_status
+from tests.polyculture.test_command_line import one_line, polyculture
+
+EXPERIMENT = """
+name = "some"
+models = ["mock:a"]
+languages = ["en"]
+topics = ["food"]
+countries = ["US"]
+[sampling]
+n = 3
+[extract]
+with = "{extractor}"
+{more}
+"""
+
+
+def write(tmp_path: Path, more: str, extractor: str = "mock:reader") -> Path:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.format(extractor=extractor, more=more), encoding="utf-8")
+    return file
+
+
+def counts(file: Path) -> tuple[str, bool]:
+    """Responses, extractions that count and those in `health`, as CSV; and whether nothing is left of any stage."""
+    query = "SELECT (SELECT count(*) FROM responses), (SELECT count(*) FROM extractions), sum(extracted) FROM health"
+    done = polyculture("sql", file, query, "--format", "csv", cwd=file.parent)
+    return done.stdout.splitlines()[-1], not any(status.left for status in run_status(open_workspace(file)).jobs)
+
+
+def extract(file: Path) -> None:
+    workspace = open_workspace(file)
+    pipeline = Pipeline.prepare(workspace)
+    pipeline.generate(workspace.jobs)
+    pipeline.extract(workspace.jobs)
+
+
+def test_what_is_beyond_the_sample_is_not_asked_and_not_missing(tmp_path: Path) -> None:
+    extract(write(tmp_path, "sample = 1"))
+    file = tmp_path / "exp.toml"
+    assert counts(file) == ("12,4,4", True)
+    extract(write(tmp_path, "sample = 2"))
+    assert counts(file) == ("12,8,8", True)
+    extract(write(tmp_path, ""))
+    assert counts(file) == ("12,12,12", True)
+    extract(write(tmp_path, "sample = 1"))
+    assert counts(file) == ("12,4,4", True), "what was read beyond the sample does not count"
+
+
+@pytest.mark.parametrize(
+    ("more", "extractor", "told"),
+    [
+        ('prompt = "none.txt"', "mock:reader", "none.txt: extract.prompt cannot be read"),
+        ('prompt = "bad.txt"', "mock:reader", "$sorts, which nothing fills in"),
+        ("sample = 2", "gazetteer", "are for a model"),
+        ("texts = 0", "mock:reader", "extract.texts: must be 1 or more"),
+        ("sample = 0", "mock:reader", "extract.sample: must be 1 or more"),
+    ],
+)
+def test_a_bad_option_is_one_line(tmp_path: Path, more: str, extractor: str, told: str) -> None:
+    (tmp_path / "bad.txt").write_text("Find $sorts", encoding="utf-8")
+    write(tmp_path, more, extractor)
+    assert told in one_line(polyculture("plan", "exp.toml", cwd=tmp_path))
+
+
+def test_the_prompt_that_is_sent_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("List what is eaten:\n$kinds", encoding="utf-8")
+    write(tmp_path, 'prompt = "own.txt"\ntexts = 2')
+    shown = polyculture("prompts", "exp.toml", "--extractor", cwd=tmp_path).stdout
+    assert "List what is eaten:\n- dish: " in shown
+    assert '<text id="2">' in shown
