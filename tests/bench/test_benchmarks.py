@@ -32,7 +32,7 @@ BENCHMARKS = [
 ]
 
 LONG = {
-    "coverage", "first_score", "linking_accuracy", "linking_calibration", "linking_effect", "linking_rate",
+    "coverage", "linking_accuracy", "linking_calibration", "linking_effect", "linking_rate",
     "linking_sources", "mining_rate", "ngram_rate", "openai_in_flight", "probe_speed", "progress", "report", "scoring",
     "scoring_memory", "seams", "store", "view",
 }  # fmt: skip
