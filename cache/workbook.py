@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from polyculture.cache.errors import UserError
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.extras import SHEETS
 
 if TYPE_CHECKING:
@@ -27,22 +27,20 @@ _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
 def open_workbook(path: Path) -> CalamineWorkbook:
-    """A workbook, .xlsx held against the bounds. Raises `UserError` where it cannot be read or is too large."""
+    """A workbook, .xlsx held against the bounds. Raises `DataSetError` where it cannot be read or is too large."""
     SHEETS.check(path.name)
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
-        return CalamineWorkbook.from_filelike(_bounded(path)) if zipfile.is_zipfile(path) else _of_path(path)
+        return (
+            CalamineWorkbook.from_filelike(_bounded(path))
+            if zipfile.is_zipfile(path)
+            else CalamineWorkbook.from_path(path)
+        )
     except (CalamineError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as fault:
-        raise UserError(
+        raise DataSetError(
             f"cannot be read as a workbook: {fault}", where=path, remedy="Save or fetch it again."
         ) from fault
-
-
-def _of_path(path: Path) -> CalamineWorkbook:
-    from python_calamine import CalamineWorkbook
-
-    return CalamineWorkbook.from_path(path)
 
 
 def _bounded(path: Path) -> io.BytesIO:
@@ -50,22 +48,20 @@ def _bounded(path: Path) -> io.BytesIO:
     plain, unpacked = io.BytesIO(), 0
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(plain, "w", zipfile.ZIP_STORED) as stored:
         for info in archive.infolist():
-            if not info.filename.endswith((".xml", ".rels")):
-                continue  # pictures
             sheet = _Extent() if "worksheets/" in info.filename else None
             with archive.open(info) as member, stored.open(info.filename, "w") as copy:
                 while chunk := member.read(_CHUNK):
                     unpacked += len(chunk)
                     if unpacked > LARGEST:
                         what = f"is a workbook of more than {LARGEST // 2**20} MiB unpacked"
-                        raise UserError(what, where=path, remedy="Save its sheets as CSV UTF-8.")
+                        raise DataSetError(what, where=path, remedy="Save its sheets as CSV UTF-8.")
                     copy.write(chunk)
                     if sheet is not None:
                         sheet.feed(chunk)
             if sheet is not None and sheet.cells > MOST_CELLS:
                 what = f"has a sheet that reaches to row {sheet.bottom} and column {sheet.right}, {sheet.cells} cells"
                 remedy = f"At most {MOST_CELLS} are read: remove the cell that lies far out, or save it as CSV UTF-8."
-                raise UserError(what, where=path, remedy=remedy)
+                raise DataSetError(what, where=path, remedy=remedy)
     plain.seek(0)
     return plain
 

@@ -172,19 +172,22 @@ def _of_a_person(country: str, columns: Iterable[Any], of_user: Collection[str])
     if country in of_user:
         return "in this format it is the user's"
     people = known_names()["people"]
-    small = {str(one).casefold(): one for one in columns}
-    beside = next((one for name, one in small.items()
-                   if name in people["names"] or name.startswith(tuple(people["beginnings"]))), None)  # fmt: skip
-    return None if beside is None else f"beside {beside!r} it is that of a person"
+    for column in columns:
+        words = set(re.split(r"[^a-z]+", str(column).casefold()))
+        if words & set(people["words"]) and not words & set(people["texts"]):
+            return f"beside {column!r} it is that of a person"
+    return None
 
 
 def _paths(values: Mapping[str, Any]) -> list[str]:
-    """Columns, and what is within a table of one."""
+    """Columns, and what is within a table or the first element of a list."""
     found = []
     for name, value in values.items():
         if name.startswith(" "):
             continue
-        found += [f"{name}.{inner}" for inner in value] if isinstance(value, Mapping) and value else [name]
+        first = value[0] if isinstance(value, list) and value else value
+        at = f"{name}[0]" if first is not value else name
+        found += [f"{at}.{inner}" for inner in first] if isinstance(first, Mapping) and first else [at]
     return found
 
 
@@ -197,12 +200,15 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
         if column not in columns.values() and len(texts) > len(records) / 2:
             lengths[column] = sum(map(len, texts)) / len(texts)
     ranked = sorted(lengths, key=lambda column: -lengths[column])
-    if (
-        ranked
-        and lengths[ranked[0]] >= _LONG
-        and (len(ranked) < 2 or lengths[ranked[0]] >= _LONGER * lengths[ranked[1]])
-    ):
-        return ranked[0]
+    others = lengths[ranked[1]] if len(ranked) > 1 else 0
+    if ranked and lengths[ranked[0]] >= max(_LONG, _LONGER * others):
+        if not ranked[0].endswith("[0]"):
+            return ranked[0]
+        every = f"{ranked[0][:-3]}[*]"
+        what = f"a record has a list of texts in {ranked[0][:-3]!r}"
+        raise UserError(
+            what, where=path, remedy=f"Write --text '{every}' for all of them, or {ranked[0]} for the first."
+        )
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
     remedy = f"Write --text COLUMN. It has: {names(_paths(records[0].values))}."
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)

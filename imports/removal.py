@@ -1,7 +1,7 @@
 """Takes an import out of a run: its texts, what was extracted from them, and the items that it came with.
 
-Nothing marks a row as removed: what is left is numbered anew, as a prompt's samples count from 0 without a gap.
-Extractions go first and the responses that name the import last, so that a removal that was killed is repeated.
+Nothing marks a row as removed: what is left is numbered anew, as a prompt's samples count from 0 without a gap. The row
+of the file goes first: after a kill, rows of an import without one are taken out by the next.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from polyculture.cache.shards import committed_parts
 _NUMBERED = ("response_id", "model", "prompt_id", "language", "topic", "sample", "origin")
 
 
-def keep_imports(run: RunFolder, import_ids: Collection[str]) -> int:
-    """Takes all imports but these out of a run, which no other process writes, also what a killed one left.
-
-    Returns how many texts they had.
-    """
+def keep_imports(run: RunFolder, import_ids: Collection[str]) -> None:
+    """Takes all imports but these out of a run that no other process writes, also what a killed one left."""
+    others: tuple[Table[Any], ...] = (IMPORTED_FILES, PUBLISHED_ITEMS, IMPORT_FAILURES)
+    for other in others:
+        path = run.table(other.name)
+        if path.exists():
+            kept = read_rows(path, other)
+            write_parquet(kept.filter(pc.is_in(kept["import_id"], pa.array(sorted(import_ids), pa.string()))), path)
     rows = [
         row for part in committed_parts(run, RESPONSES) for row in read_rows(part, RESPONSES, _NUMBERED).to_pylist()
     ]
@@ -40,19 +43,13 @@ def keep_imports(run: RunFolder, import_ids: Collection[str]) -> int:
     for table in (MENTIONS, EXTRACTIONS, RESPONSES):
         for part in committed_parts(run, table):
             _rewrite(part, table, samples)
-    for table in (PUBLISHED_ITEMS, IMPORT_FAILURES, IMPORTED_FILES):
-        path = run.table(table.name)
-        if path.exists():
-            kept = read_rows(path, table)
-            write_parquet(kept.filter(pc.is_in(kept["import_id"], pa.array(sorted(import_ids), pa.string()))), path)
-    return len(rows) - len(samples)
 
 
 def _rewrite(part: Path, table: Table[Any], samples: Mapping[str, int]) -> None:
     """A part with the rows of responses that have a number, under that number."""
     rows = read_rows(part, table)
     ids, before = rows["response_id"].to_pylist(), rows["sample"].to_pylist()
-    after = [samples.get(one) for one in ids]
+    after = [samples.get(str(one)) for one in ids]
     if after == before:
         return
     place = rows.schema.get_field_index("sample")

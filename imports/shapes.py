@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -85,7 +85,7 @@ class Shape:
                 yield from self._texts(one)
 
     def _rows(self, record: Record) -> Iterator[Record]:
-        inner = record.values.get(self.rows[0]) if self.rows else None
+        inner = record.get(self.rows[0]) if self.rows else None
         if not isinstance(inner, list):
             yield record
             return
@@ -110,7 +110,9 @@ class Shape:
         found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
         if not found:
             path = self.each or (self.body or "").partition("|")[0]
-            yield BadRow(record.row, missing(record.values, path) or "has no answer", lost=self.each is None)
+            # A request of a batch that expired, and a chat that nobody answered, have no text.
+            no_answer = self.name != PLAIN and (self.each is not None or record.has(self.id or ""))
+            yield BadRow(record.row, missing(record.values, path) or "has no answer", lost=not no_answer)
         for at, one in found:
             try:
                 yield self._one(record, at, one)
@@ -214,7 +216,8 @@ class Source:
     @property
     def format(self) -> str:
         """The name of the shape, or of the kind of file where it has columns alone."""
-        return self.kind if self.shape.name == PLAIN else self.shape.name
+        name = self.kind if self.shape.name == PLAIN else self.shape.name
+        return f"{name}, {self.shape.each}" if self.shape.text == "@" and self.shape.name == PLAIN else name
 
     def rows(self) -> Rows:
         """The records of the file, one per text."""
@@ -222,11 +225,14 @@ class Source:
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (Record(row.row, {**more, **row.values}) if isinstance(row, Record) else row for row in rows)
-        return rows if self.shape.name == PLAIN else self.shape.texts(rows)
+        return self.shape.texts(rows) if self.shape.rows or self.shape.name != PLAIN or self.shape.each else rows
 
 
-def find_source(path: Path, name: str | None, inputs: Path | None, *, plain: bool = False) -> Source:
-    """A file in the shape of this name, or in that of its first records; with `plain` its columns alone.
+def find_source(path: Path, name: str | None, inputs: Path | None, text: str | None = None) -> Source:
+    """A file in the shape of this name, or in that of its first records.
+
+    With `text`, where its texts are, they are taken from there, the other fields as the shape has them. A path with
+    `[*]` leads to several texts of a record. Of one object with a list of objects the records are these.
 
     Raises `UserError` where there is no such shape, or the file cannot be read.
     """
@@ -235,11 +241,27 @@ def find_source(path: Path, name: str | None, inputs: Path | None, *, plain: boo
         near = did_you_mean(name, known)
         raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
     kind = kind_of(path)
-    if name is not None or plain:
-        return Source(path, known[name or PLAIN], kind, inputs)
     first = [row for row in islice(read_file(path), LOOKED_AT) if isinstance(row, Record)]
-    shape = next((shape for shape in known.values() if any(map(shape.fits, first))), known[PLAIN])
+    shape = known[name] if name else next((one for one in known.values() if any(map(one.fits, first))), known[PLAIN])
+    wrapped = len(first) == 1 and shape.name == PLAIN and not (text and first[0].has(text))
+    lists = list(_lists(first[0].values)) if wrapped else []
+    if len(lists) == 1:
+        inner = [Record("", one) for one in first[0].get(lists[0])[:LOOKED_AT]]
+        shape = next((one for one in known.values() if any(map(one.fits, inner))), shape)
+        shape = replace(shape, rows=[lists[0], *(key for key in first[0].values if not lists[0].startswith(key))])
+    if text is not None:
+        each = text if "[*]" in text else None
+        shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None)
     return Source(path, shape, kind, inputs)
+
+
+def _lists(values: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The paths to lists of objects in an object."""
+    for name, value in values.items():
+        if isinstance(value, Mapping) and before.count(".") < 3:
+            yield from _lists(value, f"{before}{name}.")
+        elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+            yield f"{before}{name}"
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from polyculture.cache.workbook import open_workbook
 from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, shown
 
 _SEPARATORS = "\t;,|"
+_SEP = re.compile('"?sep=(.)"?')
 _BATCH_CELLS = 200_000
 
 
@@ -23,10 +25,12 @@ def read_separated(path: Path, encoding: str) -> Rows:
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
         first = file.readline(LONGEST_LINE)
-        separator = max(_SEPARATORS, key=first.count)
-        file.seek(0)
+        told = _SEP.fullmatch(first.strip("\ufeff\r\n"))  # as a spreadsheet writes it for itself
+        separator = told[1] if told else max(_SEPARATORS, key=first.count)
+        if told is None:
+            file.seek(0)
         rows = csv.reader(file, delimiter=separator, strict=True)
-        header = _header([name.strip("\ufeff \t") for name in next(rows, [])], path)
+        header = _header(next(rows, []), path)
         while True:
             try:
                 cells = next(rows, None)
@@ -56,18 +60,15 @@ def read_workbook(path: Path) -> Rows:
                     break
             if not columns:
                 continue
-            columns = [one.strip() for one in columns]
-            while columns and not columns[-1]:
-                columns.pop()
+            columns = _header(columns, path)
             if header is None:
-                header = _header(columns, path)
+                header = columns
             elif columns != header:
                 yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {book.sheet_names[0]}")
                 continue
             for line, cells in enumerate(rows, number + 1):
                 if any(cells):
-                    extra = cells[len(header) :]
-                    yield _row(f"{name}!{line}", header, cells if any(extra) else cells[: len(header)])
+                    yield _row(f"{name}!{line}", header, cells)
         if header is None:
             raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
 
@@ -90,7 +91,10 @@ def read_parquet(path: Path) -> Rows:
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
-def _header(names: list[str], path: Path) -> list[str]:
+def _header(cells: list[str], path: Path) -> list[str]:
+    names = [name.strip("\ufeff \t") for name in cells]
+    while names and not names[-1]:
+        names.pop()
     _bounded(names, path)
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if not any(names) or twice is not None:
@@ -108,6 +112,8 @@ def _bounded(names: Sequence[str], path: Path) -> None:
 
 
 def _row(row: str, header: list[str], cells: list[str]) -> Record | BadRow:
+    if len(cells) > len(header) and not any(cells[len(header) :]):  # of columns without a name
+        cells = cells[: len(header)]
     if len(cells) != len(header):
         return BadRow(row, f"has {len(cells)} cells, and the header {len(header)}", shown(" | ".join(cells)))
     return Record(row, dict(zip(header, cells, strict=True)))

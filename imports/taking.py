@@ -124,7 +124,7 @@ def _take(
     path, sha256 = source.path, digest_of(source.path)
     found = survey(source, columns, catalog)
     columns = found.columns
-    files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
+    files = _recovered(run)
     same = next((file for file in files if file.sha256 == sha256), None)
     if same is not None and same.format == source.format and json.loads(same.columns) == columns.stored:
         return Taken(same, Counter())
@@ -139,7 +139,6 @@ def _take(
     replaced = sum(file.texts for file in earlier) if answer == "replace" else 0
     if answer == "replace":
         files, earlier = [file for file in files if file not in earlier], []
-    if answer == "replace" or unfinished_import(run).exists():  # a killed import may have had other columns
         unfinished_import(run).write_text(path.name, encoding="utf-8")
         keep_imports(run, {file.import_id for file in files})
     known = _known(run)
@@ -165,6 +164,16 @@ def _take(
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
     return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, bool(earlier), gone,
                  replaced, taking.published.types if taking.published else frozenset())  # fmt: skip
+
+
+def _recovered(run: RunFolder) -> list[ImportedFile]:
+    """The files that are in a run as a whole. What a killed import left is taken out: its columns are not known."""
+    files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
+    if unfinished_import(run).exists():
+        keep_imports(run, {file.import_id for file in files})
+        _write_prompts(run, _known(run))
+        unfinished_import(run).unlink()
+    return files
 
 
 def _check(found: Survey, path: Path, skip_rows: bool) -> None:
@@ -329,16 +338,21 @@ def _known(run: RunFolder) -> _Known:
     return known
 
 
-def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[ImportedFile]) -> None:
+def _write_prompts(run: RunFolder, known: _Known) -> None:
+    """The prompts of all texts, and how many texts each has."""
     counts = [
         ImportedPrompt(model, prompt_id, language, topic, texts)
         for (model, prompt_id, language, topic), texts in sorted(known.texts.items())
     ]
-    failures = [ImportFailure(**row) for row in _rows(run, IMPORT_FAILURES)]
     used = {prompt_id for _, prompt_id, _, _ in known.texts}
     prompts = [prompt for prompt in known.prompts.values() if prompt.prompt_id in used]
     write_parquet(objects_to_table(PROMPTS, prompts), run.table(PROMPTS.name))
     write_parquet(objects_to_table(IMPORTED_PROMPTS, counts), run.table(IMPORTED_PROMPTS.name))
+
+
+def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[ImportedFile]) -> None:
+    _write_prompts(run, known)
+    failures = [ImportFailure(**row) for row in _rows(run, IMPORT_FAILURES)]
     refused = [one for one in failures if one.import_id != files[-1].import_id] + taking.failures
     write_parquet(objects_to_table(IMPORT_FAILURES, refused), run.table(IMPORT_FAILURES.name))
     if taking.published is not None:

@@ -19,6 +19,7 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import DETECTED, Columns, known_names
 from polyculture.imports.prompts import NAMED, PromptReader
 from polyculture.imports.record import LONGEST_TEXT, Record, missing, shown
+from polyculture.imports.shapes import chat_text
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"
@@ -72,6 +73,7 @@ class TextReader:
         values, sanitizer = self.columns.read(record), ResponseSanitizer()
         text, answer = self._text(record, values)
         prompt, key = values.get("prompt"), values.get("id")
+        prompt = chat_text(prompt) if isinstance(prompt, list) else prompt
         prompt = None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
@@ -120,9 +122,8 @@ class TextReader:
                 raise NoTextError(f"--text {column}: {why}" if not column.startswith(" ") else why, None)
             answer, text = read_text(text, _word(values.get("finish_reason"))), text or ""
         else:
-            several = (
-                f" of {len(text)}: name one, as {self.columns.columns['text']}[-1]" if isinstance(text, list) else ""
-            )
+            column = self.columns.columns["text"]
+            several = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
             raise NoTextError(f"the text is a {type(text).__name__}{several}", shown(text))
         if len(text) > LONGEST_TEXT:
             raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
@@ -183,6 +184,8 @@ class TextReader:
         if _missing(value):
             return None
         written = self._label("country", value)
+        if written.casefold() in known_names()["people"]["nowhere"]:
+            return None
         if written.upper() == _MISSING_IN_R:
             raise NoTextError("NA may be Namibia or R's missing value: write NAM or leave it empty", shown(written))
         code = known_names()["countries"].get(written.casefold()) or long_codes().get(written.upper(), written.upper())

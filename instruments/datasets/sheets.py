@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.extras import SHEETS
 from polyculture.cache.folding import fold
+from polyculture.cache.workbook import open_workbook
 from polyculture.instruments.datasets.model import SourceLocation
 
 if TYPE_CHECKING:
@@ -77,14 +77,8 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
 
 
 def _read_workbook(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
-    SHEETS.check(path.name)
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        with CalamineWorkbook.from_path(path) as book:
-            return [(name, _unmerged(book.get_sheet_by_name(name))) for name in book.sheet_names]
-    except CalamineError as fault:
-        raise OSError(str(fault)) from fault
+    with open_workbook(path) as book:
+        return [(name, _unmerged(book.get_sheet_by_name(name))) for name in book.sheet_names]
 
 
 def _unmerged(sheet: CalamineSheet) -> list[list[Any]]:

@@ -51,14 +51,15 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     for one in (path, *([wanted.inputs] if wanted.inputs else [])):
         if not one.is_file() and not (one is path and one.is_dir()):
             raise UserError("there is no such file", where=one, remedy="Name a file of texts.")
-    source = find_source(path, wanted.format, wanted.inputs, plain="text" in wanted.columns)
+    source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
     rows = list(islice(source.rows(), LOOKED_AT))
     records = [row for row in rows if isinstance(row, Record)]
     if not records:
         bad = next((row for row in rows if isinstance(row, BadRow)), None)
         why = f": row {bad.row}: {bad.reason}" if bad else ""
         raise UserError(f"read as {source.format}, it has no text{why}", where=path, remedy="See docs/importing.md.")
-    columns = find_mapping(records, source, wanted.columns, wanted.parts)
+    told = {name: path for name, path in wanted.columns.items() if not (name == "text" and source.shape.each)}
+    columns = find_mapping(records, source, told, wanted.parts)
     catalog_folder = catalog_of(experiment, wanted.catalog)
     if wanted.alike:
         catalog_folder = add_topics(experiment, wanted.alike, catalog_folder)

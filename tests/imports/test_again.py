@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.identity import content_id
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.experiment.imported import read_imported
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
@@ -126,3 +130,36 @@ def test_another_file_of_the_same_name_is_refused_and_is_whole_once_renamed(tmp_
     assert done.returncode == 0
     assert "1 texts taken, 1 were there before" in done.stderr
     assert "these 1 count once" in done.stderr
+
+
+@pytest.mark.parametrize("step", range(12))
+def test_a_replacement_that_is_killed_at_any_write_is_whole_after_the_next(
+    step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, told = RunFolder(tmp_path / "run"), {"text": "more", "topic": "=food", "model": "=m", "language": "=en"}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"text,more\n{name} one,{name} two\n", encoding="utf-8")
+        take(run, tmp_path / f"{name}.csv")
+    writes = 0
+
+    def killed(table: pa.Table, path: Path) -> None:
+        nonlocal writes
+        writes += 1
+        if writes > step:
+            raise KeyboardInterrupt
+        write_parquet(table, path)
+
+    with monkeypatch.context() as patch:
+        for module in ("removal", "taking"):
+            patch.setattr(f"polyculture.imports.{module}.write_parquet", killed)
+        with contextlib.suppress(KeyboardInterrupt):
+            take(run, tmp_path / "b.csv", told, again=lambda _: "replace")
+    (tmp_path / "c.csv").write_text("text\nc one\n", encoding="utf-8")
+    take(run, tmp_path / "c.csv")
+    of_b = {file.texts for file in read_imported(run).files if file.file == "b.csv"}
+    assert len(stored(run)) == 2 + sum(of_b)
+    take(run, tmp_path / "b.csv", told, again=lambda _: "replace")
+    assert {row["text"] for row in stored(run)} == {"a one", "b two", "c one"}
+    assert sorted(row["sample"] for row in stored(run)) == [0, 1, 2]
+    assert not unfinished_import(run).exists()
+    assert sum(read_imported(run).texts.values()) == 3

@@ -90,7 +90,28 @@ def test_a_missing_language_is_detected_with_its_share(tmp_path: Path) -> None:
     assert any("text by text" in note and "de 50.0%" in note for note in found.columns.notes)
 
 
-@pytest.mark.parametrize("beside", ["hashed_ip", "user_id", "annotator_age", "Gender"])
+def test_lists_of_texts_are_taken_whole_or_asked_about(tmp_path: Path) -> None:
+    texts = ["Zum Frühstück gibt es Brezeln und Weißwurst.", "Abends essen wir gern Käse und dunkles Brot."]
+    for name, outputs, path in (("a", texts, "outputs[*]"), ("b", [{"text": one} for one in texts], "outputs[*].text")):
+        file = write_lines(tmp_path / f"{name}.jsonl", {"prompt": "Was?", "outputs": outputs})
+        told = {"topic": "=food", "model": "=m"}
+        if name == "a":
+            with pytest.raises(UserError, match="list of texts in 'outputs'"):
+                read(file, told)
+        found, read_texts, _ = read(file, {**told, "text": path})
+        assert [(text.text, text.prompt) for text in read_texts] == [(one, "Was?") for one in texts]
+        assert found.rows == 2
+
+
+def test_the_records_of_an_object_are_those_of_its_only_list(tmp_path: Path) -> None:
+    talk = [{"from": "human", "value": "Was?"}, {"from": "gpt", "value": "Zum Frühstück gibt es Brezeln."}]
+    for name, inner in (("a", {"response": "Zum Frühstück gibt es Brezeln."}), ("b", {"conversations": talk})):
+        file = write_lines(tmp_path / f"{name}.json", {"meta": {"n": 1, "data": [inner, inner]}, "topic": "food"})
+        _, texts, _ = read(file, {"model": "=m"})
+        assert [text.text for text in texts] == ["Zum Frühstück gibt es Brezeln."] * 2
+
+
+@pytest.mark.parametrize("beside", ["hashed_ip", "user_id", "annotator_age", "Gender", "location of annotator"])
 def test_the_country_of_a_person_is_not_the_one_that_was_asked(beside: str, tmp_path: Path) -> None:
     row = {"response": "Pizza.", "country": "JP", beside: "x", "language": "en", "topic": "food", "model": "m"}
     file = write_lines(tmp_path / "a.jsonl", row)
