@@ -65,6 +65,7 @@ class PromptsSection(_Section):
     names: int = Field(default=1, ge=1, le=100)  # per country, sex and wording
     seed: int = Field(default=1, ge=0, lt=2**31)  # of the draw of names
     system: str | None = Field(default=None, min_length=1, pattern=r"\S")  # of all models that have no other one
+    file: str | None = Field(default=None, min_length=1)  # with the study's own prompts, in place of wordings
 
     @field_validator("wordings", mode="before")
     @classmethod

@@ -41,6 +41,7 @@ from polyculture.experiment.setups import (
 from polyculture.generate.design import PromptDesign
 from polyculture.generate.findings import refuse
 from polyculture.generate.integrity import check_prompts, check_wording
+from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.review.templates import with_template_ids
@@ -70,6 +71,8 @@ class Workspace:
         """The experiment's prompts; raises `CatalogError` where the user's own wording fails the integrity gate."""
         if self.experiment.imported:
             return self.imports.prompts
+        if self.experiment.prompts.file:
+            return self._prompts_of_file(self.file.parent / self.experiment.prompts.file)
         prompts = build_prompts(
             self.catalog,
             languages=self.experiment.languages,
@@ -85,6 +88,32 @@ class Workspace:
             [*check_wording(self.catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)]
         )
         return with_template_ids(prompts, self.catalog)
+
+    def _prompts_of_file(self, file: Path) -> list[Prompt]:
+        """Of the prompts in a file those that the experiment asks for. Raises `ExperimentError` for a job without."""
+        e = self.experiment
+        if e.answer_in_language is True:
+            remedy = "Write the sentence into the prompts, and leave answer_in_language out."
+            raise ExperimentError(
+                "prompts.file is asked as it is, and answer_in_language is set", where=self.file, remedy=remedy
+            )
+        asked = [
+            prompt
+            for prompt in read_prompt_file(file, self.catalog, e.prompts.design.wordings)
+            if prompt.language in e.languages
+            and prompt.topic in e.topics
+            and prompt.condition in e.conditions
+            and (prompt.country in e.countries or prompt.condition not in ("explicit", "audience"))
+        ]
+        have = {(prompt.language, prompt.topic) for prompt in asked}
+        for language, topic in ((language, topic) for language in e.languages for topic in e.topics):
+            if (language, topic) not in have:
+                remedy = "Add some, or leave the language or the topic out of the experiment."
+                raise ExperimentError(
+                    f"has no prompt in {language} on {topic} that is asked for", where=file, remedy=remedy
+                )
+        refuse(check_prompts(asked))
+        return asked
 
     @cached_property
     def imports(self) -> ImportedTexts:
