@@ -27,6 +27,8 @@ class Item:
     kind: str | None  # of the topic; None where what is written is none of its kinds
     qid: str | None  # as it is written, of an address its end; None where the study found none
     label: str | None
+    name: str | None = None  # its dictionary form, and its English name, as an extractor gave them
+    english: str | None = None
     faults: tuple[tuple[str, str | None], ...] = ()  # what of it is not read, and its value
 
     @property
@@ -64,6 +66,7 @@ def by_text(rows: Iterable[Record | BadRow], columns: Columns) -> Iterator[Recor
 def read_item(values: Mapping[str, Any], topic: Topic) -> Item:
     """An item in the words of a topic. What cannot be read of it is among its faults; the rest is kept."""
     surface, written, label = (_text(values.get(name)) for name in ("surface", "granularity", "label"))
+    name, english = (one and mended(one)[:_LONGEST_SURFACE] for one in map(_text, map(values.get, ("name", "english"))))
     surface, qid, faults = mended(surface or ""), _text(values.get("qid")), list[tuple[str, str | None]]()
     if not surface or len(surface) > _LONGEST_SURFACE:
         what = f"longer than {_LONGEST_SURFACE} characters" if surface else "empty"
@@ -75,8 +78,10 @@ def read_item(values: Mapping[str, Any], topic: Topic) -> Item:
     kind = _kind(values.get("granularity"), topic)
     if kind is None:
         faults.append((f"item: its kind is not known in the topic {topic.code}", shown(written)))
-    return Item(surface[:_LONGEST_SURFACE], written, kind if surface and len(surface) <= _LONGEST_SURFACE else None,
-                matched[1] if matched else qid, label and mended(label)[:_LONGEST_SURFACE], tuple(faults))  # fmt: skip
+    kind = kind if surface and len(surface) <= _LONGEST_SURFACE else None
+    label = label and mended(label)[:_LONGEST_SURFACE]
+    qid = matched[1] if matched else qid
+    return Item(surface[:_LONGEST_SURFACE], written, kind, qid, label, name, english, tuple(faults))
 
 
 def _kind(value: Any, topic: Topic) -> str | None:

@@ -28,7 +28,7 @@ FIELDS = (
     "finish_reason",
     *TOKENS,
 )
-ITEM_FIELDS = ("surface", "granularity", "qid", "label")
+ITEM_FIELDS = ("surface", "granularity", "qid", "label", "name", "english")
 PARTS = "--parts"  # the pattern among stored columns: no field has this name
 DETECTED = "=?"  # the column of a language that is detected text by text
 _GAP = re.compile(r"\\\{([a-z_]*)\\\}")

@@ -48,7 +48,7 @@ class Published:
         # They are looked for in what counts: the text without reasoning and markers.
         placed = place(
             text.answer.text or "",
-            [NamedEntity(one.surface, one.kind or "") for one in items if one.surface],
+            [NamedEntity(one.surface, one.kind or "", one.name, one.english) for one in items if one.surface],
             text.language,
         )
         found = iter(placed)

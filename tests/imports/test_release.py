@@ -40,11 +40,16 @@ def row_of(text: str) -> dict[str, object]:
 def write(folder: Path) -> Path:
     """Shards of two kinds: a row per item, and a row per text with lists."""
     folder.mkdir()
-    rows = [row_of(text) | dict(zip(NAMES, item, strict=True)) for text, *item in ITEMS if text != "c"]
+    rows = [
+        row_of(text) | dict(zip(NAMES, item, strict=True)) | {"lemma": str(item[0]).lower(), "english_name": None}
+        for text, *item in ITEMS
+        if text != "c"
+    ]
     rows.append(row_of("a") | {"country": "Narnia", "id": "n", "entity": "pizza", "granularity": 1, "qid": "Q177"})
     (folder / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     columns = zip(*[item for text, *item in ITEMS if text == "c"], strict=True)
     lists = row_of("c") | {name: json.dumps(values) for name, values in zip(NAMES, columns, strict=True)}
+    lists |= {"lemma": json.dumps(["sushi", "ramen"]), "english_name": json.dumps(["sushi", None])}
     with (folder / "1.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(lists))
         writer.writeheader()
@@ -82,6 +87,12 @@ def test_rows_and_items_that_cannot_be_taken_have_a_reason(folder: Path) -> None
         ("0.jsonl", "item: its surface is empty"),
         ("0.jsonl", "the country is not in the catalogue"),
     ]
+
+
+def test_names_that_an_extractor_gave_are_kept_with_the_mentions(folder: Path) -> None:
+    query = "SELECT DISTINCT surface, name, english FROM mentions WHERE surface IN ('Pizza', 'Sushi') ORDER BY 1"
+    found = [(row["surface"], row["name"], row["english"]) for row in rows_of(folder, "published", query)]
+    assert found == [("Pizza", "pizza", ""), ("Sushi", "sushi", "sushi")]
 
 
 def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> None:
