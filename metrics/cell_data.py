@@ -15,7 +15,7 @@ from polyculture.cache.sql_header import read_sql
 from polyculture.metrics.intervals.assemblage import Assemblage, assemblage
 from polyculture.metrics.intervals.ratio import Numbers
 
-QUERIES = Path(__file__).parent / "queries"
+_OWN = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class CellReader:
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self._store = store
-        store.execute(read_sql(QUERIES, "numbered"))
+        store.execute(read_sql(_OWN, "cell_data"))
         rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
         cells = [Cell(*row) for row in rows]
         self.cells_of = {model: list(group) for model, group in groupby(cells, key=lambda cell: cell.model)}
@@ -62,22 +62,29 @@ class CellReader:
     def load(self, model: str) -> None:
         """Loads the items of `model`."""
         self._store.execute("DELETE FROM linked_items")
-        self._store.execute(read_sql(QUERIES, "linked_items"), {"model": model})
+        items = "SELECT * EXCLUDE (model) FROM every_linked_item WHERE model = $model"
+        self._store.execute(f"INSERT INTO linked_items {items}", {"model": model})
+
+    def values(self, model: str) -> list[tuple[Any, ...]]:
+        """The values of a model's cells: rows of `measured_values`."""
+        return self._store.execute(
+            "FROM measured_values WHERE model = $model ORDER BY ALL", {"model": model}
+        ).fetchall()
 
     def granularity(self) -> Mapping[int, Sums]:
         """Per cell: the sum of labels over linked items, of the loaded model. An item counts once per response."""
-        return self._sums("granularity")
+        return self._sums("granularity_sums")
 
     def specificity(self) -> Mapping[int, Sums]:
         """Per cell that names a country: associated items over linked items, of the loaded model."""
-        return self._sums("specificity")
+        return self._sums("specificity_sums")
 
     def neutral_specificity(self) -> Mapping[int, Sums]:
         """Per neutral cell: items associated with a country, each in its column (`column_of`), over linked items.
 
         Of the loaded model.
         """
-        rows = self._store.execute(read_sql(QUERIES, "neutral_specificity")).fetchall()
+        rows = self._store.execute("FROM neutral_specificity_sums ORDER BY ALL").fetchall()
         found = {}
         for cell, group in groupby(rows, key=lambda row: int(row[0])):
             patterns = list(group)
@@ -91,7 +98,8 @@ class CellReader:
 
     def assemblages(self, topic: str, cells: Sequence[Cell]) -> dict[int, Assemblage]:
         """Per cell of this topic whose items are known, of the loaded model: the assemblage behind it."""
-        columns = self._store.execute(read_sql(QUERIES, "items"), {"topic": topic}).fetchnumpy()
+        items = "SELECT * EXCLUDE (topic) FROM topic_items WHERE topic = $topic ORDER BY ALL"
+        columns = self._store.execute(items, {"topic": topic}).fetchnumpy()
         number, response, item = (np.asarray(columns[name]) for name in ("cell", "response", "item"))
         starts = np.searchsorted(number, [cell.number for cell in cells], side="left")
         ends = np.searchsorted(number, [cell.number for cell in cells], side="right")
@@ -101,8 +109,8 @@ class CellReader:
             if cell.diversity is not None
         }
 
-    def _sums(self, query: str) -> Mapping[int, Sums]:
-        columns = self._store.execute(read_sql(QUERIES, query)).fetchnumpy()
+    def _sums(self, view: str) -> Mapping[int, Sums]:
+        columns = self._store.execute(f"FROM {view} ORDER BY ALL").fetchnumpy()
         cells = np.asarray(columns["cell"])
         values = [np.asarray(columns[name], dtype=float) for name in ("responses", "numerator", "denominator")]
         return {cell: Sums(*(value[rows] for value in values)) for cell, rows in _slices(cells)}

@@ -38,7 +38,7 @@ _ROUNDING = 1e-9
 
 
 class Value(NamedTuple):
-    """A row of `queries/values.sql`."""
+    """A row of `measured_values` (`cell_data.sql`)."""
 
     metric: str
     model: str

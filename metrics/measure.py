@@ -17,10 +17,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
 from polyculture.cache.schema.numbers import Number
 from polyculture.cache.selections import MAIN, file_of, selection_files
-from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, MEASURE, METRICS
-from polyculture.metrics.cell_data import QUERIES, CellReader
+from polyculture.metrics.cell_data import CellReader
 from polyculture.metrics.components.rows import component_rows
 from polyculture.metrics.intervals.model import (
     Uncertainty,
@@ -97,7 +96,7 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
             add_companions(of_topic, assemblages, min(sizes, default=0), common_coverage, uncertainty)
             yield from saturation_rows(of_topic, assemblages)
             add_consensus(of_topic, assemblages, uncertainty)
-        values = [Value(*row) for row in store.execute(read_sql(QUERIES, "values"), {"model": model}).fetchall()]
+        values = [Value(*row) for row in reading.values(model)]
         rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
         texts = {place_of(cell): (cell.texts, cell.distinct_texts) for cell in cells}
         yield from model_numbers(values, CellSizes(rests_on, texts, repeating), uncertainty, shared_names, inputs)

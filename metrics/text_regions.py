@@ -24,7 +24,7 @@ from polyculture.metrics.intervals.estimate import Estimate, mean
 from polyculture.metrics.intervals.ratio import ratio_estimate
 from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInterval, wordings_interval
 
-_QUERIES = Path(__file__).with_name("queries")
+_OWN = Path(__file__).parent
 _SHARE = "specificity"  # a metric with the limits of a share
 NO_TEXTS, ONE_WORDING = "no texts", "few wordings"  # why a number or an interval is missing
 
@@ -82,7 +82,7 @@ def region_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
     Empty where nothing is linked.
     """
     labels = _labels(store)
-    rows = store.execute(read_sql(_QUERIES, "text_regions")).fetchall()
+    rows = store.execute(read_sql(_OWN, "text_regions")).fetchall()
     shares: list[RegionShare] = []
     for place, group in groupby(rows, key=lambda row: row[:3]):
         prompts = [_prompt(list(own)) for _, own in groupby(group, key=lambda row: row[3:8])]
