@@ -18,11 +18,10 @@ from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import AVERAGES, Average, Tally, tally
 from polyculture.instruments.cbs.bias import HALF, STRICT, Ties
-from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, score_row
+from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, numbers_of, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.layout import CBS, MEASURE
-from polyculture.instruments.cbs.numbers import numbers_of
 from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, BiasInterval
 from polyculture.instruments.cbs.score_matrix import ContextCondition, aligned, score_matrices
 from polyculture.instruments.cbs.uncertainty import difference, paired_difference

@@ -21,9 +21,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import HALF, placements
+from polyculture.instruments.cbs.bias_rows import numbers_of
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.numbers import numbers_of
 from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
