@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -144,6 +145,8 @@ class StoreBuilder:
         return run
 
     def _write_shards(self, run: RunFolder, tables: list[str]) -> None:
+        for table in tables:
+            shutil.rmtree(run.root / table, ignore_errors=True)  # a run that is written again has its rows once
         jobs = {(row["model"], row["language"], row["topic"]) for table in tables for row in self.rows[table]}
         for job in sorted(jobs):
             mine = {
