@@ -71,7 +71,9 @@ def exchange(one: Path, other: Path) -> None:
 def _exchanged(one: Path, other: Path) -> bool:
     """Linux and macOS have the call in their C library, and Python has no name for it."""
     names = os.fsencode(one), os.fsencode(other)
-    libc = ctypes.CDLL(None) if os.name == "posix" else None
+    if os.name != "posix":
+        return False
+    libc = ctypes.CDLL(None)
     if hasattr(libc, "renameat2"):
         return bool(libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0)
     if hasattr(libc, "renamex_np"):

@@ -217,7 +217,7 @@ def _check_unique(rows: duckdb.DuckDBPyRelation, table: Table[Any], files: Seque
         return
     seen: dict[str, Path] = {}
     for file in files:
-        for key in read_rows(file, table, [table.key])[table.key].to_pylist():
+        for key in map(str, read_rows(file, table, [table.key])[table.key].to_pylist()):
             if key in seen:
                 what = f"{twice} rows of {table.name} stand twice: one of them is in {seen[key]}, too"
                 remedy = "Move the copy out of the run's folder; Polyculture writes a row once."

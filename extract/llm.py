@@ -31,9 +31,11 @@ def llm_extractor_id(
 
     Who reads the answers is known by `reading.present_reader`.
     """
-    several = [(as_lists(prompt.head(topic, several=True)), prompt.texts)] if prompt.texts > 1 else []
+    content: list[Any] = as_lists(prompt.head(topic))
+    if prompt.texts > 1:
+        content = [content, as_lists(prompt.head(topic, several=True)), prompt.texts]
     decoding = [asdict(_decoding(topic, temperature)) for temperature in TEMPERATURES]
-    return request_id("extract", model, setup, as_lists(prompt.head(topic)), decoding, *several)
+    return request_id("extract", model, setup, content, decoding)
 
 
 def asked_id(extractor_id: str, text: str) -> str:

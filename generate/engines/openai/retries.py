@@ -20,7 +20,7 @@ def retry_policy(max_retries: int, minutes: float = 0.0) -> dict[str, Any]:
     patience = [stop_after_delay(minutes * 60)] if minutes else []
     return {
         "retry": _repeats,
-        "stop": stop_any(stop_after_attempt(max_retries + 1), *patience, _asked_for_too_long),
+        "stop": stop_any(stop_after_attempt(max_retries + 1), *patience) | _asked_for_too_long,
         "wait": _wait,
         "reraise": True,
     }
