@@ -10,6 +10,7 @@ GROUP BY ALL
 HAVING text <> hash('');
 
 -- shared_texts: a row is two models that answered the same prompts.
+--   other_model: the second of them
 --   texts: of `model`, to these prompts
 --   shared: of these, written by `other_model`, too, as an answer to the same prompt, word for word
 CREATE VIEW shared_texts AS

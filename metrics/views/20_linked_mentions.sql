@@ -8,6 +8,9 @@
 --   ambiguous: is the status 'ambiguous'?
 --   start: where the surface begins in the response's text, in characters
 --   end: where it ends, in characters
+--   english: its English or international name as the extractor gives it; NULL where it gives none
+--   repaired: did the extractor return other words? `surface` is the passage of the text nearest to them
+--   returned: the words that it returned, of a repaired mention
 CREATE VIEW linked_mentions AS
 SELECT
     m.* EXCLUDE (counted, hallucinated),
