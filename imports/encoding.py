@@ -14,6 +14,7 @@ from pathlib import Path
 from polyculture.cache.errors import UserError
 
 UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
+NAMES = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", WINDOWS: "Windows-1252"}
 _CHUNK = 2**20
 _MARKS = {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: UTF_16, codecs.BOM_UTF16_BE: UTF_16}
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ€£§°·ªº©®™¿¡«»‹›„“”‚‘’…–—•½¼´\xa0\xad")

@@ -18,7 +18,8 @@ from typing import Any
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
-from polyculture.imports.files import kind_of, read_file
+from polyculture.imports.encoding import NAMES, encoding_of
+from polyculture.imports.files import data_files, kind_of, read_file
 from polyculture.imports.record import BadRow, Record, Rows, find, missing, shown
 
 ANSWER, TEXT, PROMPT, KEY = " answer", " text", " prompt", " key"
@@ -218,6 +219,12 @@ class Source:
         """The name of the shape, or of the kind of file where it has columns alone."""
         name = self.kind if self.shape.name == PLAIN else self.shape.name
         return f"{name}, {self.shape.each}" if self.shape.text == "@" and self.shape.name == PLAIN else name
+
+    @property
+    def encodings(self) -> list[str]:
+        """The encodings that are not UTF-8, by their usual names."""
+        texts = [one for one in data_files(self.path) if kind_of(one) in ("csv", "json")]
+        return sorted({NAMES[encoding] for one in texts if (encoding := encoding_of(one)) in NAMES})
 
     def rows(self) -> Rows:
         """The records of the file, one per text."""

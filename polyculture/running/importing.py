@@ -72,7 +72,8 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
                           skip_rows=wanted.skip_rows)  # fmt: skip
         progress(Outcome(taken.file.texts, taken.file.failed))
     if taken.columns is not None:
-        say(f"{path.name}, read as {source.format}: {taken.columns.line}")
+        decoded = f", decoded from {' and '.join(source.encodings)}" if source.encodings else ""
+        say(f"{path.name}, read as {source.format}{decoded}: {taken.columns.line}")
         for note in taken.columns.notes:
             say(f"  {note}")
         if taken.columns.items and (assumed := [one for one in ITEM_FIELDS if one in taken.columns.guessed]):

@@ -16,6 +16,7 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.workbook import open_workbook
 from polyculture.imports.files import kind_of, read_file
 from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
+from polyculture.imports.shapes import find_source
 from tests.imports.conftest import ALL, read, write_lines
 
 ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.", "de"), ("À midi, du pâté de cœur.", "fr"),
@@ -31,6 +32,8 @@ def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None
     (tmp_path / name).write_bytes(content.encode(encoding))
     rows = list(read_file(tmp_path / name))
     assert [(row.get("text"), row.get("language")) for row in rows if isinstance(row, Record)] == ROWS[1:]
+    name_of = {"cp1252": ["Windows-1252"], "utf-8": [], "utf-8-sig": []}.get(encoding, ["UTF-16"])
+    assert find_source(tmp_path / name, None, None).encodings == name_of
 
 
 @pytest.mark.parametrize(
