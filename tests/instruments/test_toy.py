@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,14 @@ output = 2.0
 base_url = "{url}"
 concurrency = 1
 """
+SERVE = """
+import json, sys
+from tests.polyculture.test_command_line import polyculture
+for line in sys.stdin:
+    words, folder = json.loads(line)
+    done = polyculture(*words, cwd=folder)
+    print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +75,21 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-def command(tree: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "polyculture", *words], cwd=folder, env=_env(tree), capture_output=True, text=True
-    )
+@pytest.fixture(scope="module")
+def commands(tree: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has loaded the product with the toy once, and runs one command after the other."""
+    environment = {**_env(tree), "PYTHONPATH": f"{tree}{os.pathsep}{ROOT}"}
+    words = [sys.executable, "-c", SERVE]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        yield process
+
+
+def command(commands: subprocess.Popen[str], folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    assert commands.stdin is not None
+    assert commands.stdout is not None
+    commands.stdin.write(json.dumps([words, str(folder)]) + "\n")
+    commands.stdin.flush()
+    return subprocess.CompletedProcess(words, *json.loads(commands.stdout.readline()))
 
 
 def _env(tree: Path) -> dict[str, str]:
@@ -79,97 +100,103 @@ def write(folder: Path, url: str, words: int = 3) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(url=url, words=words), encoding="utf-8")
 
 
-def sql(tree: Path, folder: Path, query: str) -> list[str]:
-    return command(tree, folder, "sql", "exp.toml", query, "--format", "csv").stdout.splitlines()[1:]
+def sql(commands: subprocess.Popen[str], folder: Path, query: str) -> list[str]:
+    return command(commands, folder, "sql", "exp.toml", query, "--format", "csv").stdout.splitlines()[1:]
 
 
 def test_it_is_small() -> None:
     assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in TOY.iterdir() if file.is_file()) < 120
 
 
-def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(tree: Path, tmp_path: Path) -> None:
+def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(
+    commands: subprocess.Popen[str], tmp_path: Path
+) -> None:
     with StubServer() as stub:
         write(tmp_path, stub.url)
-        assert "How long answers about words are." in command(tree, tmp_path, "--help").stdout
-        assert "--words" in command(tree, tmp_path, "toy", "--help").stdout
-        planned = command(tree, tmp_path, "plan", "exp.toml")
+        assert "How long answers about words are." in command(commands, tmp_path, "--help").stdout
+        assert "--words" in command(commands, tmp_path, "toy", "--help").stdout
+        planned = command(commands, tmp_path, "plan", "exp.toml")
         assert [line.split()[2] for line in planned.stdout.splitlines() if "toy ask" in line][:2] == [
             "openai:one",
             "openai:two",
         ], planned
         assert not stub.asked
-        ran = command(tree, tmp_path, "run", "exp.toml")
+        ran = command(commands, tmp_path, "run", "exp.toml")
         assert ran.returncode == 0, ran.stderr
         asked = len(stub.asked)
-        assert sql(tree, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
+        assert sql(commands, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
             "openai:one,3",
             "openai:two,3",
         ]
-        assert sql(tree, tmp_path, "SELECT sum(answers) FROM spending WHERE stage = 'toy'") == ["6"]
-        status = command(tree, tmp_path, "status", "exp.toml").stdout
+        assert sql(commands, tmp_path, "SELECT sum(answers) FROM spending WHERE stage = 'toy'") == ["6"]
+        status = command(commands, tmp_path, "status", "exp.toml").stdout
         assert "toy ask" in status
         assert "3 done" in status
         page = (tmp_path / "runs" / "toys" / "report.html").read_text(encoding="utf-8")
         assert "How long answers are" in page
         assert "letters in 3 answers" in page
-        again = command(tree, tmp_path, "toy", "exp.toml", "--words", "5")
+        again = command(commands, tmp_path, "toy", "exp.toml", "--words", "5")
         assert again.returncode == 0, again.stderr
         assert "openai:two" in again.stdout
         assert len(stub.asked) == asked + 4  # two models, two words more
-        status = command(tree, tmp_path, "status", "exp.toml", "--format", "csv").stdout
+        status = command(commands, tmp_path, "status", "exp.toml", "--format", "csv").stdout
         assert "openai:two,en,toy,toy ask,3,3,0,0,0" in status, status  # the file asks for three
         write(tmp_path, stub.url, words=7)
-        status = command(tree, tmp_path, "status", "exp.toml", "--format", "csv").stdout
+        status = command(commands, tmp_path, "status", "exp.toml", "--format", "csv").stdout
         assert "openai:two,en,toy,toy ask,7,5,0,0,2" in status, status
-        assert "--job 1/2" in command(tree, tmp_path, "jobs", "exp.toml", "--left").stdout
-        wrong = command(tree, tmp_path, "toy", "exp.toml", "--words", "0")
+        assert "--job 1/2" in command(commands, tmp_path, "jobs", "exp.toml", "--left").stdout
+        wrong = command(commands, tmp_path, "toy", "exp.toml", "--words", "0")
         assert wrong.returncode == 2
         assert "--words" in wrong.stderr
         (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url=stub.url, words="'many'"), encoding="utf-8")
-        wrong = command(tree, tmp_path, "status", "exp.toml")
+        wrong = command(commands, tmp_path, "status", "exp.toml")
         assert wrong.returncode == 2
         assert "exp.toml: toy.words: must be a whole number" in wrong.stderr
 
 
-def test_killed_it_resumes(tree: Path, tmp_path: Path) -> None:
+def test_killed_it_resumes(tree: Path, commands: subprocess.Popen[str], tmp_path: Path) -> None:
     with StubServer(latency=0.2) as stub:
         write(tmp_path, stub.url)
-        words = [sys.executable, "-m", "polyculture", "toy", "exp.toml", "--words", "30", "--model", "openai:one"]
-        words = words[:-2]
+        words = [sys.executable, "-m", "polyculture", "toy", "exp.toml", "--words", "30"]
         process = subprocess.Popen(words, cwd=tmp_path, env=_env(tree), stderr=subprocess.DEVNULL)
         while len(stub.asked) < 8:
             time.sleep(0.01)
             assert process.poll() is None
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        ended = command(tree, tmp_path, "toy", "exp.toml", "--words", "30")
+        ended = command(commands, tmp_path, "toy", "exp.toml", "--words", "30")
         assert ended.returncode == 0, ended.stderr
-        assert sql(tree, tmp_path, "SELECT count(*), count(DISTINCT length_id) FROM stored_toy_lengths") == ["60,60"]
+        assert sql(commands, tmp_path, "SELECT count(*), count(DISTINCT length_id) FROM stored_toy_lengths") == [
+            "60,60"
+        ]
         assert len(stub.asked) <= 62  # what was in flight is asked again
 
 
-def test_it_works_on_a_cluster(tree: Path, tmp_path: Path) -> None:
+def test_it_works_on_a_cluster(tree: Path, commands: subprocess.Popen[str], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra 'ray' is not installed")
     with StubServer() as stub:
         write(tmp_path, stub.url)
-        ran = command(tree, tmp_path, "run", "exp.toml", "--ray", "--replicas", "1")
+        words = [sys.executable, "-m", "polyculture", "run", "exp.toml", "--ray", "--replicas", "1"]
+        ran = subprocess.run(words, cwd=tmp_path, env=_env(tree), capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
-        assert sql(tree, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
+        assert sql(commands, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
             "openai:one,3",
             "openai:two,3",
         ]
 
 
-def test_its_stage_stops_itself_where_all_answers_of_a_model_fail(tree: Path, tmp_path: Path) -> None:
+def test_its_stage_stops_itself_where_all_answers_of_a_model_fail(
+    commands: subprocess.Popen[str], tmp_path: Path
+) -> None:
     fault = failure(402, "no credit")
     with StubServer(behaviour=lambda body, _: fault if body["model"] == "one" else None) as server:
         write(tmp_path, server.url, words=60)
-        stopped = command(tree, tmp_path, "toy", "exp.toml")
+        stopped = command(commands, tmp_path, "toy", "exp.toml")
         assert stopped.returncode == 6, stopped.stderr
         assert "ask openai:one: the account's quota is used up (HTTP 402: no credit)" in stopped.stderr.splitlines()[-1]
         asked = [body["model"] for body in server.bodies]
         assert (asked.count("one"), asked.count("two")) == (20, 60)
         server.behaviour = None
-        done = command(tree, tmp_path, "toy", "exp.toml")
+        done = command(commands, tmp_path, "toy", "exp.toml")
         assert done.returncode == 0, done.stderr
         assert len(server.bodies) == 20 + 60 + 60

@@ -41,21 +41,22 @@ def stub() -> Iterator[StubServer]:
         yield server
 
 
-@pytest.fixture
-def nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """After the test no process of Ray's that it started is left: they are known by a variable that all inherit."""
+@pytest.fixture(scope="module")
+def nothing_stays() -> Iterator[None]:
+    """After the tests no process of Ray's that they started is left: they are known by a variable that all inherit."""
     mark = f"POLYCULTURE_TEST={uuid.uuid4()}"
-    monkeypatch.setenv(*mark.split("="))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(*mark.split("="))
+        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.delenv("PYTHONWARNINGS", raising=False)
+        yield
     wait_for(lambda: not inheritors(mark.encode()))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(nothing_stays: None) -> Iterator[Any]:
-    """A head that works on nothing, and two nodes with a core each."""
+    """A head that works on nothing, and two nodes with a core each, of which the last test loses one."""
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
     try:
         cluster.nodes = [cluster.add_node(num_cpus=1, **NODE) for _ in range(2)]
@@ -85,6 +86,46 @@ def in_background(work: Callable[[], None]) -> Thread:
     thread = Thread(target=work)
     thread.start()
     return thread
+
+
+@pytest.mark.slow
+def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
+    """A job that another process holds, an engine that ends the work, an address where nobody is."""
+    experiment = write_experiment(tmp_path, stub.url, n=2)
+    pipeline = Pipeline.prepare(open_workspace(experiment))
+    held = Job("openai:one", "ja", "food")
+    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
+        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
+    assert list(pipeline.held) == [held]
+    with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
+        pipeline.finish()
+    stub.behaviour = lambda *_: failure(401, "wrong key")
+    again = Pipeline.prepare(open_workspace(experiment))
+    run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address)
+    with pytest.raises(SystematicFaultError, match="key") as fault:
+        again.finish()
+    assert fault.value.exit_code == 6
+    assert "\n" not in str(fault.value)
+    stub.behaviour = None
+    again = Pipeline.prepare(open_workspace(experiment))
+    run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address, replicas=1)
+    again.finish()
+    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1: no Ray cluster can be joined"):
+        run_on_cluster(again, again.workspace.jobs, [], whole, "127.0.0.1:1")
+
+
+@pytest.mark.slow
+def test_a_stage_that_stops_itself_at_a_replica_ends_for_all(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
+    fault = failure(500, "broken", retry_after="0.01")
+    stub.behaviour = lambda body, _: fault if body["model"] == "one" else None
+    experiment = write_experiment(tmp_path, stub.url, n=30)
+    pipeline = Pipeline.prepare(open_workspace(experiment))
+    run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
+    with pytest.raises(SystematicFaultError, match=r"generate openai:one: fails \(HTTP 500: broken\)"):
+        pipeline.finish()
+    asked = Counter(body["model"] for body in stub.bodies)
+    assert asked["one"] <= 2 * 20 * 7  # of two replicas, each of the first answers with six retries
+    assert asked["two"] == 2 * 3 * 30
 
 
 @pytest.mark.slow
@@ -129,47 +170,7 @@ def key(body: Any) -> tuple[str, str, int]:
     return body["model"], body["messages"][-1]["content"], body["seed"]
 
 
-@pytest.mark.slow
-def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
-    """A job that another process holds, an engine that ends the work, an address where nobody is."""
-    experiment = write_experiment(tmp_path, stub.url, n=2)
-    pipeline = Pipeline.prepare(open_workspace(experiment))
-    held = Job("openai:one", "ja", "food")
-    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
-    assert list(pipeline.held) == [held]
-    with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
-        pipeline.finish()
-    stub.behaviour = lambda *_: failure(401, "wrong key")
-    again = Pipeline.prepare(open_workspace(experiment))
-    run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address)
-    with pytest.raises(SystematicFaultError, match="key") as fault:
-        again.finish()
-    assert fault.value.exit_code == 6
-    assert "\n" not in str(fault.value)
-    stub.behaviour = None
-    again = Pipeline.prepare(open_workspace(experiment))
-    run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address, replicas=1)
-    again.finish()
-    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1: no Ray cluster can be joined"):
-        run_on_cluster(again, again.workspace.jobs, [], whole, "127.0.0.1:1")
-
-
-@pytest.mark.slow
-def test_a_stage_that_stops_itself_at_a_replica_ends_for_all(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
-    fault = failure(500, "broken", retry_after="0.01")
-    stub.behaviour = lambda body, _: fault if body["model"] == "one" else None
-    experiment = write_experiment(tmp_path, stub.url, n=30)
-    pipeline = Pipeline.prepare(open_workspace(experiment))
-    run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
-    with pytest.raises(SystematicFaultError, match=r"generate openai:one: fails \(HTTP 500: broken\)"):
-        pipeline.finish()
-    asked = Counter(body["model"] for body in stub.bodies)
-    assert asked["one"] <= 2 * 20 * 7  # of two replicas, each of the first answers with six retries
-    assert asked["two"] == 2 * 3 * 30
-
-
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.usefixtures("nothing_stays")
 def test_ray_on_this_machine_from_the_command_line(tmp_path: Path, stub: StubServer) -> None:
     once = write_experiment(tmp_path / "once", stub.url, n=1)

@@ -10,10 +10,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from polyculture.cache.errors import UserError
+from polyculture.cluster.authentication import choose_authentication
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, write_experiment
 from tests.servers import StubServer
@@ -90,15 +93,30 @@ class Machines:
         self.nodes = []
 
 
-@pytest.fixture
-def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
+@contextmanager
+def started(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Machines]:
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS", "PYTHONWARNINGS"):
-        monkeypatch.delenv(name, raising=False)
-    machines = Machines(tmp_path / "home")
+        patch.delenv(name, raising=False)
+    machines = Machines(folder / "home")
     try:
         yield machines
     finally:
         machines.stop()
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
+    with started(tmp_path, monkeypatch) as machines:
+        yield machines
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """A head that asks for its token: one is there, and it asks for it without `RAY_AUTH_MODE`, too."""
+    with pytest.MonkeyPatch.context() as patch, started(tmp_path_factory.mktemp("guarded"), patch) as machines:
+        assert machines.do("ray get-auth-token --generate").returncode == 0
+        machines.start("ray start --head")
+        yield machines
 
 
 @pytest.fixture
@@ -112,7 +130,7 @@ def run_on(machines: Machines, experiment: Path, **environment: str) -> subproce
     return polyculture_process("run", experiment, "--ray", machines.address, cwd=experiment.parent, **said)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_pages_commands_make_a_cluster_of_two_nodes(tmp_path: Path, machines: Machines, stub: StubServer) -> None:
     _, export, generate, head, node, run, *_ = page_commands()
     assert run == "polyculture run exp.toml --ray HEAD:6379"
@@ -135,37 +153,37 @@ def test_the_pages_commands_make_a_cluster_of_two_nodes(tmp_path: Path, machines
 
 
 @pytest.mark.slow
-def test_a_missing_or_wrong_token_is_one_line(tmp_path: Path, machines: Machines, stub: StubServer) -> None:
-    _, _, generate, head, *_ = page_commands()
-    assert machines.do(generate).returncode == 0
-    machines.start(head)  # a token is there: without RAY_AUTH_MODE the head asks for it all the same
-    experiment = write_experiment(tmp_path / "run", stub.url, n=1)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    faults = {
-        "this machine has none or another one": [{"HOME": str(empty)}, {"RAY_AUTH_TOKEN": "0" * 64}],
-        "RAY_AUTH_MODE=disabled is set here": [{"RAY_AUTH_MODE": "disabled"}],
-    }
-    for what, settings in faults.items():
-        for setting in settings:
-            done = run_on(machines, experiment, **setting)
-            assert done.returncode == 2
-            (line,) = done.stderr.splitlines()
-            assert what in line
-            assert "ray get-auth-token" in line
-    assert not stub.asked
+@pytest.mark.parametrize(
+    ("what", "environment"),
+    [
+        ("this machine has none or another one", {"HOME": "/nowhere"}),
+        ("this machine has none or another one", {"RAY_AUTH_TOKEN": "0" * 64}),
+        ("RAY_AUTH_MODE=disabled is set here", {"RAY_AUTH_MODE": "disabled"}),
+    ],
+)
+def test_a_missing_or_wrong_token_is_refused_with_the_remedy(
+    guarded: Machines, monkeypatch: pytest.MonkeyPatch, what: str, environment: dict[str, str]
+) -> None:
+    for name, value in {**guarded.environment, **environment}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match=what) as fault:
+        choose_authentication(guarded.address)
+    assert "ray get-auth-token" in str(fault.value)
 
 
 @pytest.mark.slow
-def test_a_token_for_a_cluster_that_takes_none_is_one_line(
-    tmp_path: Path, machines: Machines, stub: StubServer
+def test_a_cluster_without_tokens_takes_no_process_that_insists_on_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ray itself joins it, and then waits for ever for its first worker."""
-    machines.start("ray start --head", RAY_AUTH_MODE="disabled")
-    experiment = write_experiment(tmp_path / "run", stub.url, n=1)
-    assert machines.do("ray get-auth-token --generate").returncode == 0
-    done = run_on(machines, experiment, RAY_AUTH_MODE="token")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "the cluster takes no tokens, and RAY_AUTH_MODE=token is set here. Unset it" in line
-    assert run_on(machines, experiment).returncode == 0  # a token that lies about is not in its way
+    with started(tmp_path, monkeypatch) as machines:
+        machines.start("ray start --head", RAY_AUTH_MODE="disabled")
+        assert machines.do("ray get-auth-token --generate").returncode == 0
+        for name, value in machines.environment.items():
+            monkeypatch.setenv(name, value)
+        choose_authentication(machines.address)
+        assert "RAY_AUTH_MODE" not in os.environ  # a token that lies about is not in its way
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        with pytest.raises(UserError, match="the cluster takes no tokens") as fault:
+            choose_authentication(machines.address)
+        assert "Unset it" in str(fault.value)
