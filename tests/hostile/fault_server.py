@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -94,7 +95,9 @@ class FaultServer:
 
     def __init__(self, mode: Mode | None = None, latency: float = 0.0) -> None:
         self.mode, self.latency = mode, latency
+        self.modes: Mapping[str, Mode] = {}  # by model, before `mode`
         self.asked: list[tuple[str, int | None]] = []
+        self.asked_of: Counter[str] = Counter()  # requests by model
         self.billed: list[tuple[int, int]] = []
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -118,9 +121,10 @@ class FaultServer:
         self._thread.join()
         self._loop.close()
 
-    def begin(self, mode: Mode) -> None:
-        """From here on requests are answered in this mode, and counted anew."""
-        self.mode, self.asked, self.billed = mode, [], []
+    def begin(self, mode: Mode, modes: Mapping[str, Mode] | None = None) -> None:
+        """From here on requests are answered in this mode, or in that of their model, and counted anew."""
+        self.mode, self.modes = mode, modes or {}
+        self.asked, self.asked_of, self.billed = [], Counter(), []
 
     async def _listen(self) -> asyncio.Server:
         return await asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=512)
@@ -151,10 +155,11 @@ class FaultServer:
         content = await reader.readexactly(int(headers.get("content-length", 0)))
         body = json.loads(content) if content.startswith(b"{") else {}
         question = (body["messages"][-1]["content"] if "messages" in body else "", body.get("seed"))
-        mode = self.mode
+        mode = self.modes.get(body.get("model", ""), self.mode)
         assert mode is not None
         call = Call(body, len(self.asked), self.asked.count(question), writer, self.url, mode.hangs_up)
         self.asked.append(question)
+        self.asked_of[body.get("model", "")] += 1
         self.billed.append(mode.bill(call))  # when the work is done, whether the client is still there or not
         await asyncio.sleep(self.latency)
         await mode.does(call)

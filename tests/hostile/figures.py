@@ -64,7 +64,7 @@ def measure(mode: Mode, server: FaultServer) -> Figures:
 
 def _without_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
     server.begin(mode)
-    first = polyculture("generate", write(folder, server), cwd=folder)
+    first = polyculture("generate", write(folder, server, slow=mode.name in modes.SLOW), cwd=folder)
     tried, before = len(server.asked), {row["response_id"]: row for row in rows(folder)}
     server.begin(modes.MODES["an honest answer"])
     again = polyculture("generate", write(folder, server), cwd=folder)
@@ -86,7 +86,8 @@ def _without_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
 
 def _with_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
     server.begin(mode)
-    result = polyculture("generate", write(folder, server, LIMIT, n=SAMPLES), cwd=folder)
+    file = write(folder, server, LIMIT, n=SAMPLES, slow=mode.name in modes.SLOW)
+    result = polyculture("generate", file, cwd=folder)
     bills, found = cost(server), rows(folder)
     answered = len(server.asked) if mode.rows == "ok" else 0
     return Figures(

@@ -26,7 +26,7 @@ topics = ["food"]
 countries = ["IT", "JP"]
 conditions = ["neutral", "explicit"]
 [sampling]
-n = 30
+n = {n}
 [extract]
 with = "{extractor}"
 [options.openai]
@@ -45,9 +45,9 @@ def stub() -> Iterator[StubServer]:
         yield server
 
 
-def write(folder: Path, url: str, extractor: str = GAZETTEER, more: str = "") -> Path:
+def write(folder: Path, url: str, extractor: str = GAZETTEER, more: str = "", n: int = 30) -> Path:
     file = folder / "exp.toml"
-    file.write_text(EXPERIMENT.format(url=url, extractor=extractor, more=more), encoding="utf-8")
+    file.write_text(EXPERIMENT.format(url=url, extractor=extractor, more=more, n=n), encoding="utf-8")
     return file
 
 
@@ -68,14 +68,11 @@ def number(body: Mapping[str, Any]) -> str:
     return f"{body['seed']:x}-af09"
 
 
+# Faults that differ in how they are recognised; what every status means is asked in test_fault_table.
 SYSTEMATIC: list[Any] = [
     pytest.param(lambda *_: failure(401, "wrong"), 1, id="key"),
-    pytest.param(lambda *_: failure(402, "pay"), 1, id="payment"),
     pytest.param(lambda *_: failure(429, "quota", code="insufficient_quota"), 1, id="quota"),
-    pytest.param(lambda *_: failure(403, "not you"), 1, id="403"),
-    pytest.param(lambda *_: failure(404, "no such model"), 1, id="404"),
     pytest.param(lambda *_: HTML, 1, id="web page"),
-    pytest.param(lambda *_: Reply(304, b""), 1, id="redirect"),
     pytest.param(lambda *_: failure(400, "max_tokens is not supported"), 1, id="400"),
     pytest.param(
         lambda body, _: failure(400, f"{number(body)} at {body['messages'][0]['content']}"), 1, id="any words"
@@ -83,9 +80,7 @@ SYSTEMATIC: list[Any] = [
     pytest.param(lambda *_: failure(400, "Budget has been exceeded! Current cost: 10.2"), 1, id="budget"),
     pytest.param(lambda *_: Reply(400, b'[{"error": {"code": 400, "message": "API key expired"}}]'), 1, id="a list"),
     pytest.param(lambda *_: failure(400, "filtered", code="content_filter"), 1, id="content policy"),
-    pytest.param(lambda *_: failure(400, "maximum context length is 8"), 1, id="context length"),
     pytest.param(lambda body, _: failure(500, f"trace {number(body)}", retry_after="0.01"), 2, id="500 with ids"),
-    pytest.param(lambda *_: Reply(503, b"<html>", {"retry-after": "0.01"}, content_type="text/html"), 2, id="gateway"),
     pytest.param(lambda *_: failure(429, "slow down", retry_after="0.01"), 2, id="rate limit"),
     pytest.param(lambda *_: TRUNCATED, 2, id="truncated"),
     pytest.param(lambda *_: Reply(body=b'{"text": "hello"}'), 2, id="another shape"),
@@ -97,11 +92,11 @@ def test_the_stage_of_one_model_stops_and_the_other_s_goes_on(
     tmp_path: Path, stub: StubServer, reply: Callable[..., Reply], attempts: int
 ) -> None:
     stub.behaviour = of_one(reply)
-    file = write(tmp_path, stub.url)
+    file, each = write(tmp_path, stub.url, n=8), 3 * 8
     result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
     assert asked(stub)["one"] <= attempts * FIRST
-    assert asked(stub)["two"] == 2 * EACH
+    assert asked(stub)["two"] == 2 * each
     last = result.stderr.splitlines()[-1]
     assert "generate openai:one: " in last
     assert f"{FIRST} answers in a row failed for this reason" in last
@@ -113,9 +108,9 @@ def test_the_stage_of_one_model_stops_and_the_other_s_goes_on(
     before = asked(stub)["one"]
     done = polyculture("generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert asked(stub)["one"] - before == 2 * EACH, "all of it is asked, and nothing of it counted as settled"
-    assert asked(stub)["two"] == 2 * EACH
-    assert rows(file, "SELECT count(*), count(DISTINCT response_id) FROM responses") == [(4 * EACH, 4 * EACH)]
+    assert asked(stub)["one"] - before == 2 * each, "all of it is asked, and nothing of it counted as settled"
+    assert asked(stub)["two"] == 2 * each
+    assert rows(file, "SELECT count(*), count(DISTINCT response_id) FROM responses") == [(4 * each, 4 * each)]
     assert rows(file, "FROM failures") == []
 
 
@@ -166,7 +161,7 @@ def test_an_extractor_with_a_wrong_key_is_paid_for_a_few_texts(
     assert still.returncode == 6
     assert asked(stub)["x"] == 2 * FIRST
     key = "mentions"
-    done = polyculture("run", file, *words, cwd=tmp_path)
+    done = polyculture("run" if words else "extract", file, *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert asked(stub)["x"] == 2 * FIRST + texts
     assert rows(file, "SELECT count(*), count(*) FILTER (status = 'ok'), max(attempts) FROM extractions") == [
@@ -176,10 +171,10 @@ def test_an_extractor_with_a_wrong_key_is_paid_for_a_few_texts(
     assert paid == 7 * (2 * FIRST + texts), "what was paid for nothing stays in the spending"
 
 
-def test_one_prompt_that_always_fails_ends_neither_stage_nor_run(tmp_path: Path, stub: StubServer) -> None:
+def test_one_prompt_that_always_fails_does_not_end_the_stage(tmp_path: Path, stub: StubServer) -> None:
     stub.behaviour = lambda body, _: failure(403, "no") if "日本" in body["messages"][0]["content"] else None
     file = write(tmp_path, stub.url)
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert "60 x HTTP 403: no (generate)" in result.stderr.splitlines()[-1]
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH - 60,)]
@@ -194,7 +189,7 @@ def test_a_job_of_one_prompt_that_fails_leaves_the_others(tmp_path: Path, stub: 
     file = write(tmp_path, stub.url)
     text = file.read_text(encoding="utf-8").replace('conditions = ["neutral", "explicit"]', 'conditions = ["neutral"]')
     file.write_text(text, encoding="utf-8")
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert rows(file, "SELECT language, status, count(*) FROM responses GROUP BY ALL ORDER BY ALL") == [
         ("ja", "failed", 2 * FIRST),
@@ -211,7 +206,7 @@ def test_failures_of_several_reasons_are_rows(tmp_path: Path, stub: StubServer) 
     replies = [failure(400, "too odd"), failure(403, "no"), failure(422, "too even"), None]
     stub.behaviour = of_one(lambda body, _: replies[body["seed"] % 4])
     file = write(tmp_path, stub.url)
-    result = polyculture("run", file, cwd=tmp_path)
+    result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert asked(stub) == {"one": 2 * EACH, "two": 2 * EACH}
     last = result.stderr.splitlines()[-1]
