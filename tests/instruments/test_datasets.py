@@ -11,7 +11,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cli.data_sets import published_rows, total_rows
+from polyculture.cli.data_sets import total_rows
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
@@ -517,18 +517,6 @@ def test_the_published_files(name: str, entities: int, contexts: int, rows: int)
     assert all((c.text.count("[MASK]") == 1 and found.fitting(c)) or name == "camel2" for c in found.contexts)
     assert not rows or len(found.left_out) == rows
     assert not [out for out in found.left_out if "no rule" in out.reason]
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the published files in shared/data")
-def test_the_documented_counts_are_those_of_the_files() -> None:
-    found = load(rules_of("camellia"), SHARED / "camellia")
-    counts = Counter((e.entity_type, e.culture) for e in found.entities)
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    for kind in rules_of("camellia").types:
-        numbers = [counts[kind, culture] for culture in ("Chinese", "Japanese", "Korean")]
-        assert f"| {kind} | {' | '.join(f'{number:,}' for number in numbers)} |" in text
-    for *_, why in published_rows(found, rules_of("camellia")):
-        assert "not in this folder: Vietnamese, Pakistani, Indian" in why
 
 
 def test_a_number_in_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> None:
