@@ -286,9 +286,10 @@ def test_axe_finds_no_violation(browser: Browser, report: Path, scheme: Literal[
         page.locator("details:not([open]) > summary").first.click()
     for name in ("probable", "swapped", "apart", "leaderboards"):
         assert page.locator(f"#{name}").is_visible()
-    found = Axe().run(page)
+    # In the dark only colours differ.
+    found = Axe().run(page, options=None if scheme == "light" else {"runOnly": ["color-contrast"]})
     assert found.violations_count == 0, found.generate_report()
-    assert len(found.response["passes"]) > 40
+    assert len(found.response["passes"]) > (40 if scheme == "light" else 0)
     page.close()
 
 

@@ -20,6 +20,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics import METRICS
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -169,11 +170,11 @@ def test_large_views_that_others_give_are_left_out_and_told(
 def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Path) -> None:
     target = tmp_path / "data"
     target.mkdir()
-    write_export(run, store_layout(), target)
-    write_export(run, store_layout(), target)
+    write_export(run, METRICS, target)
+    write_export(run, METRICS, target)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-    write_export(run, store_layout(), tmp_path / "one.duckdb")
-    write_export(run, store_layout(), tmp_path / "one.duckdb")
+    write_export(run, METRICS, tmp_path / "one.duckdb")
+    write_export(run, METRICS, tmp_path / "one.duckdb")
 
     theirs = tmp_path / "theirs"
     theirs.mkdir()
@@ -184,9 +185,9 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
     (tmp_path / "link").symlink_to(theirs)
     for place in (theirs, tmp_path / "own.duckdb", tmp_path / "text.duckdb", tmp_path / "link", theirs / "thesis.txt"):
         with pytest.raises(StoreError, match="is there, and is no export"):
-            write_export(run, store_layout(), place)
+            write_export(run, METRICS, place)
     with pytest.raises(StoreError, match="inside the run itself"):
-        write_export(run, store_layout(), run.root / "out")
+        write_export(run, METRICS, run.root / "out")
     assert (theirs / "thesis.txt").read_text(encoding="utf-8") == "years of work"
     with duckdb.connect(tmp_path / "own.duckdb", read_only=True) as own:
         assert own.sql("FROM x").fetchall() == [(1,)]
@@ -197,9 +198,9 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from polyculture.reports.export import write; from polyculture.cache.run_folder import RunFolder\n"
-        "from polyculture.running.layout import store_layout\n"
+        "from polyculture.metrics import METRICS\n"
         "write.data_card = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "write.write_export(RunFolder(Path(sys.argv[1])), store_layout(), Path(sys.argv[2]))\n"
+        "write.write_export(RunFolder(Path(sys.argv[1])), METRICS, Path(sys.argv[2]))\n"
     )
     target = tmp_path / name
     done = subprocess.run([sys.executable, "-c", code, run.root, target], cwd=ROOT, capture_output=True, check=False)
@@ -214,7 +215,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     own = tmp_path / f".{name}.backup.tmp"
     own.write_text("mine", encoding="utf-8")
     os.utime(own, (long_ago, long_ago))
-    write_export(run, store_layout(), target)
+    write_export(run, METRICS, target)
     assert target.exists()
     assert set(tmp_path.iterdir()) == {target, own, *left}, "only what this very call made is removed"
 

@@ -328,7 +328,7 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
     run = Synthetic(n=4, models=MODELS[:1]).write(tmp_path)
     monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
     monkeypatch.setattr(evidence_module, "LONGEST", 60)
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     data = evidence(parsed(run))
     assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
     assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
@@ -347,10 +347,10 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
         found = store.execute(f"SELECT count(*) FROM mentions WHERE {where}").fetchone()
     assert found == (sum(sum(item["counts"][1::2]) for item in japanese_food["items"]),)
     before = {path: path.read_bytes() for path in [run.report, *run.report_data.iterdir()]}
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     assert {path: path.read_bytes() for path in before} == before
     monkeypatch.undo()
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     assert not evidence(parsed(run))["parts"]
     assert not run.report_data.exists()
 
@@ -399,7 +399,7 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path, models=MODELS[:1], n=1)
     builder.answer(builder.ask(), status="failed", text=None, error="503 from the server")
     run = builder.write()
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     header = parsed(run).all("header")[0].text
     assert "all 1 that were asked for failed" in " ".join(header.split())
     assert "waits for" not in header
@@ -409,7 +409,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
     run = speechless.write(tmp_path / "speechless")
     measure(run)
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
     assert "100 % of the answers in a language hold no mention that counts" in warned
@@ -417,7 +417,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
     measure(run)
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
@@ -429,7 +429,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
         tmp_path
     )
     measure(run)
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
     assert "There is no figure" not in section
@@ -441,7 +441,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
         n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
     ).write(tmp_path)
     measure(run)
-    write_report(run, layout=store_layout(), sections=report_sections())
+    write_report(run)
     section = " ".join(parsed(run).with_id("specificity").text.split())
     assert re.search(r"the country is named\. \d\.\d\d, English, United States, and no other\.", section)
     assert "Gain when the country is named: no neutral prompts." in section
