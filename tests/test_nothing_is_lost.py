@@ -119,7 +119,8 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
     calm, full = (write_experiment(tmp_path / name, stub.url) for name in ("calm", "full"))
     runs = ("--runs", small_disk)
     for stage, kilobytes in (("generate", 48), ("extract", 40), ("link", 12), ("measure", 8), ("report", 8)):
-        assert polyculture(stage, calm, cwd=tmp_path).returncode == 0
+        if stage in STAGE_TABLES:
+            assert polyculture(stage, calm, cwd=tmp_path).returncode == 0
         ballast = leave(small_disk, kilobytes)
         line = one_line_at_the_end(polyculture_process(stage, full, *runs, cwd=tmp_path))
         assert "No space left on device" in line, line

@@ -206,10 +206,11 @@ with JobShards(RunFolder(Path(sys.argv[1])), JOB, [MENTIONS, EXTRACTIONS], part_
 """
 
 
-def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder) -> None:
+@pytest.mark.parametrize("kills", [5, pytest.param(12, marks=pytest.mark.full)])
+def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder, kills: int) -> None:
     randomness = random.Random(7)
     acknowledged: set[int] = set()
-    for _ in range(12):
+    for _ in range(kills):
         acknowledged |= _write_until(run, randomness.uniform(0.02, 0.25))
     acknowledged |= _write_until(run, None)
     with JobShards(run, JOB, [MENTIONS, EXTRACTIONS]) as shards:

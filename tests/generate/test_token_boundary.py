@@ -36,7 +36,7 @@ CONTEXTS = {
 }
 
 
-@pytest.fixture(scope="module", params=["smollm2", "gemma"])
+@pytest.fixture(scope="module", params=["smollm2", pytest.param("gemma", marks=pytest.mark.full)])
 def tokenizer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder: Path = tmp_path_factory.mktemp("gemma")
     yield tokenizer_of(smollm2() if request.param == "smollm2" else gemma(folder))

@@ -149,7 +149,7 @@ def test_another_server_is_refused_and_accepted_it_writes_everything_anew(
     assert berta.times == 0
     assert speakers(file) == {"Anna": 5 * PROMPTS}, "what was refused changes nothing"
     assert str(8 * PROMPTS) in polyculture("plan", file, "--accept-changes", cwd=tmp_path).stdout
-    run(file, "--accept-changes", command="run")
+    run(file, "--accept-changes")
     assert speakers(file) == {"Berta": 8 * PROMPTS}
     assert (anna.times, berta.times) == (5 * PROMPTS, 8 * PROMPTS)
     assert rows(file, "SELECT sum(answers) FROM spending WHERE stage = 'generate'") == [(13 * PROMPTS,)]
