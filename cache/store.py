@@ -77,10 +77,12 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
         with open_view_template(temporary, layout, selections) as connection:
+            connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
                 tie(connection, path, [temporary])
             address = _local if at is None else _read_only(connection, run)
             _put_rows(connection, run, manifest, layout, selections, address, tied=at is None)
+            connection.commit()
             connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary
 
