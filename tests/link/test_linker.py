@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -170,48 +171,55 @@ def test_numbers_must_agree_in_a_fuzzy_match(tmp_path: Path, language: str, name
     assert row(source, language, name.replace("i", "ii", 1).replace("法国", "法國的"))["match"] == "fuzzy"
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "typo"),
-    [
-        ("en", "harissa", "harisa"),
-        ("en", "kushari", "koushari"),
-        ("en", "ghormeh sabzi", "ghromeh sabzi"),
-        ("en", "sholezard", "sholeh zard"),
-        ("en", "halva", "halvah"),
-        ("es", "reggaeton", "reggeton"),
-        ("en", "hamburger", "hambuger"),
-        ("ja", "サルモレッホ", "サルモレホ"),
-        ("th", "ผัดไทย", "ผัดไท"),
-    ],
-)
-def test_typos_are_matched_fuzzily(tmp_path: Path, language: str, name: str, typo: str) -> None:
-    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
-    assert row(source, language, typo)["match"] == "fuzzy"
+TYPOS = [
+    ("en", "harissa", "harisa"),
+    ("en", "kushari", "koushari"),
+    ("en", "ghormeh sabzi", "ghromeh sabzi"),
+    ("en", "sholezard", "sholeh zard"),
+    ("en", "halva", "halvah"),
+    ("es", "reggaeton", "reggeton"),
+    ("en", "hamburger", "hambuger"),
+    ("ja", "サルモレッホ", "サルモレホ"),
+    ("th", "ผัดไทย", "ผัดไท"),
+]
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "other"),
-    [
-        ("en", "tortell", "tortelli"),
-        ("en", "pastry", "pasty"),
-        ("en", "chocolate", "chocolatier"),
-        ("en", "chana masala", "chaat masala"),
-        ("en", "bay class minesweeper", "auk class minesweeper"),
-        ("en", "spanish biographical dictionary", "polish biographical dictionary"),
-        ("en", "small encyclopedic dictionary of wines", "encyclopedic dictionary of wines"),
-        ("tr", "k vitamini", "e vitamini"),
-        ("en", "E 341i", "E 341ii"),
-        ("it", "tortelloni", "tortellini"),
-        ("en", "water", "waiter"),
-        ("it", "ditali", "d'Italia"),
-        ("zh", "意大利面条", "意大利宽面条"),
-        ("ko", "오징어채볶음", "오징어볶음"),
-        ("ja", "ソーセージ", "ソーセージ鍋"),
-    ],
-)
-def test_another_name_with_a_similar_spelling_is_no_typo(tmp_path: Path, language: str, name: str, other: str) -> None:
-    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
-    assert row(source, language, other)["status"] == "no candidate"
+def test_typos_are_matched_fuzzily(tmp_path: Path) -> None:
+    found = in_one_world(tmp_path, TYPOS)
+    assert {surface: (row["qid"], row["match"]) for surface, row in found.items()} == {
+        typo: (f"Q{number}", "fuzzy") for number, (*_, typo) in enumerate(TYPOS, 1)
+    }
+
+
+def in_one_world(folder: Path, rows: Sequence[tuple[str, str, str]]) -> dict[str, dict[str, Any]]:
+    """The link of each mention where there is a dish for each (language, name, mention)."""
+    dishes = [item(f"Q{number}", {language: name}, P31="Q746549") for number, (language, name, _) in enumerate(rows, 1)]
+    asked = [(language, *DISH, mention) for language, _, mention in rows]
+    return {link["surface"]: link for link in link_all(index_of(folder, dishes), *asked)["links"].to_pylist()}
+
+
+NO_TYPOS = [
+    ("en", "tortell", "tortelli"),
+    ("en", "pastry", "pasty"),
+    ("en", "chocolate", "chocolatier"),
+    ("en", "chana masala", "chaat masala"),
+    ("en", "bay class minesweeper", "auk class minesweeper"),
+    ("en", "spanish biographical dictionary", "polish biographical dictionary"),
+    ("en", "small encyclopedic dictionary of wines", "encyclopedic dictionary of wines"),
+    ("tr", "k vitamini", "e vitamini"),
+    ("en", "E 341i", "E 341ii"),
+    ("it", "tortelloni", "tortellini"),
+    ("en", "water", "waiter"),
+    ("it", "ditali", "d'Italia"),
+    ("zh", "意大利面条", "意大利宽面条"),
+    ("ko", "오징어채볶음", "오징어볶음"),
+    ("ja", "ソーセージ", "ソーセージ鍋"),
+]
+
+
+def test_another_name_with_a_similar_spelling_is_no_typo(tmp_path: Path) -> None:
+    found = in_one_world(tmp_path, NO_TYPOS)
+    assert {surface: row["status"] for surface, row in found.items()} == {row[2]: "no candidate" for row in NO_TYPOS}
 
 
 def test_a_form_that_is_as_much_something_else_outside_the_topic_is_in_doubt(tmp_path: Path) -> None:
@@ -423,10 +431,11 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("language", "surface"), SPELLINGS)
-def test_other_spellings(tmp_path: Path, language: str, surface: str) -> None:
-    found = row(index_of(tmp_path, [item("Q1", SPELLED, P31="Q746549")]), language, surface)
-    assert (found["qid"], found["match"], found["matched"]) == ("Q1", "variant", SPELLED[language])
+def test_other_spellings(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", SPELLED, P31="Q746549")])
+    for language, surface in SPELLINGS:
+        found = row(source, language, surface)
+        assert (found["qid"], found["match"], found["matched"]) == ("Q1", "variant", SPELLED[language])
 
 
 def test_other_forms_of_the_words(tmp_path: Path) -> None:

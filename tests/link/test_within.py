@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from polyculture.link.linker import Linker
 from polyculture.link.normalise import normalise
 from polyculture.link.rules import LinkRules
 from polyculture.link.within import SORTS, carriers, sorts_of
-from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries
+from tests.link_world import CATALOG, Entity, index_of, item, link_all, link_one, queries
 
 DISH, DRINK, GARMENT = ("food", "dish"), ("beverage", "drink"), ("clothing", "garment")
 TITLE, AUTHOR, SONG = ("book", "title"), ("book", "author"), ("music", "song")
@@ -67,41 +68,39 @@ def found(
     return row["qid"], row["status"], row["match"]
 
 
-@pytest.mark.parametrize(
-    ("language", "kind", "surface", "qid"),
-    [
-        ("en", DISH, "a plate of fish and chips", "Q11"),
-        ("en", DISH, "some freshly fried Fish and Chips", "Q11"),
-        ("de", DISH, "zwei frische Weißwürste", "Q11"),
-        ("es", DISH, "un plato de gallo pinto caliente", "Q11"),
-        ("es", DRINK, "un mate bien cebado", "Q12"),
-        ("it", DISH, "una ciotola di ribollita fumante", "Q11"),
-        ("tr", DISH, "bir tabak sıcak mantı", "Q11"),
-        ("tr", DRINK, "bir bardak demli çay", "Q12"),
-        ("ko", DRINK, "아이스 아메리카노", "Q12"),
-        ("ko", DISH, "시원한 냉면 한 그릇", "Q11"),
-        ("ar", DISH, "طبق من الكشري الساخن", "Q11"),
-        ("fa", DISH, "یک بشقاب قورمه سبزی داغ", "Q11"),
-        ("hi", DISH, "गरमागरम समोसा", "Q11"),
-        ("hi", DISH, "एक प्लेट समोसे", "Q11"),
-        ("th", DISH, "ต้มยำร้อนๆ", "Q11"),
-        ("ja", DISH, "焼きたてのお好み焼き", "Q11"),
-        ("zh", DISH, "一碗热干面", "Q11"),
-        ("zh-tw", DISH, "一碗熱乾麵", "Q11"),
-        ("en", GARMENT, "a white cotton shirt", "Q13"),
-        ("zh", TITLE, "曹雪芹的《红楼梦》", "Q14"),
-        ("zh", TITLE, "长篇小说《红楼梦》", "Q14"),
-        ("es", TITLE, "la novela «Sueño en el pabellón rojo»", "Q14"),
-        ("en", TITLE, "Cao Xueqin's Dream of the Red Chamber", "Q14"),
-        ("en", TITLE, "Dream of the Red Chamber by Cao Xueqin", "Q14"),
-        ("en", TITLE, "Orwell's 1984", "Q15"),
-        ("ko", TITLE, "조지 오웰의 1984", "Q15"),
-    ],
-)
-def test_a_name_among_known_words_is_linked(
-    world: IndexSource, language: str, kind: tuple[str, str], surface: str, qid: str
-) -> None:
-    assert found(world, language, kind, surface) == (qid, "linked", "within")
+WITHIN = [
+    ("en", DISH, "a plate of fish and chips", "Q11"),
+    ("en", DISH, "some freshly fried Fish and Chips", "Q11"),
+    ("de", DISH, "zwei frische Weißwürste", "Q11"),
+    ("es", DISH, "un plato de gallo pinto caliente", "Q11"),
+    ("es", DRINK, "un mate bien cebado", "Q12"),
+    ("it", DISH, "una ciotola di ribollita fumante", "Q11"),
+    ("tr", DISH, "bir tabak sıcak mantı", "Q11"),
+    ("tr", DRINK, "bir bardak demli çay", "Q12"),
+    ("ko", DRINK, "아이스 아메리카노", "Q12"),
+    ("ko", DISH, "시원한 냉면 한 그릇", "Q11"),
+    ("ar", DISH, "طبق من الكشري الساخن", "Q11"),
+    ("fa", DISH, "یک بشقاب قورمه سبزی داغ", "Q11"),
+    ("hi", DISH, "गरमागरम समोसा", "Q11"),
+    ("hi", DISH, "एक प्लेट समोसे", "Q11"),
+    ("th", DISH, "ต้มยำร้อนๆ", "Q11"),
+    ("ja", DISH, "焼きたてのお好み焼き", "Q11"),
+    ("zh", DISH, "一碗热干面", "Q11"),
+    ("zh-tw", DISH, "一碗熱乾麵", "Q11"),
+    ("en", GARMENT, "a white cotton shirt", "Q13"),
+    ("zh", TITLE, "曹雪芹的《红楼梦》", "Q14"),
+    ("zh", TITLE, "长篇小说《红楼梦》", "Q14"),
+    ("es", TITLE, "la novela «Sueño en el pabellón rojo»", "Q14"),
+    ("en", TITLE, "Cao Xueqin's Dream of the Red Chamber", "Q14"),
+    ("en", TITLE, "Dream of the Red Chamber by Cao Xueqin", "Q14"),
+    ("en", TITLE, "Orwell's 1984", "Q15"),
+    ("ko", TITLE, "조지 오웰의 1984", "Q15"),
+]
+
+
+def test_a_name_among_known_words_is_linked(world: IndexSource) -> None:
+    found = all_found(world, [(language, kind, surface) for language, kind, surface, _ in WITHIN])
+    assert found == {surface: (qid, "linked", "within") for *_, surface, qid in WITHIN}
 
 
 def all_found(
@@ -214,21 +213,18 @@ def test_a_name_among_unknown_words_is_in_doubt(
     ]
 
 
-@pytest.mark.parametrize(
-    ("language", "kind", "surface"),
-    [
-        ("en", DISH, "fish and chips shop owner"),  # the head is another thing
-        ("zh", DISH, "塑料热干面"),  # no spaces: where a name ends is not known
-        ("en", DRINK, "white tea"),  # a colour makes another drink
-        ("en", AUTHOR, "the famous George Orwell"),  # never persons
-        ("en", DISH, "a plate of"),
-        ("en", DISH, "plate"),
-    ],
-)
-def test_what_is_no_name_with_words_around_it_stays_without_a_link(
-    world: IndexSource, language: str, kind: tuple[str, str], surface: str
-) -> None:
-    assert found(world, language, kind, surface) == (None, "no candidate", None)
+NO_NAMES = [
+    ("en", DISH, "fish and chips shop owner"),  # the head is another thing
+    ("zh", DISH, "塑料热干面"),  # no spaces: where a name ends is not known
+    ("en", DRINK, "white tea"),  # a colour makes another drink
+    ("en", AUTHOR, "the famous George Orwell"),  # never persons
+    ("en", DISH, "a plate of"),
+    ("en", DISH, "plate"),
+]
+
+
+def test_what_is_no_name_with_words_around_it_stays_without_a_link(world: IndexSource) -> None:
+    assert set(all_found(world, NO_NAMES).values()) == {(None, "no candidate", None)}
 
 
 def test_the_longest_name_counts_and_twins_are_ambiguous(tmp_path: Path) -> None:
@@ -241,24 +237,22 @@ def test_the_longest_name_counts_and_twins_are_ambiguous(tmp_path: Path) -> None
     assert found(source, "en", DISH, "a bowl of kota") == ("Q3", "ambiguous", "within")
 
 
-@pytest.mark.parametrize(
-    ("language", "kind", "surface", "expected"),
-    [
-        ("en", TITLE, "Orwell's Animal Farm", ("Q24", "ambiguous", "within")),  # nobody says who made it
-        ("en", TITLE, "1984 by Cao Xueqin", (None, "no candidate", None)),  # somebody else made it
-        ("en", TITLE, "Soulmate", (None, "no candidate", None)),  # a title has no singular
-        ("en", TITLE, "the famous novel Soulmate", (None, "no candidate", None)),
-        ("en", TITLE, "the famous novel Soulmates", ("Q25", "linked", "within")),
-        ("en", AUTHOR, "James", ("Q26", "ambiguous", "alias")),
-        ("en", AUTHOR, "Voragine", ("Q26", "linked", "alias")),
-        ("ko", DISH, "자전거 도로", (None, "no candidate", None)),  # a road
-        ("ko", DISH, "자전거도", ("Q27", "linked", "inflected")),
-    ],
-)
-def test_what_may_be_another_is_no_link(
-    world: IndexSource, language: str, kind: tuple[str, str], surface: str, expected: tuple[str | None, str, str | None]
-) -> None:
-    assert found(world, language, kind, surface) == expected
+DOUBTS = [
+    ("en", TITLE, "Orwell's Animal Farm", ("Q24", "ambiguous", "within")),  # nobody says who made it
+    ("en", TITLE, "1984 by Cao Xueqin", (None, "no candidate", None)),  # somebody else made it
+    ("en", TITLE, "Soulmate", (None, "no candidate", None)),  # a title has no singular
+    ("en", TITLE, "the famous novel Soulmate", (None, "no candidate", None)),
+    ("en", TITLE, "the famous novel Soulmates", ("Q25", "linked", "within")),
+    ("en", AUTHOR, "James", ("Q26", "ambiguous", "alias")),
+    ("en", AUTHOR, "Voragine", ("Q26", "linked", "alias")),
+    ("ko", DISH, "자전거 도로", (None, "no candidate", None)),  # a road
+    ("ko", DISH, "자전거도", ("Q27", "linked", "inflected")),
+]
+
+
+def test_what_may_be_another_is_no_link(world: IndexSource) -> None:
+    found = all_found(world, [(language, kind, surface) for language, kind, surface, _ in DOUBTS])
+    assert found == {surface: expected for *_, surface, expected in DOUBTS}
 
 
 def test_a_link_within_does_not_depend_on_the_other_queries(world: IndexSource) -> None:
@@ -298,39 +292,45 @@ def test_each_form_can_be_left_out(tmp_path: Path) -> None:
         assert Linker(CATALOG, source, LinkRules(forms=forms)).link(turned)["links"]["status"].to_pylist() == [status]
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "surface"),
-    [
-        ("ja", "鶏の唐揚げ", "鶏唐揚げ"),
-        ("ja", "鶏唐揚げ", "鶏の唐揚げ"),
-        ("de", "Enteneier", "Entenei"),
-        ("de", "Mohnöle", "Mohnöl"),
-        ("es", "Rábanos blancos", "rábano blanco"),
-        ("it", "Semi di girasole", "seme di girasole"),
-        ("ko", "1984", "1984의"),
-        ("tr", "Kapadokya", "Kapadokya'daki"),
-        ("tr", "Gatsby", "Gatsby'nin"),
-        ("th", "น้ำแร่แดง", "นํ้าแร่แดง"),
-    ],
-)
-def test_names_are_turned_too(tmp_path: Path, language: str, name: str, surface: str) -> None:
-    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
-    assert found(source, language, DISH, surface)[:2] == ("Q1", "linked")
+TURNED = [
+    ("ja", "鶏の唐揚げ", "鶏唐揚げ"),
+    ("ja", "豚角煮", "豚の角煮"),
+    ("de", "Enteneier", "Entenei"),
+    ("de", "Mohnöle", "Mohnöl"),
+    ("es", "Rábanos blancos", "rábano blanco"),
+    ("it", "Semi di girasole", "seme di girasole"),
+    ("ko", "1984", "1984의"),
+    ("tr", "Kapadokya", "Kapadokya'daki"),
+    ("tr", "Gatsby", "Gatsby'nin"),
+    ("th", "น้ำแร่แดง", "นํ้าแร่แดง"),
+]
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "surface"),
-    [
-        ("es", "panela", "Panella"),
-        ("es", "turrón", "Turon"),
-        ("es", "morrón", "Morón"),
-        ("it", "olio di cotone", "Olio di Crotone"),
-        ("th", "ไข่ขาว", "ไข่ข้าว"),
-    ],
-)
-def test_another_word_is_no_slip(tmp_path: Path, language: str, name: str, surface: str) -> None:
-    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
-    assert found(source, language, DISH, surface)[0] is None
+def test_names_are_turned_too(tmp_path: Path) -> None:
+    source = index_of(tmp_path, named(TURNED))
+    found = all_found(source, [(language, DISH, surface) for language, _, surface in TURNED])
+    assert {surface: row[:2] for surface, row in found.items()} == {
+        surface: (f"Q{number}", "linked") for number, (*_, surface) in enumerate(TURNED, 1)
+    }
+
+
+def named(rows: Sequence[tuple[str, str, str]]) -> list[Entity]:
+    """A dish for each (language, name, ...)."""
+    return [item(f"Q{number}", {language: name}, P31="Q746549") for number, (language, name, _) in enumerate(rows, 1)]
+
+
+OTHER_WORDS = [
+    ("es", "panela", "Panella"),
+    ("es", "turrón", "Turon"),
+    ("es", "morrón", "Morón"),
+    ("it", "olio di cotone", "Olio di Crotone"),
+    ("th", "ไข่ขาว", "ไข่ข้าว"),
+]
+
+
+def test_another_word_is_no_slip(tmp_path: Path) -> None:
+    found = all_found(index_of(tmp_path, named(OTHER_WORDS)), [(row[0], DISH, row[2]) for row in OTHER_WORDS])
+    assert {surface: row[0] for surface, row in found.items()} == {surface: None for *_, surface in OTHER_WORDS}
 
 
 def test_capitals_alone_decide_nothing(tmp_path: Path) -> None:
