@@ -18,6 +18,7 @@ from typing import Any, Literal
 FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
 RATE_LIMIT = "rate limit"
+LOST_BATCH = "lost batch"
 REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 

@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import OTHER, REJECTED, FaultKind, StopLimits, fault_table, kind_of_error
+from polyculture.cache.faults import LOST_BATCH, OTHER, REJECTED, FaultKind, StopLimits, fault_table, kind_of_error
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job
 
@@ -166,7 +166,7 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
     """Tells a rule of the rows of one answer: of use if any of them is; otherwise the first says why not.
 
     A refusal in words is an answer, though of no use. What fails before anybody is asked, as an entity that no token
-    stands for, says nothing of the others.
+    stands for, says nothing of the others; nor does a batch that is lost, whose rows must not be bought again unasked.
     """
     key = table.key or ""
     subject = str(getattr(rows[0], table.subject or key)) if rows else ""
@@ -175,7 +175,8 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
         return
     row = rows[0]
     refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
-    not_asked = getattr(row, "purchase", None) is None and kind_of_error(row.error).name == OTHER
+    kind = kind_of_error(row.error).name
+    not_asked = kind == LOST_BATCH or (kind == OTHER and getattr(row, "purchase", None) is None)
     if not (refused or not_asked):
         first_try = (getattr(row, "attempts", None) or 1) <= 1
         rule.fail(Failure(job, getattr(row, key), subject, row.error, first_try))

@@ -116,7 +116,8 @@ class BudgetedSampling(Wrapper):
     def _settle(self, request: Request, answer: Completion) -> None:
         held = self._held.pop((answer.request_id, answer.seed), 0.0)
         failed = answer.text is None and answer.completion_tokens is None
-        bill = Bill.nothing() if failed else Bill(answer.prompt_tokens, answer.completion_tokens)
+        bill = Bill(answer.prompt_tokens, answer.completion_tokens)
+        bill = Bill.nothing() if failed and not answer.bill_unknown else bill
         self._job_budget.settle(
             held, self._cost_bound(request), bill, answered=answer.text is not None, purchase=answer.purchase
         )

@@ -71,6 +71,7 @@ class Completion:
     raw: str | None = None  # the answer as it came, where `text` is another
     note: str | None = None  # what of the answer was repaired or dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
+    bill_unknown: bool = False  # of a failure: it may have been billed all the same
 
     @property
     def as_it_came(self) -> str | None:

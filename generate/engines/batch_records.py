@@ -29,6 +29,7 @@ class BatchRecord(BaseModel):
     asked_for: bool = False  # it may exist at the provider, even without a batch_id here
     batch_id: str | None = None
     downloaded: bool = False
+    lost: bool = False  # the provider does not know it any more, and its rows say so
 
 
 class BatchRecords:
@@ -41,6 +42,10 @@ class BatchRecords:
         """Every record, the oldest first."""
         records = [BatchRecord.model_validate_json(file.read_bytes()) for file in self.folder.glob(_PATTERN)]
         return sorted(records, key=lambda record: (record.made, record.key))
+
+    def waiting(self) -> list[BatchRecord]:
+        """Those whose answers are still to come."""
+        return [record for record in self.all() if not record.downloaded and not record.lost]
 
     def add(self, lines: Iterable[tuple[str, bytes]]) -> BatchRecord:
         """A new record of requests: their ids and the lines of their file."""
@@ -75,4 +80,4 @@ class BatchRecords:
 def waiting(root: Path) -> Iterator[BatchRecord]:
     """The records under `root` whose answers are not in the store yet."""
     for folder in sorted({file.parent for file in root.rglob(_PATTERN)}):
-        yield from (record for record in BatchRecords(folder).all() if not record.downloaded)
+        yield from BatchRecords(folder).waiting()

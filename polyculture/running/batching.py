@@ -41,7 +41,7 @@ def check_nothing_waits(folder: Path, stage: str, job: Job) -> None:
     would be paid twice."""
     from polyculture.generate.engines.batch_records import BatchRecords
 
-    count = sum(len(record.ids) for record in BatchRecords(folder).all() if not record.downloaded)
+    count = sum(len(record.ids) for record in BatchRecords(folder).waiting())
     if count:
         raise ExperimentError(
             f"{count} requests of {stage} {job} wait in batches at the provider and would be paid twice",

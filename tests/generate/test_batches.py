@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -163,6 +164,80 @@ def test_what_expired_is_sent_again_and_what_came_is_used(server: BatchServer, t
     server.fate = lambda body, before: EXPIRED if body["seed"] == 7 and before == 0 else None
     assert all(answer.error is None for answer in ask(server, tmp_path))
     assert {seed: count for (_, seed), count in server.paid.items()} == {5: 1, 6: 1, 7: 2, 8: 1}
+
+
+@pytest.mark.parametrize("call", ["poll", "download"])
+def test_a_batch_that_is_gone_fails_its_rows_for_good_and_blocks_no_other(
+    server: BatchServer, tmp_path: Path, call: str
+) -> None:
+    lost: list[str] = []
+
+    def trouble(now: str, finished: bool) -> Reply | None:
+        """The first batch is lost."""
+        if now != call or finished:
+            return None
+        lost.append(now)
+        return failure(404, "No such object") if len(lost) == 1 else None
+
+    server.trouble = trouble
+    found = ask(server, tmp_path, batch_requests=5)
+    failures = [answer for answer in found if answer.error]
+    assert (len(found), len(failures)) == (8, 5)
+    assert all(not answer.retryable and answer.bill_unknown for answer in failures)
+    assert all("--retry-failed" in str(answer.error) for answer in failures)
+    assert set(server.paid.values()) == {1}
+    assert not list(waiting(tmp_path)), "nothing waits any more"
+    # Asked again, as `--retry-failed` does: it is looked for once more, and is there.
+    server.trouble = None
+    assert all(answer.error is None for answer in ask(server, tmp_path, batch_requests=5))
+    assert set(server.paid.values()) == {1, 2}, "those that came are asked for anew by this test alone"
+
+
+def test_a_lost_batch_that_stays_lost_is_bought_again_when_it_is_asked_for(server: BatchServer, tmp_path: Path) -> None:
+    def trouble(now: str, finished: bool) -> Reply | None:
+        return failure(404, "No such batch") if now == "poll" and not finished and len(server.batches) == 1 else None
+
+    server.trouble = trouble
+    assert {answer.retryable for answer in ask(server, tmp_path)} == {False}
+    assert all(answer.error is None for answer in ask(server, tmp_path))
+    assert set(server.paid.values()) == {2}
+    assert not list(tmp_path.iterdir())
+
+
+def test_others_are_fetched_before_a_fault_of_one_batch_is_told(server: BatchServer, tmp_path: Path) -> None:
+    polled: list[str] = []
+
+    def trouble(now: str, finished: bool) -> Reply | None:
+        if now != "poll" or finished:
+            return None
+        polled.append(now)
+        return failure(403, "not your batch") if len(polled) == 1 else None
+
+    server.trouble = trouble
+    with engine(server, tmp_path, batch_requests=5) as opened:
+        answers = opened.sample(REQUESTS)
+        came = [next(answers) for _ in range(3)]
+        with pytest.raises(EngineError, match="says nothing of batch"):
+            next(answers)
+    assert [answer.error for answer in came] == [None] * 3
+    server.trouble = None
+    assert all(answer.error is None for answer in ask(server, tmp_path, batch_requests=5))
+
+
+def test_an_answer_is_preferred_to_an_error_of_the_same_request(server: BatchServer, tmp_path: Path) -> None:
+    def twice(call: str, done: bool) -> Reply | None:
+        if call != "download" or not done:
+            return None
+        lines = server.files["file-1"].splitlines()
+        errors = [{"custom_id": json.loads(line)["custom_id"], **EXPIRED} for line in lines]
+        content = b"".join(
+            json.dumps(error).encode() + b"\n" + line + b"\n" for error, line in zip(errors, lines, strict=True)
+        )
+        return Reply(body=content)
+
+    server.trouble = twice
+    assert [answer.error for answer in ask(server, tmp_path)] == [None] * 8
+    assert set(server.paid.values()) == {1}
 
 
 def test_what_never_comes_is_reported_after_some_batches(server: BatchServer, tmp_path: Path) -> None:
@@ -326,6 +401,19 @@ def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_
     assert "20 requests of generate" in told
     assert "Write batch = true again" in told
     assert len(server.calls) == sent
+
+
+def test_a_lost_batch_is_bought_again_by_retry_failed_alone(server: BatchServer, tmp_path: Path) -> None:
+    server.trouble = lambda call, done: failure(404, "No such batch") if call == "poll" and not done else None
+    file = write(tmp_path, server)
+    words = ("generate", file, "--language", "ja")
+    assert polyculture(*words, cwd=tmp_path).returncode == 4
+    assert sum(server.paid.values()) == PER_JOB
+    server.trouble = None
+    assert polyculture(*words, cwd=tmp_path).returncode == 4
+    assert sum(server.paid.values()) == PER_JOB
+    assert polyculture(*words, "--retry-failed", "lost batch", cwd=tmp_path).returncode == 0
+    assert sum(server.paid.values()) == PER_JOB, "it was looked for once more, and is there"
 
 
 def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_path: Path) -> None:

@@ -27,10 +27,15 @@ from polyculture.generate.engines.openai.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")
+_GONE = (404, 410)  # statuses of HTTP
 _CLOCKS = 3600.0  # seconds by which the provider's clock and ours may differ
 _PATIENCE = 3600.0  # seconds to wait for a provider that cannot be reached
 
 Result = TypeVar("Result")
+
+
+class GoneError(Exception):
+    """The provider knows a batch, or a file of its answers, no more: deleted, expired, or of another account."""
 
 
 class BatchApi:
@@ -70,12 +75,14 @@ class BatchApi:
         return self._insist(make, self._chat.options.deadline)
 
     def wait_for(self, batch_id: str) -> Batch:
-        """Wait for the batch to end, through temporary network failures."""
+        """Wait for the batch to end, through temporary network failures. Raises `GoneError`."""
         reached = time.monotonic()
         while True:
             try:
                 batch = self._call(partial(self._retrieve, batch_id), self._chat.options.deadline)
             except RequestError as fault:
+                if fault.status in _GONE:
+                    raise GoneError(str(fault)) from fault
                 passes = fault.kind.repeat == "always" or fault.kind.name == "web page"
                 if not passes or time.monotonic() - reached > _PATIENCE:
                     raise self._gone(batch_id, fault) from fault
@@ -86,7 +93,7 @@ class BatchApi:
             self._sleep(self._chat.options.batch_poll)
 
     def download(self, file_id: str, to: Path) -> None:
-        """Download a file of answers atomically."""
+        """Download a file of answers atomically. Raises `GoneError`."""
 
         async def stream() -> None:
             with replacing(to) as temporary, temporary.open("wb") as file:
@@ -94,7 +101,7 @@ class BatchApi:
                     async for piece in response.iter_bytes():
                         file.write(piece)
 
-        self._insist(stream, self._chat.options.batch_file_deadline)
+        self._insist(stream, self._chat.options.batch_file_deadline, gone=True)
 
     async def _connect(self, most: int) -> openai.AsyncOpenAI:
         return self._chat.connect(1, most)
@@ -135,12 +142,19 @@ class BatchApi:
             raise RequestError("the batch API gives no id", retryable=True)
         return given_id
 
-    def _insist(self, call: Callable[[], Coroutine[Any, Any, Result]], deadline: float) -> Result:
-        """The call's result, with retries. A permanent fault ends the work; running again resumes."""
+    def _insist(
+        self, call: Callable[[], Coroutine[Any, Any, Result]], deadline: float, *, gone: bool = False
+    ) -> Result:
+        """The call's result, with retries. A permanent fault ends the work; running again resumes.
+
+        `gone`: what is asked for was there once.
+        """
         retrying = Retrying(**retry_policy(self._chat.options.max_retries), sleep=self._sleep)
         try:
             result: Result = retrying(self._call, call, deadline)
         except RequestError as fault:
+            if gone and fault.status in _GONE:
+                raise GoneError(str(fault)) from fault
             if fault.status in (404, 405):
                 remedy = "Remove batch = true, or correct base_url."
                 raise EngineError(f"has no batch API ({fault})", where=self._chat.server.url, remedy=remedy) from fault
@@ -159,7 +173,7 @@ class BatchApi:
             raise self._chat.server.explain(error) from error
 
     def _gone(self, batch_id: str, fault: RequestError) -> EngineError:
-        remedy = "Run the same command again later, with the key that the batch was sent with."
+        remedy = "Run the same command again later, with the key that the batch was sent with: it goes on there."
         return EngineError(f"says nothing of batch {batch_id}: {fault}", where=self._chat.server.url, remedy=remedy)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import TracebackType
@@ -24,11 +25,14 @@ from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.engines.openai.batch_answer import completion, failed, read_lines
-from polyculture.generate.engines.openai.batch_api import BatchApi, request_line
+from polyculture.generate.engines.openai.batch_api import BatchApi, GoneError, request_line
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 
 ATTEMPTS = 3  # batches that a request with transient faults is sent in
 _MEGABYTE = 1_000_000
+_GONE = (
+    "is gone at the provider, where it may have been billed; --retry-failed looks for it once more, then buys it again"
+)
 
 
 class BatchEngine:
@@ -56,22 +60,40 @@ class BatchEngine:
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Sends all requests that are in no batch yet, waits, and yields an answer or an error per request and seed.
 
-        It first consumes all of `requests`. Raises `EngineError` where the provider rejects a call or a whole batch.
+        It first consumes all of `requests`. A batch that the provider knows no more is a failure of its requests, for
+        good: only `--retry-failed` looks for it once more, and then buys them again. Raises `EngineError` where the
+        provider rejects a call or a whole batch, once the other batches are fetched.
         """
         wanted = {_ident(ask): ask for r in requests for ask in self._chat.asks(r)}
         attempts: Counter[str] = Counter()
-        while wanted:
-            records = self._sent(wanted)
-            self._say(records)
-            for record in records:
-                for ident, answer in self._answers(record, wanted):
+        faults: list[EngineError] = []
+        while wanted and not faults:
+            sent = [record for record in self._records_of(wanted) if self._without(faults, self._send, record)]
+            self._say(sent)
+            for record in sent:
+                ending = self._without(faults, self._fetch, record)
+                for ident, answer in self._answers(record, wanted, ending) if ending else ():
                     attempts[ident] += 1
                     if not answer.retryable or attempts[ident] == ATTEMPTS:
                         del wanted[ident]
                         yield answer
-                self._records.forget(record)
+                if ending is _GONE:  # its rows are written: from here on they alone stand for it
+                    self._records.save(record.model_copy(update={"lost": True}))
+                elif ending:
+                    self._records.forget(record)
+        if faults:
+            raise faults[0]
 
-    def _sent(self, wanted: Mapping[str, ChatCall]) -> list[BatchRecord]:
+    @staticmethod
+    def _without(faults: list[EngineError], call: Callable[[BatchRecord], str], record: BatchRecord) -> str | None:
+        """What a call says of a batch; None where it failed, which must not keep other batches from being fetched."""
+        try:
+            return call(record)
+        except EngineError as fault:
+            faults.append(fault)
+            return None
+
+    def _records_of(self, wanted: Mapping[str, ChatCall]) -> list[BatchRecord]:
         """The batches with the wanted requests: existing ones in flight, and new ones for the rest."""
         records = []
         for record in self._records.all():
@@ -81,10 +103,7 @@ class BatchEngine:
                 self._records.forget(record)
         held = {ident for record in records for ident in record.ids}
         left = [(ident, ask) for ident, ask in wanted.items() if ident not in held]
-        records += [self._records.add(piece) for piece in self._pieces(left)]
-        for record in records:
-            self._send(record)
-        return records
+        return records + [self._records.add(piece) for piece in self._pieces(left)]
 
     def _pieces(self, asks: Iterable[tuple[str, ChatCall]]) -> Iterator[list[tuple[str, bytes]]]:
         """The lines of the batches' files, each within the provider's limits."""
@@ -101,42 +120,65 @@ class BatchEngine:
         if piece:
             yield piece
 
-    def _send(self, record: BatchRecord) -> None:
-        """Submits a batch, starting from its last recorded step. Every step is recorded before the next."""
+    def _send(self, record: BatchRecord) -> str:
+        """Submits a batch, starting from its last recorded step; its id. Every step is recorded before the next."""
         if record.batch_id is not None:
-            return
+            return record.batch_id
         if record.file_id is None:
             record.file_id = self._api.upload(self._records.requests(record), record.key)
         self._records.save(record.model_copy(update={"asked_for": True}))
-        record.batch_id = self._api.create(record, record.file_id)
+        try:
+            record.batch_id = self._api.create(record, record.file_id)
+        except EngineError:
+            # It may be the file that the provider knows no more: the next run uploads it anew.
+            self._records.save(record.model_copy(update={"file_id": None, "asked_for": True}))
+            raise
         self._records.save(record)
         self._records.requests(record).unlink(missing_ok=True)
+        return record.batch_id
 
-    def _answers(self, record: BatchRecord, wanted: Mapping[str, ChatCall]) -> Iterator[tuple[str, Completion]]:
-        """The results of the wanted requests of a batch; its answers are written to disk first."""
-        ending = "ended" if record.downloaded or record.batch_id is None else self._fetch(record, record.batch_id)
+    def _answers(
+        self, record: BatchRecord, wanted: Mapping[str, ChatCall], ending: str
+    ) -> Iterator[tuple[str, Completion]]:
+        """The results of the wanted requests of a batch. A line with a text precedes others of its request."""
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
+        failures: dict[str, Completion] = {}
         for line in read_lines(self._records.output(record), self._records.errors(record)):
-            if ask := left.pop(line.custom_id, None):
-                yield line.custom_id, completion(line, ask, self._chat)
+            if (ask := left.get(line.custom_id)) is None:
+                continue
+            answer = completion(line, ask, self._chat)
+            if answer.text is None:
+                failures.setdefault(line.custom_id, answer)
+            else:
+                del left[line.custom_id]
+                yield line.custom_id, answer
+        gone = ending is _GONE
         for ident, ask in left.items():
-            yield ident, failed(ask, f"batch {record.batch_id} {ending} without it")
+            missing = failed(ask, f"batch {record.batch_id} {ending}", retryable=not gone)
+            yield ident, failures.get(ident) or replace(missing, bill_unknown=gone)
 
-    def _fetch(self, record: BatchRecord, batch_id: str) -> str:
-        """Waits for a batch, writes its answers to disk, and returns its final status."""
-        batch = self._api.wait_for(batch_id)
+    def _fetch(self, record: BatchRecord) -> str:
+        """Waits for a batch and writes its answers to disk; says how it ended for requests without one."""
+        if record.downloaded or record.batch_id is None:
+            return "ended without it"
+        try:
+            batch = self._api.wait_for(record.batch_id)
+            if batch.status != "failed":
+                for file_id, path in (
+                    (batch.error_file_id, self._records.errors(record)),
+                    (batch.output_file_id, self._records.output(record)),
+                ):
+                    if file_id:
+                        self._api.download(file_id, path)
+        except GoneError as fault:
+            # What is lost already is wanted under `--retry-failed` alone: it is sent anew.
+            return f"is gone ({fault})" if record.lost else _GONE
         if batch.status == "failed":
             self._records.forget(record)  # nothing of it was worked on
             raise self._refused(batch)
-        for file_id, path in (
-            (batch.output_file_id, self._records.output(record)),
-            (batch.error_file_id, self._records.errors(record)),
-        ):
-            if file_id:
-                self._api.download(file_id, path)
         record.downloaded = True
         self._records.save(record)
-        return batch.status
+        return f"{batch.status} without it"
 
     def _refused(self, batch: Batch) -> EngineError:
         faults = (batch.errors.data if batch.errors else None) or []
