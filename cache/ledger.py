@@ -1,250 +1,192 @@
-"""The ledger of a run: spent and reserved money in one small file, which all processes update under a lock.
+"""The ledger of a run: what it spent, and a row for every request in flight, in one SQLite file of all its processes.
 
-An account is the work of one stage on one job. `spent` is all that was booked for it: its rows on disk, answers of no
-use, and what was on its way when a process died. `reserved` is the upper bound of its requests in flight. The sum over
-all accounts never exceeds the limit by more than one answer costs beyond its reservation.
+    ledger = Ledger(folder, limit=5.0)
+    flight = ledger.reserve("generate openai:one ja food", 0.02)     # before a request is sent; None: it cannot be paid
+    ledger.book(flight, 0.013)                                       # when its bill is known
 
-A reservation names its process, by a lock file that the system frees when the process ends. What that process had sent
-by then stands in a file of its own (`in_flight.py`) and is booked; the rest of its reservation is free again.
-Reservations of batches do not expire: the provider goes on with them.
+The promise: the sum of what is spent and in flight, at its upper bound, never exceeds the limit, restarts and several
+processes counted. So the bill passes it by no more than requests in flight cost beyond their bounds.
+
+An account is the work of one stage on one job. A request in flight names its process, by a lock file that the system
+frees when the process ends: then it is charged at its bound. In batches it is not: the provider goes on with them.
 """
 
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import ABANDONED, replacing, store_faults
-from polyculture.cache.identity import content_id
-from polyculture.cache.in_flight import InFlightFile, InFlightSpend
+from polyculture.cache.files import ABANDONED, store_faults
 
 _ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
-
-
-class Account(BaseModel):
-    """One stage's work on one job."""
-
-    spent: float = 0.0
-    lost: float = 0.0  # of `spent`: booked, and in no row
-    reserved: float = 0.0
-    batch: bool = False  # the reservation outlives its holder
-    holder: str | None = None
-    turn: int | None = None  # counts the bookings; None: of a version that had no flights
-    tariff: str | None = None  # the prices at which it was booked
-
-    def count(self, rows: float, tariff: str | None) -> None:
-        """Compares with what the rows on disk cost. They may have been bought without a ledger, or be gone."""
-        repriced = tariff is not None and self.tariff not in (None, tariff)
-        self.spent = rows + self.lost if repriced else max(self.spent, rows + self.lost)
-        self.lost, self.tariff = self.spent - rows, tariff or self.tariff
-
-    def reclaim_from_dead_process(self, left: InFlightSpend | None) -> None:
-        """Books what a dead process had sent; frees the rest of its reservation."""
-        if self.turn is not None and self.holder is not None:
-            # Without its file nobody knows what was sent: at most all that was reserved.
-            spent = self.reserved if left is None else left.spent if left.turn == self.turn else 0.0
-            sent = 0.0 if left is None or self.batch else left.reserved
-            self.spent, self.reserved = self.spent + spent + sent, max(0.0, self.reserved - spent)
-        self.holder = None
-        self.reserved = self.reserved if self.batch else 0.0
-
-
-class ModelState(BaseModel):
-    """What is known of how a model's server counts."""
-
-    counted: bool = False  # an answer came with its tokens
-    asking: str | None = None  # who has the one request until then
-    dearest: float = 0.0  # of the answers that cost more than was reserved for them
-
-
-class _Book(BaseModel):
-    accounts: dict[str, Account] = {}
-    models: dict[str, ModelState] = {}
-
-    @property
-    def committed(self) -> float:
-        return sum(account.spent + account.reserved for account in self.accounts.values())
+_WAIT = 60.0  # seconds for the file while other processes write
+# `lost` is the part of `spent` that is in no row; `held` is what batches of an ended process have reserved.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS accounts (
+    name TEXT PRIMARY KEY, spent REAL DEFAULT 0, lost REAL DEFAULT 0, held REAL DEFAULT 0, batch INTEGER DEFAULT 0,
+    tariff TEXT
+);
+CREATE TABLE IF NOT EXISTS flights (id INTEGER PRIMARY KEY, account TEXT, holder TEXT, bound REAL);
+"""
 
 
 class Ledger:
     """The ledger in `folder`, with its limit. Safe for many threads, processes and machines over one file system."""
 
     def __init__(self, folder: Path, limit: float, tariff: str | None = None) -> None:
+        """`tariff` names the prices: what was booked under others is counted anew from the rows."""
         self.limit, self._tariff = limit, tariff
-        self._file, self._folder = folder / "ledger.json", folder
+        self._folder, self._file = folder, folder / "ledger.sqlite"
         self._me = secrets.token_hex(8)
-        self._counts: dict[str, Callable[[], float]] = {}
-        self._flights: dict[str, InFlightFile] = {}
-        self._turns: dict[str, int] = {}
-        self._dearest: dict[str, float] = {}
+        self._lock = RLock()
         with store_faults(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._sweep()
             self._alive = FileLock(self._holder_file(self._me))
             self._alive.acquire()
+        with self._faults():
+            self._store = sqlite3.connect(self._file, _WAIT, isolation_level=None, check_same_thread=False)
+            # A killed process leaves a whole file; a machine that loses power may not.
+            self._store.execute("PRAGMA synchronous = OFF")
+            self._store.executescript(_TABLES)
 
     def close(self) -> None:
-        """Releases the reservations of this process."""
-        with self._book() as book:
-            for name, account in book.accounts.items():
-                if account.holder == self._me:
-                    account.reclaim_from_dead_process(self._left(name, account))
-            for model in book.models.values():
-                model.asking = None if model.asking == self._me else model.asking
-        for flight in self._flights.values():
-            flight.close()
+        """Charges what this process has in flight."""
+        with self._transaction():
+            self._charge(self._me)
+        self._store.close()
         self._alive.release()
         self._holder_file(self._me).unlink(missing_ok=True)
 
     def refresh(self, spent: Mapping[str, Callable[[], float]]) -> None:
-        """Compares accounts that no process works on now with what their rows cost, by `spent` per account."""
-        self._counts.update(spent)
-        with self._book() as book:
+        """Charges what dead processes had in flight; compares accounts without any with their rows, by `spent`."""
+        with self._transaction():
+            self._charge_the_dead()
+            busy = {name for (name,) in self._store.execute("SELECT DISTINCT account FROM flights")}
             for name, count in spent.items():
-                account = book.accounts.setdefault(name, Account())
-                if self._is_dead(account.holder):
-                    self._bury(name, account)
-                    account.count(count(), self._tariff)
-        self._sweep_flights()
+                if name not in busy:
+                    self._count(name, count())
 
-    def begin(self, name: str, rows: float, *, batch: bool) -> float:
-        """Opens an account whose rows have cost `rows`; returns how much is reserved for it already."""
-        if name not in self._flights:
-            with store_faults(self._folder):
-                self._flights[name] = InFlightFile(self._flight_file(self._me, name))
-        with self._book() as book:
-            account = book.accounts.setdefault(name, Account())
-            self._bury(name, account)
-            account.count(rows, self._tariff)
-            account.reserved = account.reserved if batch else 0.0
-            account.batch, account.holder, account.turn = batch, self._me, (account.turn or 0) + 1
-            kept, turn = account.reserved, account.turn
-        self._turns[name] = turn
-        self.on_the_way(name, 0.0, 0.0)
-        return kept
+    def begin(self, name: str, rows: float, *, batch: bool) -> None:
+        """Opens an account whose rows have cost `rows`."""
+        with self._transaction():
+            self._charge_the_dead()
+            self._charge(self._me, name)
+            self._count(name, rows)
+            # Whoever asks directly leaves no batch behind.
+            self._store.execute(
+                "UPDATE accounts SET batch = ?, held = CASE WHEN ? THEN held ELSE 0 END WHERE name = ?",
+                (batch, batch, name),
+            )
 
-    def on_the_way(self, name: str, spent: float, reserved: float) -> None:
-        """Writes down what is spent and not booked, and what is reserved for requests that are sent."""
-        self._flights[name].write(InFlightSpend(self._turns[name], spent, reserved))
+    def reserve(self, name: str, bound: float) -> int | None:
+        """A request in flight that may cost `bound`; None where the limit has no room for it."""
+        with self._transaction():
+            [(held,)] = self._store.execute("SELECT held FROM accounts WHERE name = ?", (name,)).fetchall()
+            if held >= bound - _ROUNDING:  # it was reserved before the restart
+                self._store.execute("UPDATE accounts SET held = max(0, held - ?) WHERE name = ?", (bound, name))
+            elif self._committed() + bound > self.limit + _ROUNDING:
+                return None
+            row = (name, self._me, bound)
+            return self._store.execute("INSERT INTO flights (account, holder, bound) VALUES (?, ?, ?)", row).lastrowid
 
-    def reserve(self, name: str, spent: float, least: float, most: float) -> float:
-        """Books `spent` out of the reservation, and adds to it `most`, or what there is if that is `least`, or 0."""
-        with self._book() as book:
-            account = self._booked(book, name, spent)
-            account.reserved = max(0.0, account.reserved - spent)
-            room = self.limit - book.committed
-            granted = most if room >= most else room if room >= least - _ROUNDING else 0.0
-            granted = max(0.0, granted)
-            account.reserved += granted
-            turn = account.turn or 0
-        self._turns[name] = turn
-        return granted
+    def book(self, flight: int, cost: float) -> None:
+        """A request has ended, and cost so much."""
+        with self._transaction():
+            self._store.execute(
+                "UPDATE accounts SET spent = spent + ? WHERE name = (SELECT account FROM flights WHERE id = ?)",
+                (cost, flight),
+            )
+            self._store.execute("DELETE FROM flights WHERE id = ?", (flight,))
 
-    def settle(self, name: str, spent: float, outstanding: float = 0.0) -> None:
-        """Books `spent`, and releases the reservation except for what is `outstanding`."""
-        with self._book() as book:
-            account = self._booked(book, name, spent)
-            account.reserved = outstanding
-            turn = account.turn or 0
-        self._turns[name] = turn
+    def leave(self, name: str) -> None:
+        """Charges what this process has in flight for an account: whoever breaks off pays."""
+        with self._transaction():
+            self._charge(self._me, name)
 
-    def may_ask_first(self, model: str) -> bool:
-        """Whether a model may be asked: its server has counted an answer, or nobody else waits for the first count."""
-        with self._book() as book:
-            state = book.models.setdefault(model, ModelState())
-            if state.counted:
-                return True
-            if state.asking != self._me and not self._is_dead(state.asking):
-                return False
-            state.asking = self._me
-            return True
-
-    def counted(self, model: str, beyond: float = 0.0) -> None:
-        """Notes that a model's server counts; `beyond`: the cost of an answer that passed its reservation."""
-        with self._book() as book:
-            state = book.models.setdefault(model, ModelState())
-            state.counted, state.asking = True, None
-            state.dearest = max(state.dearest, beyond)
-
-    def let_others_ask(self, model: str) -> None:
-        """Hands on the turn of `may_ask_first`."""
-        with self._book() as book:
-            state = book.models.get(model)
-            if state is not None and state.asking == self._me:
-                state.asking = None
-
-    def dearest(self, model: str) -> float:
-        """The most that an answer of a model has cost beyond its reservation, as of the last look into the ledger."""
-        return self._dearest.get(model, 0.0)
+    def has_room(self, bound: float) -> bool:
+        """Whether a request that may cost `bound` can be paid now."""
+        with self._transaction():
+            return self._committed() + bound <= self.limit + _ROUNDING
 
     def spent(self) -> float:
-        """The booked spending of the whole run."""
-        with self._book() as book:
-            return sum(account.spent for account in book.accounts.values())
+        """What the whole run has spent."""
+        with self._transaction():
+            return float(self._store.execute("SELECT coalesce(sum(spent), 0) FROM accounts").fetchone()[0])
 
-    def reserved_by_others(self, name: str) -> dict[str, float]:
-        """What other accounts have reserved and may still release. Reservations of ended processes are removed."""
-        with self._book() as book:
-            others = {}
-            for other, account in book.accounts.items():
-                if other == name or account.reserved <= _ROUNDING:
-                    continue
-                if self._is_dead(account.holder):
-                    self._bury(other, account)
-                    if other in self._counts:
-                        account.count(self._counts[other](), self._tariff)
-                else:
-                    others[other] = account.reserved
-            return others
+    def in_flight_elsewhere(self, name: str) -> dict[str, float]:
+        """What other accounts have in flight or held, and may still release."""
+        with self._transaction():
+            self._charge_the_dead()
+            rows = self._store.execute(
+                "SELECT name, held + coalesce((SELECT sum(bound) FROM flights WHERE account = name), 0) FROM accounts"
+            )
+            return {other: amount for other, amount in rows if other != name and amount > _ROUNDING}
+
+    def _count(self, name: str, rows: float) -> None:
+        """Compares an account with what its rows cost: they may have been bought without a ledger, or be gone."""
+        self._store.execute("INSERT OR IGNORE INTO accounts (name) VALUES (?)", (name,))
+        query = "SELECT spent, lost, tariff FROM accounts WHERE name = ?"
+        [(spent, lost, tariff)] = self._store.execute(query, (name,)).fetchall()
+        repriced = self._tariff is not None and tariff not in (None, self._tariff)
+        spent = rows + lost if repriced else max(spent, rows + lost)
+        self._store.execute(
+            "UPDATE accounts SET spent = ?, lost = ?, tariff = ? WHERE name = ?",
+            (spent, spent - rows, self._tariff or tariff, name),
+        )
+
+    def _committed(self) -> float:
+        query = (
+            "SELECT (SELECT coalesce(sum(spent + held), 0) FROM accounts)"
+            " + (SELECT coalesce(sum(bound), 0) FROM flights)"
+        )
+        return float(self._store.execute(query).fetchone()[0])
+
+    def _charge(self, holder: str, name: str | None = None) -> None:
+        """Ends a process's requests in flight: as spent, or in batches as held."""
+        query = "SELECT account, sum(bound) FROM flights WHERE holder = ? AND account = coalesce(?, account) GROUP BY 1"
+        for account, bound in self._store.execute(query, (holder, name)).fetchall():
+            self._store.execute(
+                "UPDATE accounts SET spent = spent + iif(batch, 0, ?), held = held + iif(batch, ?, 0) WHERE name = ?",
+                (bound, bound, account),
+            )
+        self._store.execute("DELETE FROM flights WHERE holder = ? AND account = coalesce(?, account)", (holder, name))
+
+    def _charge_the_dead(self) -> None:
+        for (holder,) in self._store.execute("SELECT DISTINCT holder FROM flights").fetchall():
+            if self._is_dead(holder):
+                self._charge(holder)
 
     @contextmanager
-    def _book(self) -> Iterator[_Book]:
-        with store_faults(self._file), FileLock(self._folder / ".lock"):
-            book = self._read()
-            before = book.model_dump_json()
-            yield book
-            after = book.model_dump_json()
-            if after != before:
-                with replacing(self._file) as temporary:
-                    temporary.write_text(after, encoding="utf-8")
-            self._dearest = {name: state.dearest for name, state in book.models.items()}
+    def _transaction(self) -> Iterator[None]:
+        """Whole or not at all, and after those of all other threads and processes."""
+        with self._lock, self._faults():
+            self._store.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._store.execute("ROLLBACK")
+                raise
+            self._store.execute("COMMIT")
 
-    def _read(self) -> _Book:
-        if not self._file.exists():
-            return _Book()
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
         try:
-            return _Book.model_validate_json(self._file.read_bytes())
-        except ValidationError as fault:
+            yield
+        except sqlite3.OperationalError as fault:  # a full disk, no permission, a lock that others keep
+            remedy = "Free space or choose another place, then run the same command again: it resumes."
+            raise StoreError(f"cannot be written: {fault}", where=self._file, remedy=remedy) from fault
+        except sqlite3.DatabaseError as fault:
             remedy = "Remove it: what was spent is then counted from the rows, without answers of no use."
             raise StoreError("is no ledger", where=self._file, remedy=remedy) from fault
-
-    def _booked(self, book: _Book, name: str, spent: float) -> Account:
-        account = book.accounts[name]
-        account.spent, account.turn = account.spent + spent, (account.turn or 0) + 1
-        return account
-
-    def _bury(self, name: str, account: Account) -> None:
-        """An account without a living process, or one that this process opens again."""
-        account.reclaim_from_dead_process(self._left(name, account))
-
-    def _left(self, name: str, account: Account) -> InFlightSpend | None:
-        return None if account.holder is None else InFlightSpend.read(self._flight_file(account.holder, name))
-
-    def _sweep_flights(self) -> None:
-        """Removes files of dead processes that no account names any more."""
-        with self._book() as book:
-            held = {account.holder for account in book.accounts.values()}
-            for file in self._folder.glob(".flight-*"):
-                holder = file.name.split("-")[1]
-                if holder not in held and holder != self._me and self._is_dead(holder):
-                    file.unlink(missing_ok=True)
 
     def _holder_file(self, holder: str) -> Path:
         return self._folder / f".holder-{holder}"
@@ -256,12 +198,9 @@ class Ledger:
                 if time.time() - file.stat().st_mtime > ABANDONED:
                     self._is_dead(file.name.removeprefix(self._holder_file("").name))
 
-    def _flight_file(self, holder: str, name: str) -> Path:
-        return self._folder / f".flight-{holder}-{content_id(name)[:16]}"
-
-    def _is_dead(self, holder: str | None) -> bool:
-        if holder is None or holder == self._me:
-            return holder is None
+    def _is_dead(self, holder: str) -> bool:
+        if holder == self._me:
+            return False
         file = self._holder_file(holder)
         if not file.exists():
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -16,7 +16,7 @@ from polyculture.generate.engines.base import Completion, Request, Scored, Score
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Bill
 from polyculture.generate.engines.wrapper import Wrapper
-from polyculture.generate.job_budget import AT_ONCE, CostBound, JobBudget, RequestMeter
+from polyculture.generate.job_budget import CostBound, Flight, JobBudget, RequestMeter
 
 A = TypeVar("A")
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
@@ -55,7 +55,7 @@ class BudgetedSampling(Wrapper):
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
         self._engine, self._terms, self._job_budget = engine, Terms(price, job_budget, bound), job_budget
         self._metered = getattr(engine, "metered", False)
-        self._held: dict[tuple[str, int], float] = {}  # of requests that an engine without a meter has
+        self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
         self._requests: dict[str, Request] = {}  # that the engine has, by the caller's name for them
         self._open: Counter[str] = Counter()  # answers that each of these still owes
         self._left: list[Request] = []  # taken from the caller, not yet asked
@@ -72,7 +72,7 @@ class BudgetedSampling(Wrapper):
                     for answer in answers:
                         request = self._close(answer)
                         if answer.asked:
-                            self._settle(request, answer)
+                            self._settle(answer)
                             yield answer
                         else:
                             self._stopped = True
@@ -80,7 +80,6 @@ class BudgetedSampling(Wrapper):
                 self._job_budget.check()
                 if not self._left:
                     return
-                self._job_budget.release()
                 self._job_budget.wait_for(self._cost_bound(self._left[-1]))
         finally:
             self._job_budget.give_back()
@@ -89,21 +88,27 @@ class BudgetedSampling(Wrapper):
         """Requests, in pieces, until one cannot be paid."""
         while not self._stopped and (request := self._left.pop() if self._left else next(source, None)):
             cost_bound = self._cost_bound(request)
-            wanted = min(AT_ONCE, len(request.seeds))
-            taken = len(request.seeds) if self._metered else self._job_budget.take(cost_bound, wanted)
+            taken = len(request.seeds) if self._metered else self._take(request, cost_bound)
             if taken < len(request.seeds):
                 self._left.append(replace(request, seeds=request.seeds[taken:]))
             if taken == 0:
                 return
             yield self._opened(replace(request, seeds=request.seeds[:taken]), cost_bound)
 
+    def _take(self, request: Request, cost_bound: CostBound) -> int:
+        """How many of a request's answers can be paid now, from the first."""
+        for place, seed in enumerate(request.seeds):
+            flight = self._job_budget.take(cost_bound)
+            if flight is None:
+                return place
+            self._flights[request.request_id, seed] = flight
+        return len(request.seeds)
+
     def _opened(self, request: Request, cost_bound: CostBound) -> Request:
         self._requests[request.request_id] = request
         self._open[request.request_id] += len(request.seeds)
         if self._metered:
             return replace(request, meter=RequestMeter(self._job_budget, cost_bound))
-        price = self._job_budget.price(cost_bound)
-        self._held.update({(request.request_id, seed): price for seed in request.seeds})
         return request
 
     def _close(self, answer: Completion) -> Request:
@@ -113,14 +118,14 @@ class BudgetedSampling(Wrapper):
             del self._open[answer.request_id], self._requests[answer.request_id]
         return request
 
-    def _settle(self, request: Request, answer: Completion) -> None:
-        held = self._held.pop((answer.request_id, answer.seed), 0.0)
+    def _settle(self, answer: Completion) -> None:
+        flight = self._flights.pop((answer.request_id, answer.seed), None)
+        if flight is None:  # its engine has settled it
+            return
         failed = answer.text is None and answer.completion_tokens is None
         bill = Bill(answer.prompt_tokens, answer.completion_tokens)
         bill = Bill.nothing() if failed and not answer.bill_unknown else bill
-        self._job_budget.settle(
-            held, self._cost_bound(request), bill, answered=answer.text is not None, purchase=answer.purchase
-        )
+        flight.settle(bill, answered=answer.text is not None, purchase=answer.purchase)
 
     def _cost_bound(self, request: Request) -> CostBound:
         return self._terms.cost_bound(most_prompt_tokens(request), request.decoding.max_tokens)
@@ -133,7 +138,7 @@ class _Piece:
     request: ScoreRequest
     first: int
     waiting: int = 0  # scores still in flight
-    held: float = 0.0  # for each of them, of an engine without a meter
+    flights: list[Flight] = field(default_factory=list)  # of an engine without a meter
 
 
 class BudgetedScoring(Wrapper):
@@ -171,7 +176,6 @@ class BudgetedScoring(Wrapper):
                 self._job_budget.check()
                 if not self._left:
                     return
-                self._job_budget.release()
                 self._job_budget.wait_for(self._cost_bound(self._left[-1].request))
         finally:
             self._job_budget.give_back()
@@ -180,14 +184,20 @@ class BudgetedScoring(Wrapper):
         """Requests, in pieces, until one cannot be paid."""
         while not self._stopped and (piece := self._left.pop() if self._left else _whole(next(source, None))):
             ends, cost_bound = piece.request.continuations, self._cost_bound(piece.request)
-            taken = len(ends) if self._metered else self._job_budget.take(cost_bound, min(AT_ONCE, len(ends)))
+            flights = [] if self._metered else self._take(len(ends), cost_bound)
+            taken = len(ends) if self._metered else len(flights)
             if taken < len(ends):
                 self._left.append(_Piece(replace(piece.request, continuations=ends[taken:]), piece.first + taken))
             if taken == 0:
                 return
-            yield self._opened(
-                _Piece(replace(piece.request, continuations=ends[:taken]), piece.first, taken), cost_bound
-            )
+            request = replace(piece.request, continuations=ends[:taken])
+            yield self._opened(_Piece(request, piece.first, taken, flights), cost_bound)
+
+    def _take(self, wanted: int, cost_bound: CostBound) -> list[Flight]:
+        flights: list[Flight] = []
+        while len(flights) < wanted and (flight := self._job_budget.take(cost_bound)) is not None:
+            flights.append(flight)
+        return flights
 
     def _opened(self, piece: _Piece, cost_bound: CostBound) -> ScoreRequest:
         self._asked += 1
@@ -195,7 +205,6 @@ class BudgetedScoring(Wrapper):
         self._pieces[name] = piece
         if self._metered:
             return replace(piece.request, request_id=name, meter=RequestMeter(self._job_budget, cost_bound))
-        piece.held = self._job_budget.price(cost_bound)
         return replace(piece.request, request_id=name)
 
     def _close(self, scored: Scored) -> _Piece:
@@ -206,10 +215,12 @@ class BudgetedScoring(Wrapper):
         return piece
 
     def _settle(self, piece: _Piece, scored: Scored) -> None:
+        if not piece.flights:  # its engine has settled it
+            return
         failed = not scored.tokens and scored.prompt_tokens is None
         known = Bill(scored.prompt_tokens, None if scored.prompt_tokens is None else scored.completion_tokens or 0)
         bill = Bill.nothing() if failed else known
-        self._job_budget.settle(piece.held, self._cost_bound(piece.request), bill, answered=bool(scored.tokens))
+        piece.flights.pop().settle(bill, answered=bool(scored.tokens))
 
     def _cost_bound(self, request: ScoreRequest) -> CostBound:
         longest = max((len(end.encode()) for end in request.continuations), default=0)

@@ -76,7 +76,7 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     """A server's `usage` under any of the names of its counts; one that does not add up is noted.
 
     Billed is the larger of the completion's tokens and the total without the prompt's: some servers count reasoning in
-    the total alone.
+    the total alone. A part that is missing is the total without the other.
     """
     table = usage if isinstance(usage, Mapping) else {}
     if usage is not None and not isinstance(usage, Mapping):
@@ -93,7 +93,11 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     ]
     nonsense = f"its {wrong[0]} is no number of tokens" if wrong else None
     prompt, completion, total, reasoning = (counts[name] for name in _NAMES)
-    if prompt is not None and completion is not None and total is not None and total != prompt + completion:
+    missing = (total or 0) - (prompt or completion or 0)
+    if missing > 0 and not wrong and (prompt is None) != (completion is None):
+        sanitizer.notes.append(f"usage: of its total of {total} tokens it names {prompt or completion}")
+        prompt, completion = (missing, completion) if prompt is None else (prompt, missing)
+    elif prompt is not None and completion is not None and total is not None and total != prompt + completion:
         sanitizer.notes.append(f"usage: {prompt} + {completion} tokens are not its total of {total}")
         completion = max(completion, total - prompt)
     return Usage(prompt, completion, reasoning, nonsense)

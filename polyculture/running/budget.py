@@ -57,7 +57,7 @@ class Budget:
             partial(spent_on, self.workspace, stage, job),
             say,
             batch=stage in TOPICAL and asked_in_batches(spec),
-            ramp_up=self.ramp_ups.setdefault(model, RampUp(model)),
+            ramp_up=self.ramp_ups.setdefault(model, RampUp()),
         )
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 

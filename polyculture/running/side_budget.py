@@ -17,7 +17,7 @@ from polyculture.generate.budget import budgeted, most_prompt_tokens
 from polyculture.generate.engines import SAMPLING, ModelSpec, find_kind, read_options
 from polyculture.generate.engines.base import Request
 from polyculture.generate.engines.capabilities import Sampling
-from polyculture.generate.job_budget import JobBudget, RampUp
+from polyculture.generate.job_budget import JobBudget
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.budget import open_budget
 
@@ -50,5 +50,5 @@ def within_budget(
             yield engine
             return
         batch, kind = asked_in_batches(spec), find_kind(spec)
-        job_budget = JobBudget(budget.ledger, account, spent, say, batch=batch, ramp_up=RampUp(spec.model))
+        job_budget = JobBudget(budget.ledger, account, spent, say, batch=batch)
         yield budgeted(engine, SAMPLING, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))

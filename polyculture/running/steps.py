@@ -206,6 +206,12 @@ class StepRunner:
     def _end(self, step: Step[Any, Any], rule: StopRule) -> None:
         """Nothing is left of the works of a model."""
         rule.end(is_part=self.is_part)
+        if rule.odd_usage:
+            say(
+                f"{rule.name}: the tokens of {rule.odd_usage} answers do not add up to their total; the larger number "
+                "is billed, and `note` has both"
+            )
+            rule.odd_usage = 0
         end_stage(self.workspace.run, step, rule)
 
     def _places(self, models: Sequence[str]) -> Places:

@@ -274,7 +274,11 @@ COUNTED: dict[str, tuple[Any, str | None]] = {
     "tokens with a point": ({"prompt_tokens": 7.0, "completion_tokens": 5.0}, None),
     "tokens in quotes": ({"prompt_tokens": "7", "completion_tokens": "5"}, None),
     "completion tokens alone": ({"completion_tokens": 5}, None),
+    "prompt tokens and a sum": ({"prompt_tokens": 7, "total_tokens": 12}, "usage: of its total of 12"),
     "0 prompt tokens": ({"prompt_tokens": 0, "completion_tokens": 5}, "prompt_tokens: no number"),
+    "reasoning outside of the completion": (
+        {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 12}, "usage: 3 + 1 tokens are not its total"
+    ),
     "reasoning tokens below zero": (
         {**HONEST, "completion_tokens_details": {"reasoning_tokens": -1}}, "reasoning_tokens: no number"
     ),

@@ -254,11 +254,11 @@ def test_who_could_pay_if_others_gave_back_waits_for_them(tmp_path: Path, server
     with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
         other, mine = Ledger(tmp_path, 0.1), Ledger(tmp_path, 0.1)
         other.begin("generate other", 0.0, batch=False)
-        assert other.reserve("generate other", 0.0, 0.09, 0.09) == pytest.approx(0.09)
+        flight = other.reserve("generate other", 0.09)
 
         def tell(line: str) -> None:
             told.append(line)
-            Thread(target=other.settle, args=("generate other", 0.01)).start()
+            Thread(target=other.book, args=(flight, 0.01)).start()
 
         job_budget = JobBudget(mine, "generate mine", lambda: 0.0, tell, batch=False)
         answers = list(BudgetedSampling(engine, price, job_budget).sample([request(8)]))
