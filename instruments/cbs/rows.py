@@ -141,7 +141,7 @@ SCORES = Table(
     key="score_id",
     account="score",
     unit="scores",
-    wanted=Wanted("wanted_scores", ("model", "topic", "entity_id"), facts=True),
+    wanted=Wanted("wanted_pairs", ("model", "topic", "entity_id"), facts=True),
 )
 WANTED_SCORES = Table("wanted_scores", WantedScore)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)

@@ -104,19 +104,19 @@ GROUP BY ALL;
 -- after the last scores were made: ties strict, each context counts alike. NULL in language, culture or entity_type: over
 -- all of them.
 CREATE VIEW bias_contrasts AS
-SELECT * FROM stored_bias_contrasts SEMI JOIN scored_contexts USING (model);
+SELECT * FROM stored_bias_contrasts SEMI JOIN wanted_scores USING (model);
 
 -- bias_variants: a row is a mean score, or a difference of two, under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
 -- gender of it (`gender`), or over types. Over types it leaves out what the last preset leaves out. Of differences
 -- there is no average over pairs.
 CREATE VIEW bias_variants AS
-SELECT * FROM stored_bias_variants SEMI JOIN scored_contexts USING (model);
+SELECT * FROM stored_bias_variants SEMI JOIN wanted_scores USING (model);
 
 -- matched_bias: a row is a mean Cultural Bias Score over pairs that are alike in tokens or priors, as it was computed after the
 -- last scores were made: for each matching that `cbs --matched` was asked for, under each rule and count of ties.
 --   ties_count: how pairs of equal likelihood count: 'strict', as not Western; 'half'
 CREATE VIEW matched_bias AS
-SELECT * FROM stored_matched_bias SEMI JOIN scored_contexts USING (model);
+SELECT * FROM stored_matched_bias SEMI JOIN wanted_scores USING (model);
 
 -- score_health: a row is what became of the entities of a type in their contexts.
 --   failed: entities without a likelihood, once for each context

@@ -1,14 +1,14 @@
 -- What is scored now. From this and its declaration follow which rows of `scores` count.
 
--- scored_contexts: a row is a context as a model is asked it: one of the run or the n-gram model of a corpus, under its
+-- wanted_scores: a row is a context as a model is asked it: one of the run or the n-gram model of a corpus, under its
 -- present setup.
-CREATE VIEW scored_contexts AS
-SELECT request_id, w.model, topic, context_id
+CREATE VIEW wanted_scores AS
+SELECT w.*
 FROM stored_wanted_scores AS w
 SEMI JOIN run_setups AS u ON u.use = 'score' AND u.model = w.model AND u.setup_id = w.setup_id
 WHERE w.model IN (SELECT model FROM run_models) OR starts_with(w.model, 'ngram:');
 
--- wanted_scores: a row is an entity that fits such a context, by what the data set holds now. A causal context that begins
+-- wanted_pairs: a row is an entity that fits such a context, by what the data set holds now. A causal context that begins
 -- with its gap is there after a reading as published alone.
 --   context: the context's text, with the gap as [MASK]
 --   base_context_id: of a context with a prefix: the context_id of the one without
@@ -16,13 +16,13 @@ WHERE w.model IN (SELECT model FROM run_models) OR starts_with(w.model, 'ngram:'
 --   pair: the name that the two phrasings of a context share
 --   english: the publisher's translation of the entity
 --   publisher_qid: the Wikidata item that the publisher names for the entity
-CREATE VIEW wanted_scores AS
+CREATE VIEW wanted_pairs AS
 SELECT
     w.request_id, w.model, w.topic, e.entity_id,
     c.dataset, c.culture, c.entity_type, c.setting, c.form, c.phrasing, c.pair, c.context_prefix, c.base_context_id,
     c.source_context_id, c.context_id, c.context,
     e.entity, e.culture AS entity_culture, e.culture = c.culture AS native, e.translation AS english, e.publisher_qid
-FROM scored_contexts AS w
+FROM wanted_scores AS w
 JOIN dataset_contexts AS c USING (context_id)
 JOIN dataset_entities AS e ON e.dataset = c.dataset AND e.language = c.language AND e.entity_type = c.entity_type
     AND (e.reference OR e.culture = c.culture) AND is_of_gender(e.gender, c.gender)

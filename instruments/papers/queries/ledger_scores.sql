@@ -19,7 +19,7 @@ texts AS (
         arg_min(s.log_probability, (w.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS log_probability,
         arg_min(s.tokens, (w.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS tokens
     FROM stored_scores AS s
-    INNER JOIN scored_contexts AS w USING (request_id, model, topic)
+    INNER JOIN wanted_scores AS w USING (request_id, model, topic)
     INNER JOIN contexts AS c ON w.context_id = c.context_id
     INNER JOIN entities AS e ON s.entity_id = e.entity_id
     WHERE s.status = 'ok' AND s.model = $model AND c.context_prefix IS NULL AND c.phrasing IS NULL
