@@ -15,6 +15,7 @@ from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.full_study import FullStudy
+from tests.report_run import kitchens
 
 SCREENS = 8
 HIGH = 900
@@ -55,6 +56,12 @@ def browser() -> Iterator[Browser]:
             yield opened
     except NoBrowserError as error:
         pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two models, for what does not hang on the size."""
+    return kitchens(tmp_path_factory).report
 
 
 @pytest.fixture
@@ -132,7 +139,8 @@ def test_one_model_is_shown_at_a_time_and_the_address_says_which(page: Page) -> 
     assert page.locator(shown).count() == 7 * len(before)
 
 
-def test_back_undoes_what_was_chosen(page: Page) -> None:
+def test_back_undoes_what_was_chosen(browser: Browser, kitchen: Path) -> None:
+    page, complaints = opened(browser, kitchen)
     cell = page.locator("#specificity .heat td[tabindex='0']").first
     cell.scroll_into_view_if_needed()
     at = page.evaluate("scrollY")
@@ -152,6 +160,8 @@ def test_back_undoes_what_was_chosen(page: Page) -> None:
     page.go_back()
     assert page.locator("#filter-language option:checked").inner_text() == "all"
     wait_until(page, f"Math.abs(scrollY - {at}) < 5", 10)
+    assert complaints == []
+    page.close()
 
 
 def tally(page: Page) -> str:
@@ -225,8 +235,8 @@ def test_without_the_script_all_models_are_shown_and_links_lead_into_folds(brows
     page.close()
 
 
-def test_paper_has_no_folds(browser: Browser, report: Path) -> None:
-    page, _ = opened(browser, report)
+def test_paper_has_no_folds(browser: Browser, kitchen: Path) -> None:
+    page, _ = opened(browser, kitchen)
     page.emulate_media(media="print")
     for name in ("numbers", "method", "dominance"):
         box = page.locator(f"#{name}").bounding_box()
