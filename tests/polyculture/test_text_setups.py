@@ -206,7 +206,7 @@ def test_a_wrong_address_that_never_answered_is_corrected_without_a_word(
 ) -> None:
     anna.behaviour = lambda _body, _before: failure(400, "no such route")
     file = write(tmp_path, anna, "max_retries = 0")
-    run(file, command="generate", code=4)
+    run(file, command="generate", code=6)
     write(tmp_path, berta, "max_retries = 0")
     run(file)
     assert speakers(file) == {"Berta": 5 * PROMPTS}
