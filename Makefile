@@ -15,7 +15,7 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
-test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: simulations of a thousand data sets, and long benchmarks
+test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: large simulations and benchmarks, more kills, a Ray cluster by its page
 	$(BIN)/python -m pytest -m "not vllm" --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
