@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from polyculture.cache.sanitize import mended
 from polyculture.extract.base import NamedEntity
 from polyculture.generate.engines.base import Ending
 
@@ -101,10 +102,10 @@ def split_answers(text: str, texts: int) -> dict[int, str]:
     """
     parts: dict[int, list[str]] = {}
     for table in _tables(_json_values(text.removeprefix("\ufeff")[:_LONGEST])[0]):
-        if "mentions" in table and str(table.get("id")).isdecimal():
-            parts.setdefault(int(table["id"]), []).append(
-                json.dumps({"mentions": table["mentions"]}, ensure_ascii=False)
-            )
+        number = str(table.get("id"))
+        if "mentions" in table and number.isdecimal() and len(number) < 5:
+            part = json.dumps({"mentions": table["mentions"]}, ensure_ascii=False)
+            parts.setdefault(int(number), []).append(mended(part))
     return {number: part[0] for number, part in parts.items() if len(part) == 1 and 1 <= number <= texts}
 
 
@@ -136,7 +137,11 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
         raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no JSON")
     if len(entities) >= MOST_MENTIONS:
         raise UnusableAnswerError(f"the answer is endless: {len(entities)} mentions")
-    good = tuple(replace(one, kind=known[_folded(one.kind)]) for one in entities if _folded(one.kind) in known)
+    good = tuple(
+        replace(one, text=mended(one.text), kind=known[_folded(one.kind)])
+        for one in entities
+        if _folded(one.kind) in known
+    )
     dropped = Counter(one.kind[:40] for one in entities if _folded(one.kind) not in known)
     if not good and (dropped or ending == "cut"):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
@@ -239,7 +244,7 @@ def _entity(table: Mapping[str, Any]) -> NamedEntity | None:
 
 def _clean_name(name: Any) -> str | None:
     """A name on one line; None where a model says that there is none."""
-    words = " ".join(name.split())[:_LONGEST_NAME] if isinstance(name, str) else ""
+    words = mended(" ".join(name.split()))[:_LONGEST_NAME] if isinstance(name, str) else ""
     return None if words.casefold() in _NO_NAME else words
 
 

@@ -14,7 +14,7 @@ import pytest
 from polyculture.cache.catalog import Topic, read_catalog
 from polyculture.cache.errors import ExperimentError
 from polyculture.extract import llm
-from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer
+from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer, split_answers
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
 from polyculture.extract.prompt import ExtractorPrompt, read_prompt
@@ -135,6 +135,20 @@ def test_names_are_read_and_may_be_missing(form: str) -> None:
     assert (one.text, one.kind) == ("tacos", "dish")
     assert one.name == (None if "no fields" in form or "earlier" in form else "taco")
     assert one.english == ("taco" if form == "all fields" else None)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        r'[{"text": "\ud800x", "kind": "dish", "name": "\udc00y", "english": "z\ud83d"}]',
+        r'{"texts": [{"id": 1, "mentions": [{"text": "\ud800x", "kind": "dish", "name": "\udc00y"}]}, {"id": "²"}]}',
+    ],
+)
+def test_half_a_character_can_be_stored(raw: str) -> None:
+    part = split_answers(raw, 1).get(1, raw)
+    (one,) = read_answer(part, FOOD.kinds, "whole").entities
+    assert (one.text, one.name) == ("\ufffdx", "\ufffdy")
+    assert part is raw or part.encode()
 
 
 @pytest.mark.parametrize("answer", ['{"mentions": null}', '{"mentions": {}}', "[]", '{"dish": [], "person": []}'])
