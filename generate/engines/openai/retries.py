@@ -17,10 +17,10 @@ LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it 
 
 def retry_policy(max_retries: int, minutes: float = 0.0) -> dict[str, Any]:
     """tenacity's arguments: at most `max_retries` repetitions, and none once `minutes` (0: ever) have passed."""
-    patience = [stop_after_delay(minutes * 60)] if minutes else []
+    enough = stop_any(stop_after_attempt(max_retries + 1), *([stop_after_delay(minutes * 60)] if minutes else []))
     return {
         "retry": _repeats,
-        "stop": stop_any(stop_after_attempt(max_retries + 1), *patience) | _asked_for_too_long,
+        "stop": lambda state: enough(state) or _asked_for_too_long(state),
         "wait": _wait,
         "reraise": True,
     }
