@@ -158,7 +158,8 @@ def _add_neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], uncertain
         if estimate is not None:
             place = place_of(cell)._replace(country=country)
             uncertainty.add_cell("specificity", place, estimate, _by_country(cell))
-    whole = _ratio(cell, sums, list(column_of.values()))
+    # Imported texts may be of no country at all: then there is nothing to be the mean over.
+    whole = _ratio(cell, sums, list(column_of.values())) if column_of else None
     if whole is not None:
         uncertainty.add_part("specificity", by_condition(WHOLE), place_of(cell), whole, len(column_of))
 
