@@ -197,7 +197,14 @@ def test_the_mean_consensus_of_pairs_that_share_their_languages() -> None:
 
 
 @pytest.mark.parametrize(("metric", "base", "size"), [place for place in PLACES if place[0] != "consensus"])
-@pytest.mark.parametrize(("of", "shape"), [("wording", "normal"), ("topic and wording", "skewed"), ("cell", "skewed")])
+@pytest.mark.parametrize(
+    ("of", "shape"),
+    [
+        ("wording", "normal"),
+        pytest.param("topic and wording", "skewed", marks=pytest.mark.full),
+        ("cell", "skewed"),
+    ],
+)
 def test_other_wordings_and_other_samples(metric: str, base: float, size: float, of: str, shape: str) -> None:
     """Three wordings, two names a cell. The truth of the one is of all wordings, that of the other of these prompts."""
     run = Run(metric, of, shape, size, base, wordings=3)
