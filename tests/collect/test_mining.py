@@ -10,10 +10,12 @@ import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import product
 from math import isclose, sqrt
 from pathlib import Path
@@ -494,9 +496,9 @@ def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_pat
         assert {(one["model"], one["purchase"]) for one in bought} == {("openai:m", "direct")}
         with (tmp_path / "list.left-out.csv").open(encoding="utf-8-sig", newline="") as left:
             assert sum(row["status"] == "not asked" for row in csv.DictReader(left)) == 12 - len(bought)
-        ledger = json.loads((tmp_path / "runs/asking/ledger/ledger.json").read_text("utf-8"))
-        (account,) = (one for name, one in ledger["accounts"].items() if name.startswith("mine "))
-        assert account["spent"] == pytest.approx(STUB_ANSWER * len(bought))
+        with closing(sqlite3.connect(tmp_path / "runs/asking/ledger/ledger.sqlite")) as ledger:
+            [(spent,)] = ledger.execute("SELECT spent FROM accounts WHERE name LIKE 'mine %'").fetchall()
+        assert spent == pytest.approx(STUB_ANSWER * len(bought))
         # What another journal has bought counts: the same limit has nothing left for a second list.
         other = polyculture("mine", "extract", "windows.csv", "exp.toml", "--model", "openai:m", "--kind", "food",
                             "-o", "other.csv", cwd=tmp_path)  # fmt: skip

@@ -195,8 +195,8 @@ def test_its_stage_stops_itself_where_all_answers_of_a_model_fail(
         assert stopped.returncode == 6, stopped.stderr
         assert "ask openai:one: the account's quota is used up (HTTP 402: no credit)" in stopped.stderr.splitlines()[-1]
         asked = [body["model"] for body in server.bodies]
-        assert (asked.count("one"), asked.count("two")) == (20, 60)
+        assert (asked.count("one"), asked.count("two")) == (8, 60)
         server.behaviour = None
         done = command(commands, tmp_path, "toy", "exp.toml")
         assert done.returncode == 0, done.stderr
-        assert len(server.bodies) == 20 + 60 + 60
+        assert len(server.bodies) == 8 + 60 + 60
