@@ -139,11 +139,12 @@ class PromptLogprobsApi:
 
 
 def _token_logprobs(answer: Mapping[str, Any]) -> list[float | None] | None:
-    """The values of the first choice, empty where it has none; None where the answer is of another form."""
+    """The values of the choice with the lowest `index`, empty where it has none; None in an answer of another form."""
     choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict):
+    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    if not found:
         return None
+    choice = min(found, key=lambda one: one["index"] if isinstance(one.get("index"), int) else 0)
     logprobs = choice.get("logprobs")
     values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else []
     if not isinstance(values, list) or not all(value is None or type(value) in (int, float) for value in values):
