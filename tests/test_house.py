@@ -45,6 +45,7 @@ MAY_IMPORT = {
         "extract",
         "generate.engines",
         "generate.refusals",
+        "generate.request",
         "cache",
     },
     "reports": {"metrics", "cache"},
