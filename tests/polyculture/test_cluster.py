@@ -91,7 +91,7 @@ def in_background(work: Callable[[], None]) -> Thread:
 @pytest.mark.slow
 def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
     """A job that another process holds, an engine that ends the work, an address where nobody is."""
-    experiment = write_experiment(tmp_path, stub.url, n=2)
+    experiment = write_experiment(tmp_path, stub.url, n=4)
     pipeline = Pipeline.prepare(open_workspace(experiment))
     held = Job("openai:one", "ja", "food")
     with JobShards(pipeline.workspace.run, held, [RESPONSES]):
