@@ -124,7 +124,7 @@ def test_a_stage_that_stops_itself_at_a_replica_ends_for_all(tmp_path: Path, stu
     with pytest.raises(SystematicFaultError, match=r"generate openai:one: fails \(HTTP 500: broken\)"):
         pipeline.finish()
     asked = Counter(body["model"] for body in stub.bodies)
-    assert asked["one"] <= 2 * 20 * 7  # of two replicas, each of the first answers with six retries
+    assert asked["one"] <= 2 * (8 + CONCURRENCY) * 7  # of two replicas, each of the first answers with six retries
     assert asked["two"] == 2 * 3 * 30
 
 
