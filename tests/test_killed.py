@@ -22,11 +22,11 @@ from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
 from tests.test_nothing_is_lost import STAGE_TABLES, UNWRITTEN, run_folder, say, tables, write_experiment
 
-JOB = Job("openai:any", "sco", "food")
+JOB = Job("openai:any", "qaa", "food")
 SHORTER = 0.8  # what the longest wait is cut by when the run was over first: the machine is faster than it was
-# A language that the detector does not know (XX): to load its models takes longer than all that is killed here.
+# A language of a private code, which no detector knows (XX): to load their models takes longer than the kills here.
 SCOTS = """
-code = "sco"
+code = "qaa"
 name = "Scots"
 endonym = "Scots"
 direction = "ltr"
@@ -34,9 +34,9 @@ scripts = ["Latn"]
 first_country = "GB"
 native_countries = ["GB"]
 detector = "XX"
-label_languages = ["sco", "mul", "en"]
+label_languages = ["qaa", "mul", "en"]
 [wording]
-language = "sco"
+language = "qaa"
 answer_in_language = "Please answer in Scots."
 [wording.countries]
 IT = { name = "Italy", form = "Italy" }
@@ -131,8 +131,8 @@ class Killer:
 
 def write_experiment_in_scots(folder: Path, url: str) -> Path:
     (folder / "mine" / "languages").mkdir(parents=True)
-    (folder / "mine" / "languages" / "sco.toml").write_text(SCOTS, encoding="utf-8")
-    experiment = write_experiment(folder, url, language="sco")
+    (folder / "mine" / "languages" / "qaa.toml").write_text(SCOTS, encoding="utf-8")
+    experiment = write_experiment(folder, url, language="qaa")
     experiment.write_text('catalog = "mine"\n' + experiment.read_text(encoding="utf-8"), encoding="utf-8")
     return experiment
 
