@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import Manifest
@@ -62,11 +62,20 @@ def text_doubts(
         )
         few = f"{distinct} of {texts} texts are distinct within their prompt"
         yield f"{model}: {few}, and numbers have no interval: {why}"
-    for model, other, shared, texts in rows(_SHARED, most=MOST_SHARED):
-        if models is None or other in models:
-            yield same_texts(f"{model} and {other}", shared, texts)
+    yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
     for model, texts, words in rows(_ENDINGS):
         yield f"{model}: {texts} texts ended with words that are not known, and count as whole: {words}"
+
+
+def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:
+    """A line for each model that others are like: of many models alike, not one for each pair of them."""
+    told = set[str]()
+    for model in dict.fromkeys(model for model, *_ in pairs):
+        like = [(other, shared, texts) for one, other, shared, texts in pairs if one == model and other not in told]
+        if model not in told and like:
+            told |= {model, *(other for other, *_ in like)}
+            more = f" and {len(like) - 1} more models" if len(like) > 1 else ""
+            yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
 
 
 def same_texts(models: str, shared: int, texts: int) -> str:

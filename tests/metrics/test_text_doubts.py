@@ -75,6 +75,15 @@ def test_two_names_of_one_model_are_told(tmp_path: Path) -> None:
     assert intervals == {(None, 4)}, "each model's own numbers stand"
 
 
+def test_of_many_names_of_one_model_there_is_one_line(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", models=[f"m{number}" for number in range(5)])
+    prompt = builder.ask()
+    for model in builder.models:
+        builder.answer(prompt, model=model, text="the same")
+    lines, _ = doubts(builder)
+    assert [line.split(":")[0] for line in lines] == ["m0 and m1 and 3 more models"]
+
+
 def test_an_ending_that_no_table_knows_is_told_with_its_word(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run")
     prompt = builder.ask()
