@@ -48,12 +48,13 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     except (OSError, UnicodeDecodeError) as fault:
         why = "is not UTF-8" if isinstance(fault, UnicodeDecodeError) else (fault.strerror or str(fault))
         raise ExperimentError(f"prompts.file cannot be read: {why}", where=file, remedy=_remedy()) from fault
-    if file.suffix == ".jsonl":
+    suffix = file.suffix.lower()
+    if suffix == ".jsonl":
         yield from _json_rows(file, text)
         return
-    if file.suffix not in _DELIMITERS:
+    if suffix not in _DELIMITERS:
         raise ExperimentError("prompts.file is neither .csv, .tsv nor .jsonl", where=file, remedy=_remedy())
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=_DELIMITERS[file.suffix])
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=_DELIMITERS[suffix])
     for name in table.fieldnames or ():
         if name not in KNOWN:
             raise ExperimentError(f"has a column {name!r}", where=file, remedy=did_you_mean(name, KNOWN))
