@@ -352,5 +352,5 @@ def test_a_folder_that_is_moved_while_it_is_written_is_told_and_keeps_its_rows(t
     with pytest.raises(StoreError, match="moved or removed"):
         work()
     assert not run.root.exists()
-    with JobShards(moved, JOB, [RESPONSES]) as shards:
-        assert shards.read("responses", ["response_id"]).num_rows == 1
+    [record] = JobShards(moved, JOB, [RESPONSES]).read_journal()
+    assert record["responses"][0]["response_id"] == "1"

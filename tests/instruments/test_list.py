@@ -27,7 +27,8 @@ def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
 def test_tables_that_are_paid_for_feed_what_was_bought() -> None:
     layout = store_layout()
     paid = {table.name for table in layout.tables if table.account}
-    assert {view.removeprefix("bought_") for view in layout.current.feeds["bought"]} == paid
+    fed = {view.removeprefix("bought_") for view in layout.current.feeds["bought"]}
+    assert fed | {table.name for table in layout.tables if table.wanted and table.account} == paid
 
 
 def test_two_tables_of_one_name_are_refused() -> None:

@@ -286,7 +286,7 @@ def test_an_inspection_of_ones_own(tmp_path: Path) -> None:
     for text, said in (
         ('prompt = "a: b\\ny:"\nplaceholder = "y"\n', "does not end in its placeholder"),
         ('prompt = "x"\n', "prompt and placeholder alone"),
-        ("prompt = [", "cannot be read"),
+        ("prompt = [", "not valid TOML"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(DataSetError, match=said):

@@ -188,8 +188,8 @@ def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> No
     def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
         return [] if arm == "noise" else words(arm, culture, question, layer)
 
-    run = StoreBuilder(tmp_path).write()
     for questions in (4, 12):
+        run = StoreBuilder(tmp_path / str(questions)).write()
         write_probes(run, said, arms=arms, cultures=CULTURES[:4], questions=questions)
         measure_flattening(run, 1, 9, 1)
         rows = {row.arm: row for row in measure_arms(run, 1, 19, 1)}

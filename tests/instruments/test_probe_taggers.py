@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.errors import DataSetError, MissingDependencyError
@@ -71,6 +71,7 @@ def test_nouns_verbs_and_proper_nouns_are_told_apart(language: str) -> None:
 @given(pieces=TEXTS)
 def test_words_stand_where_they_are_said_to(language: str, pieces: list[str]) -> None:
     text = "".join(pieces)
+    assume(not unicodedata.combining(text[:1] or "x"))  # no text begins with a mark that belongs to a letter before it
     tagger = choose_taggers(["auto"], [language])[language]
     found, at = content_words(text, language, tagger), 0
     for word in found:

@@ -122,7 +122,7 @@ def measured(folder: Path, answers: list[SwapAnswer]) -> list[SwapInterval]:
     numbered = [replace(row, answer_id=str(number)) for number, row in enumerate(answers)]
     shards = run.shards(SWAP_ANSWERS.name, Job("transformers:t", "ja", "ner-x"))
     shards.mkdir(parents=True)
-    write_parquet(objects_to_table(SWAP_ANSWERS, numbered), shards / "part-0.parquet")
+    write_parquet(objects_to_table(SWAP_ANSWERS, numbered), shards / "part-00000.parquet")
     with open_store(run, store_layout()) as store:
         assert store.sql("SELECT count(*) FROM swap_answers").fetchall() == [(len(answers),)]
     return measure_swaps(run)

@@ -113,7 +113,7 @@ def test_more_samples_and_models_top_up(experiment: Path, stub: StubServer) -> N
 
 def test_what_killed_processes_left_half_written_is_swept_and_what_is_being_written_is_not(tmp_path: Path) -> None:
     old, new, whole = (
-        tmp_path / name for name in (".links.parquet.1-a.tmp", ".links.parquet.2-b.tmp", "links.parquet")
+        tmp_path / name for name in (".links.parquet.1-0123abcd.tmp", ".links.parquet.2-0123abcd.tmp", "links.parquet")
     )
     for file in (old, new, whole):
         file.write_bytes(b"half")

@@ -54,7 +54,7 @@ def test_the_studys_cultures_are_data() -> None:
          'UK = {level = "b", region = "x"}', "'uk' means several: UK, US"),
         ('levels = ["a", "b"]\n[spellings]\nc = ["d"]\n[countries]\nUS = {level = "a", region = "x"}',
          "'c' is neither a level nor a region"),
-        ("levels = [", "cannot be read"),
+        ("levels = [", "not valid TOML"),
     ],
 )  # fmt: skip
 def test_wrong_cultures_end_in_a_line(tmp_path: Path, text: str, said: str) -> None:
