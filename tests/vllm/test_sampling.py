@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +13,28 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, Sampling, open_engine
+from polyculture.generate.engines import (
+    Completion,
+    Decoding,
+    Message,
+    ModelSpec,
+    Request,
+    Sampling,
+    ScoreRequest,
+    open_engine,
+)
 from polyculture.generate.engines.vllm.engine import VllmEngine
 from tests.vllm.conftest import ARGUMENTS
 
 pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 QUESTION = "Write a short paragraph about a person and the food this person likes to eat."
+BREAK = """
+import sys
+from safetensors.torch import load_file, save_file
+weights = load_file(sys.argv[1])
+weights["model.norm.weight"][0] = float("nan")
+save_file(weights, sys.argv[1], metadata={"format": "pt"})
+"""
 SCHEMA = {
     "type": "object",
     "properties": {"drink": {"type": "string", "enum": ["tea", "coffee"]}, "cups": {"type": "boolean"}},
@@ -105,6 +123,38 @@ def test_a_model_without_a_chat_template_says_so(engine: VllmEngine, monkeypatch
     monkeypatch.setattr(engine._client, "facts", replace(engine._client.facts, chat_template=False))
     with pytest.raises(EngineError, match=r"has no chat template\. It is a base model: take its chat version"):
         next(engine.sample([request()]))
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"tensor_paralel_size": 2}, r"unknown option 'tensor_paralel_size'.*Did you mean 'tensor_parallel_size'\?"),
+        ({"chat_templat": "x"}, r"Did you mean 'chat_template'\?"),
+        ({"model": "other"}, "unknown option 'model'"),
+        (
+            {"max_model_len": "long"},
+            r"max_model_len: .* a valid integer.*, not 'long'\. Correct it in \[options\.vllm\]",
+        ),
+    ],
+    ids=str,
+)
+def test_an_option_that_vllm_does_not_take_is_one_line(spec: ModelSpec, option: dict[str, Any], said: str) -> None:
+    with pytest.raises(EngineError, match=said) as told:
+        open_engine(ModelSpec(spec.model, {**spec.options, **option})).__enter__()
+    assert "\n" not in str(told.value)
+
+
+def test_a_model_that_computes_no_numbers_is_named_and_not_sampled(
+    spec: ModelSpec, model: Path, python: str, tmp_path: Path
+) -> None:
+    shutil.copytree(model, tmp_path, dirs_exist_ok=True)
+    subprocess.run([python, "-c", BREAK, str(tmp_path / "model.safetensors")], check=True)
+    with open_engine(ModelSpec(f"vllm:{tmp_path}", spec.options)) as broken:
+        with pytest.raises(EngineError, match=f"vllm:{tmp_path}: computes logits that are no finite numbers"):
+            list(broken.sample([request()]))
+        assert isinstance(broken, VllmEngine)
+        (row,) = broken.score([ScoreRequest("a", "She eats", (" ramen",))])
+        assert row.error == "a log-probability is not a finite number"
 
 
 @pytest.mark.slow

@@ -9,13 +9,15 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
-from polyculture.cache.errors import EngineError
+from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.vllm.faults import in_short, why_it_did_not_open
+from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.process import Line, Process, WorkerDiedError
 
 # Texts in flight per text that vLLM runs at once: while this process handles one, vLLM has the next in its queue.
 AHEAD = 2
+_LIST = "`vllm serve --help=all` lists its engine arguments; they are written here with underscores."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,17 @@ class Client:
     """A model in vLLM's process, loaded on construction. Raises `EngineError` where that fails or the process ends."""
 
     def __init__(self, spec: ModelSpec, python: str, settings: Line) -> None:
-        self.spec = spec
+        self.spec, self._python = spec, python
         self._numbers = count()
         self._early: deque[Line] = deque()  # answers that came while another was waited for
-        self._process = Process(python)
+        try:
+            self._process = Process(python)
+        except OSError as fault:
+            raise self._no_python() from fault
         try:
             self.send(settings)
             answer = self.read()
-            if "fatal" in answer:
-                raise self._ended(answer["trace"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
+            self._need_open(answer)
             self.facts = ModelFacts(**answer["ready"])
             self.unk_token_id = self.facts.unk_token_id
         except BaseException:
@@ -103,10 +107,30 @@ class Client:
         except WorkerDiedError as fault:
             raise self._ended("", "vLLM's process has ended") from fault
 
+    def _need_open(self, answer: Line) -> None:
+        """Raises `EngineError` where the model is not loaded."""
+        if "unknown" in answer:
+            name = answer["unknown"]
+            what = f"unknown option {name!r}: neither an engine argument of the installed vLLM nor an option of ours"
+            remedy = did_you_mean(name, {*answer["known"], *VllmOptions.model_fields}, otherwise=_LIST)
+            raise EngineError(what, where=f"options of {self.spec.model}", remedy=remedy)
+        if "No module named 'vllm'" in answer.get("fatal", ""):
+            what = f"python: vLLM is not installed in the environment of {self._python}"
+            remedy = f"Install it there: {self._python} -m pip install vllm"
+            raise EngineError(what, where=f"options of {self.spec.model}", remedy=remedy)
+        if "fatal" in answer:
+            raise self._ended(answer["trace"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
+
     def _ended(self, said: str, otherwise: str) -> EngineError:
         """The known cause of the process's end; else `otherwise` and the path of its log."""
-        known = why_it_did_not_open(self.spec, said, self._process.read_log())
+        log = self._process.read_log()
+        if not said and not log:
+            return self._no_python()  # a Python that did not find vLLM would have said so
+        known = why_it_did_not_open(self.spec, said, log)
         if known:
             return known
         remedy = f"Its log says why: {self._process.keep_log()}. The same command run again resumes."
         return EngineError(otherwise, where=self.spec.model, remedy=remedy)
+
+    def _no_python(self) -> EngineError:
+        return EngineError(f"python: {self._python} is no Python that runs", where=f"options of {self.spec.model}")

@@ -10,15 +10,17 @@ vLLM: https://docs.vllm.ai
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from polyculture.cache.errors import EngineError
+from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.vllm.arguments import check_arguments, find_vllm
 from polyculture.generate.engines.vllm.client import Client
 from polyculture.generate.engines.vllm.faults import wrong_folder
 from polyculture.generate.engines.vllm.options import VllmOptions
@@ -33,8 +35,7 @@ class VllmEngine:
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
         self.options = read_options(VllmOptions, spec)
-        self._installed = find_vllm(spec, self.options)
-        check_arguments(spec, self.options.arguments, self._installed)
+        self._python = self._find_python()
         self._template = self._read_template()
         wrong = wrong_folder(spec)
         if wrong:
@@ -42,12 +43,13 @@ class VllmEngine:
 
     def __enter__(self) -> Self:
         settings = {
-            "arguments": {**self.options.arguments, "model": str(Path(self.spec.name).expanduser())},
+            "model": str(Path(self.spec.name).expanduser()),
+            "arguments": self.options.arguments,
             "chat_template": self._template,
             "chat_template_kwargs": self.options.chat_template_kwargs,
             "bos": self.options.bos,
         }
-        self._client = Client(self.spec, self._installed.python, settings)
+        self._client = Client(self.spec, self._python, settings)
         self._verification = Verification(self.options)
         return self
 
@@ -60,9 +62,9 @@ class VllmEngine:
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields a completion per request and seed as each is finished.
 
-        vLLM makes the samples of a request with its own `n`. The prompt is computed once. Sample k has the first seed
-        plus k, so that a seed gives the same text independently of the other requests. Raises `EngineError` where the
-        model has no chat template, or where vLLM ends.
+        Each text is a request of vLLM with its own seed, and the same independently of the others. Their common prompt
+        is computed once. Raises `EngineError` where the model has no chat template or computes no finite numbers, and
+        where vLLM ends.
         """
         return sample(self._client, requests)
 
@@ -73,6 +75,19 @@ class VllmEngine:
         the option `verify_scores` also where they differ from those of the transformers engine.
         """
         return score(self._client, self._verification.before(self._client, requests))
+
+    def _find_python(self) -> str:
+        """The interpreter that has vLLM: this one, or that of the option."""
+        if self.options.python is None:
+            if find_spec("vllm") is None:
+                raise MissingDependencyError("vllm", "vllm", f"The model {self.spec.model}")
+            return sys.executable
+        python = shutil.which(Path(self.options.python).expanduser())
+        if python is None:
+            what = f"python: there is no program {self.options.python}"
+            remedy = "Name the python of the environment in which vLLM is installed."
+            raise EngineError(what, where=f"options of {self.spec.model}", remedy=remedy)
+        return python
 
     def _read_template(self) -> str | None:
         """The experiment's own chat template, where its file names one."""

@@ -66,6 +66,10 @@ def _architecture(match: Match[str]) -> tuple[str, str]:
     return f"is of a kind that this vLLM cannot run: {match['names']}", "Try a newer vLLM, or another engine."
 
 
+def _wrong_value(match: Match[str]) -> tuple[str, str]:
+    return f"{match['name']}: {' '.join(match['why'].split())}, not {match['value']}", "Correct it in [options.vllm]."
+
+
 def _too_long(match: Match[str]) -> tuple[str, str]:
     what = f"max_model_len = {match['asked']} is more than the model was made for, {match['most']} tokens"
     return what, f"Set max_model_len = {match['most']} or less in [options.vllm]."
@@ -108,6 +112,13 @@ _KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
     (
         re.compile(r"max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\D*(?P<most>\d+)"),
         _too_long,
+    ),
+    (
+        re.compile(
+            r"validation errors? for \w+\n(?P<name>\w+)\S*\n +(?P<why>.+?) "
+            r"\[type=\w+, input_value=(?P<value>.+?), input_type"
+        ),
+        _wrong_value,
     ),
     (re.compile(r"Model architectures (?P<names>\[.*?\]) (?:are not supported|failed)"), _architecture),
     (

@@ -32,12 +32,6 @@ def _open_tokenizer(spec: ModelSpec, _: VllmOptions) -> Tokenizing:
     return ModelTokenizer(spec, TransformersOptions())
 
 
-def _check(spec: ModelSpec, options: VllmOptions) -> None:
-    from polyculture.generate.engines.vllm.arguments import check_what_can_be_checked
-
-    check_what_can_be_checked(spec, options)
-
-
 def _deciding_arguments(options: VllmOptions, use: Use) -> Mapping[str, Any]:
     pace = PACE_ARGUMENTS - OF_TEXTS if use == "sample" else PACE_ARGUMENTS
     decide = {name: value for name, value in options.arguments.items() if name not in pace}
@@ -54,13 +48,12 @@ def _gpus(options: VllmOptions) -> float:
     return float(options.arguments.get("tensor_parallel_size", 1))
 
 
-# No extra: vLLM may be in a separate environment (the option `python`), so `find_vllm` looks for it.
+# No extra: vLLM may be in a separate environment (the option `python`), so the engine looks for it.
 KIND = EngineKind(
     name="vllm",
     options=VllmOptions,
     paid=False,
     offers=(Offer(SAMPLING, _open), Offer(SCORING, _open), Offer(TOKENIZING, _open_tokenizer, EXTRA)),
-    check=_check,
     further_setup=_deciding_arguments,
     files=_files,
     gpus=_gpus,

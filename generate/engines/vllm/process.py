@@ -33,13 +33,17 @@ class Process:
 
     def __init__(self, python: str) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
-        self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
-            [python, "-P", str(_WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
+                [python, "-P", str(_WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,
+            )
+        except OSError:
+            self._log.close()
+            raise
         self._to = cast("IO[bytes]", self._process.stdin)
         self._from = cast("IO[bytes]", self._process.stdout)
 
@@ -56,7 +60,10 @@ class Process:
         said = self._from.readline()
         if not said.endswith(b"\n"):
             raise WorkerDiedError
-        line: Line = orjson.loads(said)
+        try:
+            line: Line = orjson.loads(said)
+        except orjson.JSONDecodeError as fault:  # another program than our worker speaks
+            raise WorkerDiedError from fault
         return line
 
     def read_log(self) -> str:

@@ -1,11 +1,10 @@
-"""Samples from vLLM: one request with its own `n` for several texts, each returned when it is finished."""
+"""Samples from vLLM: one line for all seeds of a request, an answer for each text when it is finished."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.answer import completed, read_text
@@ -26,34 +25,31 @@ def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:
 
 
 @dataclass(slots=True)
-class _Run:
-    """Samples of one request that vLLM makes as one: with consecutive seeds, or greedy and therefore all equal."""
+class _Asked:
+    """A request, and the seeds of its texts that are still to come: one for all where a seed has no effect."""
 
     request: Request
-    seeds: tuple[int, ...]
-    left: int = 0  # texts that are still to come
-
-    def __post_init__(self) -> None:
-        self.left = self.n
-
-    @property
-    def n(self) -> int:
-        return 1 if self.request.decoding.temperature == 0 else len(self.seeds)
+    left: set[int]
 
     def line(self, number: int) -> Line:
         decoding = self.request.decoding
         return {
             "id": number,
             "messages": [{"role": turn.role, "content": turn.content} for turn in self.request.messages],
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "top_k": decoding.top_k,
-            "max_tokens": decoding.max_tokens,
+            "decoding": {
+                "temperature": decoding.temperature,
+                "top_p": decoding.top_p,
+                "top_k": decoding.top_k or 0,
+                "max_tokens": decoding.max_tokens,
+            },
             "schema": decoding.schema,
-            "seed": self.seeds[0],
-            "n": self.n,
+            "seeds": sorted(self.left),
             "tail": TAIL,
         }
+
+    def seeds(self, seed: int) -> tuple[int, ...]:
+        """The seeds that the text of one answers."""
+        return self.request.seeds if self.request.decoding.temperature == 0 else (seed,)
 
 
 class _Sampling:
@@ -61,16 +57,15 @@ class _Sampling:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._asked: dict[int, _Run] = {}
-        self._texts = 0  # under way
+        self._asked: dict[int, _Asked] = {}
 
     def run(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        runs = (run for request in requests for run in _runs(request))
+        more = iter(requests)
         room = AHEAD * self._client.facts.max_num_seqs
         try:
             while True:
-                while self._texts < room and (run := next(runs, None)) is not None:
-                    self._ask(run)
+                while self._texts() < room and (request := next(more, None)) is not None:
+                    self._ask(request)
                 if not self._asked:
                     return
                 yield from self._take(self._client.read())
@@ -78,28 +73,34 @@ class _Sampling:
             if self._asked:
                 self._client.abort(list(self._asked))
 
-    def _ask(self, run: _Run) -> None:
+    def _texts(self) -> int:
+        return sum(len(asked.left) for asked in self._asked.values())
+
+    def _ask(self, request: Request) -> None:
         self._need_template()
         number = self._client.number()
-        self._asked[number] = run
-        self._texts += run.n
-        self._client.send(run.line(number))
+        seeds = request.seeds[:1] if request.decoding.temperature == 0 else request.seeds
+        self._asked[number] = _Asked(request, set(seeds))
+        self._client.send(self._asked[number].line(number))
 
     def _take(self, answer: Line) -> Iterator[Completion]:
-        run = self._asked.get(answer["id"])
-        if run is None:  # of an iterator that was closed before it came
+        asked = self._asked.get(answer["id"])
+        if asked is None:  # of an iterator that was closed before it came
             return
-        came = run.left if "error" in answer else 1
-        run.left -= came
-        self._texts -= came
-        if not run.left:
+        came = asked.left.copy() if "error" in answer else {answer["seed"]}
+        asked.left -= came
+        if not asked.left:
             del self._asked[answer["id"]]
-        name = run.request.request_id
+        name = asked.request.request_id
         if "error" in answer:
-            self._refuse_system(run, answer["error"])
-            for seed in run.seeds:
+            self._refuse_system(asked.request, answer["error"])
+            for seed in (seed for one in sorted(came) for seed in asked.seeds(one)):
                 yield Completion(name, seed, None, error=in_short(answer["error"]))
             return
+        if not answer["finite"]:
+            what = "computes logits that are no finite numbers: what it wrote would be chance"
+            remedy = 'Are its weights broken? Download it again; or set dtype = "float32" under [options.vllm].'
+            raise EngineError(what, where=self._client.spec.model, remedy=remedy)
         read = read_text(
             answer["text"],
             answer["finish_reason"],
@@ -107,12 +108,12 @@ class _Sampling:
             usage=Usage(answer["prompt_tokens"], answer["completion_tokens"]),
             version=self._client.model_version,
         )
-        for seed in (answer["seed"],) if run.n == len(run.seeds) else run.seeds:
+        for seed in asked.seeds(answer["seed"]):
             yield completed(name, seed, read)
 
-    def _refuse_system(self, run: _Run, error: str) -> None:
+    def _refuse_system(self, request: Request, error: str) -> None:
         """Raises `EngineError` where the chat template has no place for the system prompt: no answer will come."""
-        if run.request.messages[0].role == "system" and _OF_SYSTEM.search(error):
+        if request.messages[0].role == "system" and _OF_SYSTEM.search(error):
             what = f"{REFUSES}: {in_short(error)}"
             raise EngineError(what, where=self._client.spec.model, remedy=REMEDY)
 
@@ -124,12 +125,3 @@ class _Sampling:
                 "chat_template in [options.vllm]."
             )
             raise EngineError("has no chat template", where=self._client.spec.model, remedy=remedy)
-
-
-def _runs(request: Request) -> Iterator[_Run]:
-    """The request as vLLM receives it: runs of consecutive seeds, or all seeds where they have no effect."""
-    if request.decoding.temperature == 0:
-        yield _Run(request, request.seeds)
-        return
-    for _, run in groupby(enumerate(request.seeds), key=lambda pair: pair[1] - pair[0]):
-        yield _Run(request, tuple(seed for _, seed in run))

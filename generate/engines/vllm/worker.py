@@ -2,18 +2,21 @@
 
 It reads lines of JSON and writes lines of JSON. The settings come first; it writes `ready` when the model is loaded.
 Each further line requests samples or a score. Each answer is written when it is finished, independently of the others.
-The process ends when its input closes, or when its parent process is gone.
+The process ends when its input closes, or when its parent process is gone. Of vLLM it uses names that `vllm` exports.
 """
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import json
+import math
 import os
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -24,28 +27,33 @@ from typing import Any, TextIO
 GRACE = 60.0  # seconds that vLLM may take to stop its own processes; a busy machine may need tens of them
 _SEGMENTS = "/dev/shm/psm_"  # noqa: S108 - as Python's multiprocessing names shared memory
 _SAY_AGAIN = 1.0  # seconds between two looks for the process that started this one
+# By itself vLLM's asynchronous engine runs half as many texts as its `LLM` does; here only the rate counts.
+_DEFAULTS = {"max_num_seqs": 256, "max_num_batched_tokens": 8192, "disable_log_stats": True}
 
 Line = dict[str, Any]
 
 
 class Worker:
-    """One loaded model and its requests in flight."""
+    """One loaded model and its requests in flight, in asyncio's loop."""
 
     def __init__(self, settings: Line, out: TextIO) -> None:
-        from vllm.engine.arg_utils import EngineArgs
-        from vllm.usage.usage_lib import UsageContext
-        from vllm.v1.engine.llm_engine import LLMEngine
+        from pydantic import TypeAdapter
+        from vllm import AsyncEngineArgs, AsyncLLMEngine, SamplingParams
 
-        arguments = {"disable_log_stats": True, **settings["arguments"]}
-        self._engine = LLMEngine.from_engine_args(EngineArgs(**arguments), usage_context=UsageContext.LLM_CLASS)
+        self._out, self._writing = out, Lock()
+        arguments = AsyncEngineArgs(**{**_DEFAULTS, **settings["arguments"], "model": settings["model"]})
+        self._engine = AsyncLLMEngine.from_engine_args(arguments)
+        self._model = settings["model"], arguments.revision
         self._tokenizer = self._engine.get_tokenizer()
         self._bos = settings["bos"]
         self._systems: set[str] = set()  # system prompts that the template has a place for
         self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
-        self._out, self._writing = out, Lock()
         # A separate tokenizer for the reading thread, which need not wait for a step of the model.
         self._own_tokenizer = deepcopy(self._tokenizer)
-        self._asked: dict[str, Line] = {}
+        self._parameters = TypeAdapter(SamplingParams)
+        self._asked: dict[int, asyncio.Task[None]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._ended = asyncio.Event()
 
     def ready(self) -> Line:
         """The facts about the model that the client needs."""
@@ -55,7 +63,7 @@ class Worker:
         model = config.model_config
         return {
             "vllm": vllm.__version__,
-            "revision": getattr(model.hf_config, "_commit_hash", None) or model.revision,
+            "revision": commit(*self._model),
             "dtype": str(model.dtype).removeprefix("torch."),
             "quantization": model.quantization,
             "max_num_seqs": config.scheduler_config.max_num_seqs,
@@ -66,56 +74,72 @@ class Worker:
             "unk_token_id": getattr(self._tokenizer, "unk_token_id", None),
         }
 
-    def serve(self, inbox: SimpleQueue[Line]) -> None:
-        """Run the requests, and accept new ones between two steps of the model."""
-        while True:
-            while not self._asked or not inbox.empty():
-                self._take(inbox.get())
-            answers = [answer for output in self._engine.step() for answer in self._answers(output)]
-            self._write(answers)
+    async def serve(self) -> None:
+        """Answer what `receive` takes, until SIGTERM or the end of vLLM's own processes."""
+        self._loop.add_signal_handler(signal.SIGTERM, self._ended.set)
+        self.write({"ready": self.ready()})
+        await self._ended.wait()
+        for task in self._asked.values():
+            task.cancel()
+        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+
+    def receive(self, line: Line) -> None:
+        """Take a line. Called from the reading thread, which tokenizes texts itself, immediately."""
+        if "tokenize" in line:
+            try:
+                encoded = self._own_tokenizer(line["tokenize"], **line["options"])
+                self.write({"id": line["id"], "encoded": {name: encoded[name] for name in encoded}})
+            except Exception as fault:  # noqa: BLE001 - told on the other side
+                self.write({"id": line["id"], "error": str(fault)})
+            return
+        self._loop.call_soon_threadsafe(self._take, line)
 
     def _take(self, line: Line) -> None:
         if "abort" in line:
-            names = [str(number) for number in line["abort"] if str(number) in self._asked]
-            self._engine.abort_request(names)
-            for name in names:
-                del self._asked[name]
+            for number in line["abort"]:
+                if number in self._asked:
+                    self._asked[number].cancel()
             return
-        from vllm.v1.engine.exceptions import EngineDeadError
+        self._asked[line["id"]] = task = self._loop.create_task(self._answer(line))
+        task.add_done_callback(lambda _: self._asked.pop(line["id"]))
 
-        name = str(line["id"])
+    async def _answer(self, line: Line) -> None:
         try:
-            prompt, params = self._sampling(line) if "messages" in line else self._scoring(line)
-            number = self._engine.add_request(name, prompt, params)
-        except EngineDeadError:
-            raise
+            await (self._sample(line) if "messages" in line else self._score(line))
         except Exception as fault:  # noqa: BLE001 - a request that vLLM does not take: too long, no schema, ...
-            self._write([{"id": line["id"], "error": str(fault)}])
-            return
-        self._asked[name] = line
-        self._hand_over_each(number)
+            if self._engine.errored:
+                self._ended.set()  # and the end of this process says so
+            else:
+                self.write({"id": line["id"], "error": str(fault) or str(fault.__cause__)})
 
-    def _sampling(self, line: Line) -> tuple[Any, Any]:
-        from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
-
-        params = SamplingParams(
-            n=line["n"],
-            seed=line["seed"],
-            temperature=line["temperature"],
-            top_p=line["top_p"],
-            top_k=line["top_k"] or 0,
-            max_tokens=line["max_tokens"],
-            structured_outputs=StructuredOutputsParams(json=line["schema"]) if line["schema"] else None,
-            output_kind=RequestOutputKind.FINAL_ONLY,
-        )
+    async def _sample(self, line: Line) -> None:
+        """Samples of one prompt, which vLLM reads once: the first fills its prefix cache."""
         self._check_system(line["messages"])
-        tokens = self._tokenizer.apply_chat_template(
-            line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
+        tokens = list(
+            self._tokenizer.apply_chat_template(
+                line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
+            )
         )
         # Chat templates may open the reasoning themselves: each answer therefore carries the end of the prompt.
-        line["prompt_tail"] = self._tokenizer.decode(list(tokens)[-line["tail"] :])
-        return {"prompt_token_ids": list(tokens)}, params
+        tail = self._tokenizer.decode(tokens[-line["tail"] :])
+        await asyncio.gather(*(self._sample_one(line, tokens, tail, seed) for seed in line["seeds"]))
+
+    async def _sample_one(self, line: Line, tokens: list[int], tail: str, seed: int) -> None:
+        # The log-probability of each token tells whether the model computes numbers.
+        asked = {**line["decoding"], "seed": seed, "logprobs": 0, "flat_logprobs": True}
+        output = await self._generate(f"{line['id']}-{seed}", tokens, asked, schema=line["schema"])
+        (text,) = output.outputs
+        answer = {
+            "id": line["id"],
+            "seed": seed,
+            "text": text.text,
+            "finish_reason": text.finish_reason,
+            "finite": math.isfinite(text.cumulative_logprob),
+            "prompt_tail": tail,
+            "prompt_tokens": len(tokens),
+            "completion_tokens": len(text.token_ids),
+        }
+        self.write(answer)
 
     def _check_system(self, messages: list[dict[str, str]]) -> None:
         """Raise where the template leaves a system prompt out; one that refuses it raises itself."""
@@ -128,97 +152,74 @@ class Worker:
             raise ValueError("the chat template leaves the system prompt out: it is not supported")
         self._systems.add(system)
 
-    def _scoring(self, line: Line) -> tuple[Any, Any]:
-        """One pass over `tokens`. With `cached`, tokens in the prefix cache are not recomputed."""
-        from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
+    async def _score(self, line: Line) -> None:
+        """The log-probabilities of the tokens from `start` on, and the first position at which they are valid.
 
-        params = SamplingParams(
-            max_tokens=1,
-            prompt_logprobs=0,
-            flat_logprobs=True,
-            detokenize=False,
-            skip_reading_prefix_cache=not line["cached"],
-            output_kind=RequestOutputKind.FINAL_ONLY,
-        )
-        return {"prompt_token_ids": line["tokens"]}, params
+        With `cached`, positions from the prefix cache are not computed; vLLM's values for them have no meaning.
+        """
+        tokens = line["tokens"]
+        asked = {
+            "max_tokens": 1,
+            "prompt_logprobs": 0,
+            "flat_logprobs": True,
+            "detokenize": False,
+            "skip_reading_prefix_cache": not line["cached"],
+        }
+        output = await self._generate(str(line["id"]), tokens, asked)
+        # The pass over the last cached token would score the next one, but did not take place.
+        first = output.num_cached_tokens + 1
+        values = [
+            output.prompt_logprobs[position][tokens[position]].logprob if position >= first else 0.0
+            for position in range(line["start"], len(tokens))
+        ]
+        if not all(map(math.isfinite, values)):
+            raise ValueError("a log-probability is not a finite number")
+        names = self._tokenizer.convert_ids_to_tokens(tokens[line["start"] :])
+        self.write({"id": line["id"], "log_probabilities": values, "from": first, "tokens": names})
 
-    def _hand_over_each(self, number: str) -> None:
-        """For a request for n texts, make vLLM return each when it is finished, not all with the last."""
-        from vllm.sampling_params import RequestOutputKind
+    async def _generate(self, name: str, tokens: list[int], asked: Line, schema: Line | None = None) -> Any:
+        """vLLM's output for one text, once it is finished."""
+        from vllm import SamplingParams, TokensPrompt
 
-        parent = self._engine.output_processor.parent_requests.get(number)
-        if parent is not None:
-            parent.sampling_params = parent.sampling_params.clone()
-            parent.sampling_params.output_kind = RequestOutputKind.DELTA
+        params = SamplingParams(**asked)
+        # Of these two fields' types `vllm` exports no name.
+        params.output_kind = type(params.output_kind).FINAL_ONLY
+        if schema:
+            typed = self._parameters.validate_python({"structured_outputs": {"json": schema}})
+            params.structured_outputs = typed.structured_outputs
+        prompt = TokensPrompt(prompt_token_ids=tokens)
+        (output,) = [output async for output in self._engine.generate(prompt, params, name)]
+        return output
 
-    def _answers(self, output: Any) -> Iterator[Line]:
-        line = self._asked.get(output.request_id)
-        if line is None:
-            return
-        if output.finished:
-            del self._asked[output.request_id]
-        if "messages" not in line:
-            tokens = self._tokenizer.convert_ids_to_tokens(line["tokens"][line["start"] :])
-            yield {**_score(line, output), "tokens": tokens}
-            return
-        for completion in output.outputs:
-            yield {
-                "id": line["id"],
-                "seed": line["seed"] + completion.index,
-                "text": completion.text,
-                "finish_reason": completion.finish_reason,
-                "prompt_tail": line["prompt_tail"],
-                "prompt_tokens": len(output.prompt_token_ids),
-                "completion_tokens": len(completion.token_ids),
-            }
-
-    def tokenize(self, line: Line) -> None:
-        """Return the tokens of texts immediately. Called from the reading thread."""
-        try:
-            encoded = self._own_tokenizer(line["tokenize"], **line["options"])
-        except Exception as fault:  # noqa: BLE001 - told on the other side
-            self._write([{"id": line["id"], "error": str(fault)}])
-            return
-        self._write([{"id": line["id"], "encoded": {name: encoded[name] for name in encoded}}])
-
-    def _write(self, answers: list[Line]) -> None:
-        if answers:
-            text = "".join(json.dumps(answer) + "\n" for answer in answers)
-            with self._writing:
-                self._out.write(text)
-                self._out.flush()
+    def write(self, answer: Line) -> None:
+        """Send an answer."""
+        with self._writing:
+            _write(self._out, answer)
 
     def close(self) -> None:
         """Stop vLLM's processes. vLLM alone would kill them after 5 seconds, and leave their shared memory."""
         held = shared_memory(os.getpgrp())
-        self._engine.engine_core.shutdown(timeout=GRACE - 10)
+        self._engine.shutdown(timeout=GRACE - 10)
         unlink(held)
 
 
-def _score(line: Line, output: Any) -> Line:
-    """The log-probabilities of the tokens from `start` on, and the first position at which they are valid.
+def commit(model: str, revision: str | None) -> str | None:
+    """The commit of a model of the hub, as the hub's cache on this machine has it; else the revision that was asked."""
+    from huggingface_hub import try_to_load_from_cache
 
-    Positions from the prefix cache were not computed; vLLM's values for them have no meaning.
-    """
-    logprobs, tokens = output.prompt_logprobs, line["tokens"]
-    # The pass over the last cached token would score the next one, but did not take place.
-    first = output.num_cached_tokens + 1
-    scored = range(line["start"], len(tokens))
-    values = [logprobs[position][tokens[position]].logprob if position >= first else 0.0 for position in scored]
-    return {"id": line["id"], "log_probabilities": values, "from": first}
+    with suppress(ValueError):  # a folder, or an address that is no name of the hub
+        file = try_to_load_from_cache(model, "config.json", revision=revision)
+        if isinstance(file, str):
+            return Path(file).parent.name
+    return revision
 
 
-def _read(inbox: SimpleQueue[Line], worker: SimpleQueue[Worker]) -> None:
+def _read(loaded: SimpleQueue[Worker]) -> None:
     """Read lines as they arrive, so that the client never blocks."""
-    loaded = None
+    worker = None
     for text in sys.stdin:
-        line = json.loads(text)
-        if "tokenize" in line:
-            loaded = loaded or worker.get()
-            loaded.tokenize(line)
-        else:
-            inbox.put(line)
+        worker = worker or loaded.get()
+        worker.receive(json.loads(text))
     _end()
 
 
@@ -260,6 +261,32 @@ def _mapped(process: Path, group: int) -> set[Path]:
     return set()
 
 
+async def _serve(settings: Line, loaded: SimpleQueue[Worker], out: TextIO) -> None:
+    """Load the model and answer; what keeps it from loading is told on the other side."""
+    try:
+        from vllm import AsyncEngineArgs
+
+        known = {field.name for field in dataclasses.fields(AsyncEngineArgs)} - {"model"}  # which the experiment names
+        unknown = sorted(settings["arguments"].keys() - known)
+        if unknown:
+            _write(out, {"unknown": unknown[0], "known": sorted(known)})
+            return
+        worker = Worker(settings, out)
+    except Exception as fault:
+        _write(out, {"fatal": f"{type(fault).__name__}: {fault}", "trace": traceback.format_exc()})
+        raise
+    try:
+        loaded.put(worker)
+        await worker.serve()
+    finally:
+        worker.close()
+
+
+def _write(out: TextIO, answer: Line) -> None:
+    out.write(json.dumps(answer) + "\n")
+    out.flush()
+
+
 def main() -> None:
     """Serve until the client is gone."""
     # Only answers go to the client; vLLM's prints go to its log.
@@ -268,23 +295,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     settings = json.loads(sys.stdin.readline())
-    inbox: SimpleQueue[Line] = SimpleQueue()
     Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     loaded: SimpleQueue[Worker] = SimpleQueue()
-    Thread(target=_read, args=(inbox, loaded), daemon=True).start()
-    try:
-        worker = Worker(settings, out)
-    except Exception as fault:  # whatever keeps the model from loading is told on the other side
-        out.write(json.dumps({"fatal": f"{type(fault).__name__}: {fault}", "trace": traceback.format_exc()}) + "\n")
-        out.flush()
-        raise
-    loaded.put(worker)
-    try:
-        out.write(json.dumps({"ready": worker.ready()}) + "\n")
-        out.flush()
-        worker.serve(inbox)
-    finally:
-        worker.close()
+    Thread(target=_read, args=(loaded,), daemon=True).start()
+    asyncio.run(_serve(settings, loaded, out))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""The vllm engine as far as it goes without vLLM: its options, and what is told of a model that does not open.
+"""The vllm engine as far as it goes without vLLM: its interpreter, and what is told of a model that does not open.
 
 What it samples and scores is tested with a real vLLM in `tests/vllm`: `make test-vllm`.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,89 +17,29 @@ import pytest
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines import ModelSpec, check_model, open_engine
-from polyculture.generate.engines.vllm.arguments import engine_arguments
+from polyculture.generate.engines.vllm import worker
 from polyculture.generate.engines.vllm.faults import why_it_did_not_open
 from polyculture.generate.engines.vllm.worker import shared_memory, unlink
 
 QWEN = "vllm:Qwen/Qwen2.5-7B-Instruct"
-SOURCE = '''
-class Other:
-    unrelated: int = 1
-
-@dataclass
-class EngineArgs:
-    """Arguments for vLLM engine."""
-
-    model: str = ModelConfig.model
-    dtype: ModelDType = ModelConfig.dtype
-    max_model_len: int = ModelConfig.max_model_len
-    tensor_parallel_size: int = ParallelConfig.tensor_parallel_size
-    gpu_memory_utilization: float = CacheConfig.gpu_memory_utilization
-    max_num_seqs: int | None = None
-    quantization: QuantizationMethods | str | None = ModelConfig.quantization
-    enforce_eager: bool = ModelConfig.enforce_eager
-    _api_process_count: int = 1
-'''
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that looks like an installed vLLM to whoever does not import it."""
-    folder = tmp_path / "vllm"
-    (folder / "engine").mkdir(parents=True)
-    (folder / "__init__.py").write_text("raise AssertionError('is imported')")
-    (folder / "engine" / "arg_utils.py").write_text(SOURCE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "vllm", raising=False)
-    return folder
+def test_the_worker_uses_names_that_vllm_exports_and_nothing_private() -> None:
+    """A module of vLLM, or a private attribute, is another one in its next version."""
+    tree = ast.parse(Path(worker.__file__).read_text(encoding="utf-8"))
+    imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imported.count("vllm") >= 2
+    assert not [name for name in imported if name.startswith("vllm.")]
+    private = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and re.match("_(?!_)", node.attr) and ast.unparse(node.value) != "self"
+    ]
+    assert not [ast.unparse(node) for node in private]
 
 
-@pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment without vLLM, also where it is installed."""
-    monkeypatch.setattr("polyculture.generate.engines.vllm.arguments.find_spec", lambda _: None)
-
-
-def told(**options: object) -> str:
-    with pytest.raises(EngineError) as fault:
-        check_model(ModelSpec(QWEN, options))
-    assert "\n" not in str(fault.value)
-    return str(fault.value)
-
-
-def test_engine_arguments_are_those_of_the_installed_version(installed: Path) -> None:
-    assert set(engine_arguments(installed)) == {
-        "dtype",
-        "max_model_len",
-        "tensor_parallel_size",
-        "gpu_memory_utilization",
-        "max_num_seqs",
-        "quantization",
-        "enforce_eager",
-    }
-    check_model(ModelSpec(QWEN, {"dtype": "float32", "max_model_len": 4096, "gpu_memory_utilization": 1}))
-    check_model(ModelSpec(QWEN, {"quantization": "fp8", "enforce_eager": True, "chat_template_kwargs": {"a": 1}}))
-
-
-def test_an_unknown_argument_gets_its_near_name(installed: Path) -> None:
-    assert "unknown option 'tensor_paralel_size'" in told(tensor_paralel_size=2)
-    assert "Did you mean 'tensor_parallel_size'?" in told(tensor_paralel_size=2)
-    assert "Did you mean 'chat_template'?" in told(chat_templat="x.jinja")
-    assert "vllm serve --help" in told(xyz=1)
-    assert "unknown option 'model'" in told(model="other")  # the experiment names it
-    assert "unknown option 'temperature'" in told(temperature=0.7)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("max_model_len", "long"), ("max_num_seqs", True), ("enforce_eager", 1), ("python", 3)]
-)
-def test_a_value_of_another_type_is_told(installed: Path, name: str, value: object) -> None:
-    assert name in told(**{name: value})
-    assert repr(value) in told(**{name: value})
-
-
-@pytest.mark.usefixtures("nowhere")
-def test_without_vllm_one_plans_and_is_told_when_the_model_is_opened() -> None:
+def test_without_vllm_one_plans_and_is_told_when_the_model_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyculture.generate.engines.vllm.engine.find_spec", lambda _: None)
     check_model(ModelSpec(QWEN, {"tensor_paralel_size": 2}))  # nobody here knows better
     with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[vllm\]'"):
         open_engine(ModelSpec(QWEN))
@@ -106,24 +48,48 @@ def test_without_vllm_one_plans_and_is_told_when_the_model_is_opened() -> None:
 def test_an_interpreter_of_another_environment(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="python: there is no program /nowhere/python"):
         open_engine(ModelSpec(QWEN, {"python": "/nowhere/python"}))
-    broken = tmp_path / "python"
-    broken.write_text("#!/bin/sh\nexit 3\n")
-    broken.chmod(0o755)
-    with pytest.raises(EngineError, match="is no Python that runs"):
-        open_engine(ModelSpec(QWEN, {"python": str(broken)}))
-    broken.write_text("#!/bin/sh\necho\n")
-    with pytest.raises(EngineError, match=r"vLLM is not installed in the environment of .*-m pip install vllm"):
-        open_engine(ModelSpec(QWEN, {"python": str(broken)}))
+    other = tmp_path / "python"
+    other.touch(0o755)
+    for script, said in {
+        "no program": "is no Python that runs",
+        "#!/bin/sh\nexit 3\n": "is no Python that runs",
+        "#!/bin/sh\necho\n": "is no Python that runs",
+        f"#!/bin/sh\nexec {sys.executable} -S $@\n": r"vLLM is not installed in .*-m pip install vllm",
+    }.items():
+        other.write_text(script)
+        with pytest.raises(EngineError, match=said):
+            open_engine(ModelSpec(QWEN, {"python": str(other)})).__enter__()
 
 
-def test_what_is_wrong_with_files_is_told_before_anything_is_loaded(installed: Path, tmp_path: Path) -> None:
+def test_what_is_wrong_with_files_is_told_before_anything_is_loaded(tmp_path: Path) -> None:
+    options = {"python": sys.executable}
     with pytest.raises(EngineError, match=r"absent: there is no such folder"):
-        open_engine(ModelSpec(f"vllm:{tmp_path}/absent"))
-    with pytest.raises(EngineError, match=r"vllm: holds no model: there is no config\.json"):
-        open_engine(ModelSpec(f"vllm:{installed}"))
+        open_engine(ModelSpec(f"vllm:{tmp_path}/absent", options))
+    with pytest.raises(EngineError, match=r"holds no model: there is no config\.json"):
+        open_engine(ModelSpec(f"vllm:{tmp_path}", options))
     with pytest.raises(EngineError, match=r"chat_template: .*no\.jinja cannot be read"):
-        open_engine(ModelSpec(QWEN, {"chat_template": str(tmp_path / "no.jinja")}))
+        open_engine(ModelSpec(QWEN, {**options, "chat_template": str(tmp_path / "no.jinja")}))
 
+
+def test_the_commit_of_a_model_is_read_from_the_hub_s_cache(tmp_path: Path) -> None:
+    snapshots = tmp_path / "models--org--small" / "snapshots"
+    for name, branch in (("ab12", "main"), ("cd34", "old")):
+        (snapshots / name).mkdir(parents=True)
+        (snapshots / name / "config.json").touch()
+        (tmp_path / "models--org--small" / "refs").mkdir(exist_ok=True)
+        (tmp_path / "models--org--small" / "refs" / branch).write_text(name)
+    code = f"from polyculture.generate.engines.vllm.worker import commit; print(*({', '.join(ASKED)}))"
+    environment = {**os.environ, "HF_HUB_CACHE": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["ab12", "cd34", "None", "None"]
+
+
+ASKED = (
+    "commit('org/small', None)",
+    "commit('org/small', 'old')",
+    "commit('org/other', None)",
+    "commit('/a/folder/somewhere', None)",
+)
 
 HOLDS_MEMORY = """
 import sys, time
@@ -204,6 +170,12 @@ SAID = [
         "OSError: We couldn't connect to 'https://...' to load the files, and couldn't find them in the cached files.",
         "is not on this machine, and the model hub cannot be reached",
         id="no network",
+    ),
+    pytest.param(
+        "1 validation error for CacheConfig\ngpu_memory_utilization\n  Input should be a valid number, unable to parse "
+        "string as a number [type=float_parsing, input_value='x', input_type=str]\n    For further information visit",
+        "gpu_memory_utilization: Input should be a valid number, unable to parse string as a number, not 'x'. Correct",
+        id="a value of another type",
     ),
     pytest.param(
         "Value error, User-specified max_model_len (99999) is greater than the derived max_model_len "
