@@ -146,7 +146,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     if not good and (dropped or ending == "cut"):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
-    if not entities and not any(_is_empty(value, known) for value in values):
+    if not entities and not any(map(_is_empty, values)):
         raise UnusableAnswerError("the answer has no list of mentions")
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
     notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
@@ -248,14 +248,22 @@ def _clean_name(name: Any) -> str | None:
     return None if words.casefold() in _NO_NAME else words
 
 
-def _is_empty(value: Any, known: Mapping[str, str]) -> bool:
-    """Whether a value says that a text names nothing: an empty list, alone, under `mentions` or under each kind."""
-    if not isinstance(value, dict):
-        return bool(value == [])
-    if "mentions" in value:
-        return not value["mentions"]
-    empty_kinds = bool(value) and all(_folded(str(key)) in known and not content for key, content in value.items())
-    return empty_kinds or any(_is_empty(content, known) for content in value.values() if isinstance(content, dict))
+def _is_empty(value: Any) -> bool:
+    """Whether a value says that a text names nothing: lists of nothing, alone or under whatever names.
+
+    An answer that names something is read under any name, and one that names nothing must be, too: else the texts that
+    are left would be those that name something.
+    """
+    if isinstance(value, dict):
+        return (
+            not value["mentions"] if "mentions" in value else bool(value) and all(map(_holds_nothing, value.values()))
+        )
+    return isinstance(value, list) and all(map(_holds_nothing, value))
+
+
+def _holds_nothing(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    return value is None or (isinstance(value, dict | list) and all(map(_holds_nothing, inner)))
 
 
 def _known_kinds(kinds: Iterable[str]) -> dict[str, str]:

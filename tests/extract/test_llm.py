@@ -156,6 +156,14 @@ def test_an_empty_list_names_nothing(answer: str) -> None:
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
+@pytest.mark.parametrize(
+    "answer", ['{"entities": []}', '{"items": null}', '{"dish": [], "vegetable": []}', "[[]]", "[{}]", "[]"]
+)
+def test_an_answer_of_nothing_is_read_under_any_name(answer: str) -> None:
+    """Else a study's own prompt would lose every text that names nothing, and keep those that name something."""
+    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
+
+
 @pytest.mark.parametrize("ending", ["stop", "eos_token", "end_turn", "length", None, "a new word"])
 def test_whole_answer_is_read_whatever_its_ending_is_called(ending: str | None) -> None:
     completion = Completion("r0", 0, GOOD, finish_reason=ending)
