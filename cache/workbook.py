@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 512 * 2**20  # bytes of a workbook, unpacked
 MOST_CELLS = 20_000_000  # of a sheet, the empty ones between its cells counted
 _CHUNK = 2**20
-_PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_PLACE = re.compile(r"([A-Za-z]{1,9})([0-9]{1,18})")  # also one beyond all sheets, which a reader would believe
 
 
 def open_workbook(path: Path) -> CalamineWorkbook:
@@ -93,7 +93,7 @@ class _Extent:
             self._column = 0
         elif local == "c":
             place = _PLACE.fullmatch(attributes.get("r", ""))
-            self._column = _number(place[1]) if place else self._column + 1
+            self._column = _number(place[1].upper()) if place else self._column + 1
             self.bottom = max(self.bottom, int(place[2]) if place else self._row)
             self.right = max(self.right, self._column)
 

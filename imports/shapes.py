@@ -113,6 +113,7 @@ class Shape:
             path = self.each or (self.body or "").partition("|")[0]
             # A request of a batch that expired, and a chat that nobody answered, have no text.
             no_answer = self.name != PLAIN and (self.each is not None or record.has(self.id or ""))
+            no_answer = no_answer and not _has_other_words(record.values)
             yield BadRow(record.row, missing(record.values, path) or "has no answer", lost=not no_answer)
         for at, one in found:
             try:
@@ -134,9 +135,9 @@ class Shape:
             text = one.get(self.text)
             values[TEXT] = text = _words({"content": text}) if isinstance(text, list) and self.before else text
             if text is not None and not isinstance(text, str):
-                return BadRow(
-                    record.row, f"is a {type(text).__name__}, as scores are, not a text", shown(text), lost=False
-                )
+                scores = isinstance(text, list) and any(map(_is_number, text))
+                what = f"is a {type(text).__name__}{', as scores are' if scores else ''}, not a text"
+                return BadRow(record.row, what, shown(text), lost=not scores)
         values[PROMPT] = chat_text(self._prompt(one, at, own))
         if self.id is not None and (key := one.get(self.id)) is not None:
             more = one.get(self.id_more) if self.id_more else None
@@ -318,3 +319,28 @@ def _of_run(path: Path) -> dict[str, Any]:
             model = None
     by_name = first["model"] if first else path.resolve().parent.name if named else None
     return {"model_name": model or by_name}
+
+
+def _is_number(value: object) -> bool:
+    """Also as logs write one, in a string."""
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
+_ASKED = frozenset({"request", "prompt", "input", "instance", "modelInput", "params"})  # what was sent, in a batch
+
+
+def _has_other_words(value: Any) -> bool:
+    """Whether somebody says something who is no asker: an answer of a shape, or under a role, that is not known."""
+    if isinstance(value, Mapping):
+        role = next((value[name] for name in ("role", "from") if isinstance(value.get(name), str)), None)
+        if role is not None:
+            return role.casefold() not in _ASKERS and any(map(value.get, ("content", "value", "text", "parts")))
+        if any(isinstance(said := value.get(name), str) and said.strip() for name in ("text", "content")):
+            return True
+        return any(_has_other_words(inner) for name, inner in value.items() if name not in _ASKED)
+    return isinstance(value, list) and any(map(_has_other_words, value))

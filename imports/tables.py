@@ -49,6 +49,17 @@ def read_separated(path: Path, encoding: str) -> Rows:
 
 def read_workbook(path: Path) -> Rows:
     """The rows of the first sheet that has any, and of others with the same columns."""
+    from python_calamine import CalamineError
+
+    try:
+        yield from _rows_of_sheets(path)
+    except CalamineError as fault:  # of the XML of a sheet, which is read as its rows are
+        raise UserError(
+            f"is a broken workbook: {fault}", where=path, remedy="Save it again, or as CSV UTF-8."
+        ) from fault
+
+
+def _rows_of_sheets(path: Path) -> Rows:
     with open_workbook(path) as book:
         header: list[str] | None = None
         for name in book.sheet_names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -301,3 +302,31 @@ def test_logs_that_the_tools_really_wrote() -> None:
     assert not bad
     assert [(text.text, text.language, text.country) for text in texts] == [("lol", "en", "IT"), ("lol", "ja", "JP")]
     assert texts[0].model == "imported:" + json.loads(next(folder.glob("results_*")).read_text())["model_name"]
+
+
+@pytest.mark.parametrize(
+    ("good", "other"),
+    [
+        ({"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "Pizza."}]},
+         {"messages": [{"role": "user", "content": "Q"}, {"role": "ai", "content": "Pasta."}]}),
+        ({"conversations": [{"from": "human", "value": "Q"}, {"from": "gpt", "value": "Pizza."}]},
+         {"conversations": [{"from": "human", "value": "Q"}, {"from": "mistral", "value": "Pasta."}]}),
+        ({"custom_id": "1", "choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}]},
+         {"custom_id": "2", "message": {"content": [{"type": "text", "text": "Pasta."}]}, "finish_reason": "COMPLETE"}),
+    ],
+)  # fmt: skip
+def test_an_answer_of_an_unknown_role_or_form_is_a_lost_text(
+    tmp_path: Path, good: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """A whole half of a study may be of another server: to leave it out in silence would depend on what it is."""
+    _, texts, bad = read(
+        write_lines(tmp_path / "mixed.jsonl", good, other), {"topic": "=food", "model": "=m", "language": "=en"}
+    )
+    assert [text.text for text in texts] == ["Pizza."]
+    assert [row.lost for row in bad] == [True]
+
+
+def test_a_list_is_a_score_only_where_it_holds_a_number(tmp_path: Path) -> None:
+    lines = [lm_eval_line(0, [["Pizza."]], "first"), lm_eval_line(1, [[[["Pasta."]]]], "first")]
+    _, _, bad = read(write_lines(tmp_path / f"samples_food_{DATE}.jsonl", *lines))
+    assert [row.lost for row in bad] == [True]
