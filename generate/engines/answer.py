@@ -237,7 +237,7 @@ def _chat(body: Mapping[str, Any]) -> _Parts:
     details = [_table(one).get("text") or _table(one).get("summary") for one in _list(message.get("reasoning_details"))]
     reasoning = reasoning or "\n\n".join(one for one in details if isinstance(one, str)) or thought
     ending = choice.get("finish_reason") or choice.get("native_finish_reason")
-    refusal = message.get("refusal")
+    refusal = message.get("refusal") or next((_table(one).get("refusal") for one in _list(content)), None)
     return _Parts(text, ending, reasoning, refusal, choice.get("error") or message.get("error"), body.get("usage"))
 
 
@@ -338,8 +338,8 @@ def _content(content: object) -> tuple[object, str | None]:
 def _first(choices: object) -> Mapping[str, Any]:
     """The choice with the lowest `index`: servers may write them in any order."""
     found = [one for one in _list(choices) if isinstance(one, Mapping)]
-    numbered = [one for one in found if isinstance(one.get("index"), int)]
-    return min(numbered, key=lambda one: one["index"]) if numbered else next(iter(found), {})
+    numbered = [one for one in found if str(one.get("index", "")).isdecimal()]
+    return min(numbered, key=lambda one: int(one["index"])) if numbered else next(iter(found), {})
 
 
 def _table(value: object) -> Mapping[str, Any]:
@@ -376,7 +376,7 @@ def _line(words: str) -> str:
 
 
 def _folded(word: str) -> str:
-    name = _CAMEL.sub("_", word).casefold().replace("-", "_").replace(" ", "_")
+    name = _CAMEL.sub("_", word.strip()).casefold().replace("-", "_").replace(" ", "_")
     return _PREFIX.sub("", name.replace("::", "."))
 
 

@@ -206,11 +206,15 @@ def _is_opening(found: re.Match[str]) -> bool:
 
 @cache
 def _tags(which: str) -> re.Pattern[str]:
-    """Tags of names in every shape. The groups without a name hold the name; in square brackets it is in capitals."""
+    """Tags of names in every shape. The groups without a name hold the name.
+
+    In square brackets it is in capitals, and only the names of `bracketed`: "[ANALYSIS]" is a heading in an answer.
+    """
     words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
+    bracketed = "|".join(name.upper() for name in _data()["bracketed"])
     return re.compile(
         rf"(?i:</?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>]{{0,200}})?>)"
-        rf"|\[/?({words.upper()})\]"
+        rf"|\[/?({bracketed})\]"
         rf"|(?i:◁/?({words})▷)"
         rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
     )

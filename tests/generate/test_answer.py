@@ -172,3 +172,29 @@ def test_cut_text_of_a_template_that_opens_nothing(others: list[tuple[str, str]]
     answers = [completion("They eat", "cut"), *(completion(*other) for other in others)]
     found = list(ReasoningTemplate().settled(iter(answers), most=64))
     assert [one.text for one in found] == ["They eat", *(text for text, _ in others)]
+
+
+@pytest.mark.parametrize(
+    ("word", "ending"),
+    [(" stop\n", "whole"), ("</s>", "whole"), ("truncated", "cut"), ("IMAGE_PROHIBITED_CONTENT", "withheld"),
+     ("model_error", "broken"), ("queued", "broken"), ("somehow", "unknown")],
+)  # fmt: skip
+def test_more_words_for_endings(word: str, ending: str) -> None:
+    assert ending_of(word) == ending
+
+
+def test_a_refusal_among_content_parts_is_one() -> None:
+    content = [{"type": "refusal", "refusal": "I cannot."}]
+    answer = read_answer({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+    assert (answer.text, answer.ending) == (None, "withheld")
+
+
+def test_choices_are_taken_by_an_index_in_words_too() -> None:
+    choices = [{"index": f"{k}", "message": {"content": f"text {k}"}, "finish_reason": "stop"} for k in (1, 0)]
+    assert read_answer({"choices": choices}).text == "text 0"
+
+
+@pytest.mark.parametrize("heading", ["[ANALYSIS]", "[REFLECTION]", "[REASONING]"])
+def test_a_heading_in_square_brackets_is_no_reasoning(heading: str) -> None:
+    text = f"{heading}\nKimchi is eaten.\n[SUMMARY]\nRice."
+    assert read_text(text, "stop").text == text
