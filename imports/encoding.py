@@ -50,6 +50,7 @@ def encoding_of(path: Path) -> str:
 def _of_one_byte(path: Path, row: int) -> str:
     letters = foreign = good = broken = 0
     strange: str | None = None
+    seen = set[str]()
     with path.open("rb") as file:
         for line in file:
             if line.isascii():
@@ -59,6 +60,7 @@ def _of_one_byte(path: Path, row: int) -> str:
             broken += decoded.count("\ufffd")
             good += len(decoded) - decoded.count("\ufffd")
             text = line.decode(WINDOWS, "replace")
+            seen |= set(text.casefold())
             others = sorted({character for character in text if character > "\x7f"} - _WESTERN)
             within = _WITHIN.search(text)
             strange = strange or (others[0] if others else within[0] if within else None)
@@ -66,6 +68,8 @@ def _of_one_byte(path: Path, row: int) -> str:
             foreign += sum(character > "\x7f" and character.isalpha() for character in text)
     if good > broken:
         return UTF_8
+    if "õ" in seen and "ã" not in seen and seen & set("áéíóú"):
+        strange = strange or "õ"  # Hungarian in Windows-1250, where it is ő: Portuguese has ã, too, and Estonian no á
     if strange is None and foreign <= _MOST_FOREIGN * letters:
         return WINDOWS
     as_windows = f"it would have {strange!r}" if strange else "most letters would have accents"
