@@ -100,4 +100,7 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     elif prompt is not None and completion is not None and total is not None and total != prompt + completion:
         sanitizer.notes.append(f"usage: {prompt} + {completion} tokens are not its total of {total}")
         completion = max(completion, total - prompt)
+    if reasoning is not None and completion is not None and reasoning > completion:
+        sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
+        completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
     return Usage(prompt, completion, reasoning, nonsense)

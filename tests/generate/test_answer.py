@@ -143,6 +143,15 @@ def test_usage_that_does_not_add_up_is_billed_by_the_total() -> None:
     assert "95" in (found.note or "")
 
 
+def test_reasoning_that_the_completion_cannot_hold_is_billed_and_told() -> None:
+    """A total that leaves the reasoning out, too, would hide it from both the bill and the cap."""
+    details = {"completion_tokens_details": {"reasoning_tokens": 400}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12, **details}
+    found = read_answer({**chat({"content": "Pizza."}), "usage": usage})
+    assert (found.bill.prompt_tokens, found.bill.completion_tokens) == (7, 405)
+    assert "400" in (found.note or "")
+
+
 def test_counts_under_other_names() -> None:
     usage = {"promptTokenCount": 3, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "totalTokenCount": 27}
     found = read_answer({**SHAPES["gemini"][0], "usageMetadata": usage})
