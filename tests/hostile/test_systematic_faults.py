@@ -129,7 +129,7 @@ def test_a_run_with_a_stopped_stage_reports_the_other_models_and_says_why(tmp_pa
 
 
 def mentions(body: Mapping[str, Any], key: str) -> Reply:
-    content = json.dumps({key: []})
+    content = json.dumps({key: [] if key == "mentions" else "as asked"})
     answer = {"choices": [{"finish_reason": "stop", "message": {"content": content}}], "model": "x",
               "usage": {"prompt_tokens": 7, "completion_tokens": 5}}  # fmt: skip
     return Reply(body=json.dumps(answer).encode())
