@@ -46,6 +46,8 @@ def environment_faults() -> Iterator[None]:
         named = [name for variable in variables for name in (variable, variable.lower()) if os.environ.get(name)]
         if not named:
             raise
+        if variables is _CERTIFICATES:  # where they lie is no secret, as the address of a proxy may be
+            named = [f"{name}={os.environ[name]}" for name in named]
         what = f"the environment's {', '.join(named)}: {' '.join(str(fault).split()) or type(fault).__name__}"
         raise EngineError(what, remedy="Correct the variable, or unset it.") from fault
 

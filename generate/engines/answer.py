@@ -236,7 +236,9 @@ def _chat(body: Mapping[str, Any]) -> _Parts:
     reasoning = next((one for one in fields if isinstance(one, str) and one), None)
     details = [_table(one).get("text") or _table(one).get("summary") for one in _list(message.get("reasoning_details"))]
     reasoning = reasoning or "\n\n".join(one for one in details if isinstance(one, str)) or thought
-    ending = choice.get("finish_reason") or choice.get("native_finish_reason")
+    ending, native = choice.get("finish_reason"), choice.get("native_finish_reason")
+    if not ending or (isinstance(native, str) and ending_of(native) in ("cut", "withheld", "broken")):
+        ending = native  # a gateway may call it "stop" when the model behind it was stopped
     refusal = message.get("refusal") or next((_table(one).get("refusal") for one in _list(content)), None)
     return _Parts(text, ending, reasoning, refusal, choice.get("error") or message.get("error"), body.get("usage"))
 

@@ -207,3 +207,9 @@ def test_choices_are_taken_by_an_index_in_words_too() -> None:
 def test_a_heading_in_square_brackets_is_no_reasoning(heading: str) -> None:
     text = f"{heading}\nKimchi is eaten.\n[SUMMARY]\nRice."
     assert read_text(text, "stop").text == text
+
+
+@pytest.mark.parametrize(("native", "ending"), [("SAFETY", "withheld"), ("pause_turn", "cut"), ("STOP", "whole")])
+def test_a_gateways_stop_gives_way_to_the_models_own_word(native: str, ending: str) -> None:
+    choice = {"message": {"content": "Pizza."}, "finish_reason": "stop", "native_finish_reason": native}
+    assert read_answer({"choices": [choice]}).ending == ending
