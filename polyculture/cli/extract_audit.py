@@ -14,7 +14,8 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import ExperimentError
 from polyculture.cli.options import Format
 from polyculture.console import say, watch
-from polyculture.experiment.file import GAZETTEER, check_extractor
+from polyculture.experiment.file import check_extractor
+from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.generate.engines import ModelSpec
 from polyculture.running.models import load_model

@@ -127,7 +127,7 @@ def _api(contact: str | None, endpoint: str | None, token_env: str | None, catal
     from pydantic import ValidationError
 
     from polyculture.cache.errors import ExperimentError
-    from polyculture.experiment.file import LinkSection
+    from polyculture.experiment.sections import LinkSection
     from polyculture.link.etiquette import is_contact
     from polyculture.running.linking import open_api
 

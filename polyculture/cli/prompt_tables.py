@@ -14,7 +14,7 @@ from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
-from polyculture.experiment.file import PUBLISHED
+from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
 from polyculture.experiment.workspace import Workspace
 

@@ -13,7 +13,8 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.read import BUILT_IN
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import replacing, store_faults
-from polyculture.experiment.file import GAZETTEER, read_experiment
+from polyculture.experiment.file import read_experiment
+from polyculture.experiment.sections import GAZETTEER
 
 TEMPLATE = Path(__file__).parents[1] / "cli" / "imported.toml"
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")

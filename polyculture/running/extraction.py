@@ -10,7 +10,7 @@ from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
-from polyculture.experiment.file import GAZETTEER, PUBLISHED
+from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace

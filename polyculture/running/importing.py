@@ -14,9 +14,10 @@ from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
-from polyculture.experiment.file import PUBLISHED, read_experiment
+from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import read_imported
 from polyculture.experiment.imported_file import add_topics, catalog_of, name_of, write_lists
+from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.workspace import RUNS, open_workspace
 from polyculture.imports.hub import download, named_on_hub
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping

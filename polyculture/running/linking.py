@@ -11,7 +11,7 @@ from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataErr
 from polyculture.cache.files import cache_folder
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.console import say
-from polyculture.experiment.file import PUBLISHED, LinkSection
+from polyculture.experiment.sections import PUBLISHED, LinkSection
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.link.forms import FORMS

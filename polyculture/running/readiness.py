@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polyculture.cache.errors import EngineError, did_you_mean
-from polyculture.experiment.file import GAZETTEER, Experiment
+from polyculture.experiment.file import Experiment
+from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.running.instrument_calls import PartCall

@@ -1,0 +1,165 @@
+"""The sections of an experiment file, each checked by pydantic; `file.Experiment` has them all."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from polyculture.cache.faults import StopLimits, fault_table
+from polyculture.generate.design import PromptDesign, choose_wordings
+from polyculture.generate.sampling import SamplingSettings
+from polyculture.generate.templates import WordingName
+from polyculture.link.forms import FORMS, Form
+
+GAZETTEER = "gazetteer"  # the extractor without a model
+PUBLISHED = "published"  # the mentions that imported texts came with
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SamplingSection(Section):
+    """The sampling of responses. The defaults are the seed study's."""
+
+    model_config = ConfigDict(strict=True)
+
+    n: int = Field(default=500, ge=1, le=10_000_000)
+    temperature: float = Field(default=0.7, ge=0, le=100)
+    top_p: float = Field(default=0.9, gt=0, le=1)
+    top_k: int | None = Field(default=10, ge=0, lt=2**31)  # 0: not sent, and none is drawn by
+    max_tokens: int = Field(default=512, ge=1, lt=2**31)
+    seed: int = Field(default=1, ge=0, lt=2**31)
+
+    @field_validator("top_k")
+    @classmethod
+    def _zero_is_none(cls, top_k: int | None) -> int | None:
+        return top_k or None
+
+    def sampling(self) -> SamplingSettings:
+        return SamplingSettings(**self.model_dump())
+
+
+class PromptsSection(Section):
+    """In which wordings prompts are asked, about how many names, and under which system prompt."""
+
+    model_config = ConfigDict(strict=True)
+
+    wordings: int | tuple[WordingName, ...] = 1  # the first so many of the study's task, or these
+    names: int = Field(default=1, ge=1, le=100)  # per country, sex and wording
+    seed: int = Field(default=1, ge=0, lt=2**31)  # of the draw of names
+    system: str | None = Field(default=None, min_length=1, pattern=r"\S")  # of all models that have no other one
+    file: str | None = Field(default=None, min_length=1)  # with the study's own prompts, in place of wordings
+
+    @field_validator("wordings", mode="before")
+    @classmethod
+    def _as_tuple(cls, wanted: object) -> object:
+        if isinstance(wanted, bool) or not isinstance(wanted, int | list | tuple):
+            raise ValueError('is neither a number nor a list of names: write wordings = 3, or wordings = ["write"]')
+        return tuple(wanted) if isinstance(wanted, list) else wanted
+
+    @field_validator("wordings")
+    @classmethod
+    def _exist(cls, wanted: int | tuple[str, ...]) -> int | tuple[str, ...]:
+        chosen = choose_wordings(wanted)
+        twice = sorted({name for name in chosen if chosen.count(name) > 1})
+        if twice or not chosen:
+            raise ValueError(f"names {', '.join(twice)} twice" if twice else "names no wording")
+        return wanted
+
+    @property
+    def design(self) -> PromptDesign:
+        """The same for the prompts."""
+        return PromptDesign(choose_wordings(self.wordings), self.names, self.seed)
+
+
+class ExtractSection(Section):
+    """The extractor: `gazetteer`, a model, or `published`: the mentions that imported texts came with."""
+
+    with_: str = Field(default=GAZETTEER, alias="with")
+    prompt: str | None = Field(default=None, min_length=1)  # a file with the study's own instruction to the model
+    texts: int = Field(default=1, ge=1, le=50, strict=True)  # of one request to the model
+    sample: int | None = Field(default=None, ge=1, strict=True)  # of each prompt's texts: the first so many are read
+
+    @model_validator(mode="after")
+    def _models_alone_are_asked(self) -> ExtractSection:
+        if not self.by_model and (self.prompt is not None or self.texts > 1 or self.sample is not None):
+            raise ValueError(f"prompt, texts and sample are for a model, and extract.with is {self.with_!r}")
+        return self
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model extracts."""
+        return self.with_ not in (GAZETTEER, PUBLISHED)
+
+
+class LinkSection(Section):
+    """The source of entities: a local snapshot of Wikidata, the live API, or the links of imported texts."""
+
+    source: Literal["index", "api", "published"] = "index"
+    snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the bundled starter snapshot
+    forms: str | tuple[str, ...] = "all"  # how else a mention may meet a name than as it stands
+    contact: str | None = None  # for the live API: an address that Wikimedia can write to
+    endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
+    token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
+    connections: int | None = Field(default=None, ge=1, le=16, strict=True)
+    deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live API
+    max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
+
+    @property
+    def chosen_forms(self) -> tuple[Form, ...]:
+        """The forms that are asked for, in their order: `paper` has none."""
+        if isinstance(self.forms, str):
+            return FORMS if self.forms == "all" else ()
+        return tuple(form for form in FORMS if form in self.forms)
+
+    @field_validator("forms")
+    @classmethod
+    def _names_forms(cls, forms: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        if forms not in ("all", "paper") and (isinstance(forms, str) or not set(forms) <= set(FORMS)):
+            raise ValueError(f'is neither "all" nor "paper" nor a list of some of: {", ".join(FORMS)}')
+        return forms
+
+    @field_validator("token_env")
+    @classmethod
+    def _names_a_variable(cls, name: str | None) -> str | None:
+        # The message must not repeat the value: it may be the token itself.
+        if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+            raise ValueError("is not the name of an environment variable; the token itself never stands in a file")
+        return name
+
+
+class StopSection(Section):
+    """When a stage stops itself; 0 turns a rule off."""
+
+    answers: int = Field(default_factory=lambda: fault_table().stop.answers, ge=0, strict=True)  # prompts
+    minutes: float = Field(default_factory=lambda: fault_table().stop.minutes, ge=0, le=10_000_000)
+
+    @property
+    def limits(self) -> StopLimits:
+        """The same for the rule."""
+        return StopLimits(self.answers, self.minutes)
+
+
+class PriceSection(Section):
+    """The price of a model, per million tokens."""
+
+    model_config = ConfigDict(strict=True)
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    batch_discount: float = Field(default=0.5, ge=0, le=1)  # share that a batch saves
+
+
+class ModelFactsSection(Section):
+    """What is known of a model: see `ModelFacts`."""
+
+    model_config = ConfigDict(strict=True)
+
+    origin: str | None = Field(default=None, pattern=r"^\S(?:[^\x00-\x1f\x7f]{0,98}\S)?$")
+    parameters: float | None = Field(default=None, gt=0, le=100_000)  # in billions
+    open: bool | None = None
