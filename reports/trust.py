@@ -8,7 +8,7 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.headline import totals
-from polyculture.reports.limits import by_construction
+from polyculture.reports.limits import STARTER, by_construction
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, share
 from polyculture.reports.thin import FEWEST, place_of
@@ -67,13 +67,9 @@ def _readers(manifest: Manifest) -> list[Fact]:
     extractor = str(manifest.extractor.get("with") or "")
     source = manifest.snapshot.get("source")
     kind = source.get("kind") if isinstance(source, Mapping) else None
-    name = str(
-        manifest.snapshot.get("snapshot")
-        or manifest.snapshot.get("name")
-        or kind
-        or manifest.linker.get("source")
-        or ""
-    )
+    file = manifest.snapshot.get("snapshot") or manifest.snapshot.get("name")
+    # The starter's file is named by its hash.
+    name = str((STARTER if kind == STARTER else file) or kind or manifest.linker.get("source") or "")
     when = str(manifest.snapshot.get("made") or manifest.snapshot.get("modified") or "")[:10]
     facts = [Fact("Extractor", extractor, "found the mentions")] if extractor else []
     return facts + ([Fact("Snapshot", name, f"of Wikidata{', ' + when if when else ''}")] if name else [])
