@@ -1,11 +1,19 @@
-"""The store: a run's Parquet files, read through DuckDB views."""
+"""The store: a run's Parquet files, read through DuckDB views.
+
+`store.duckdb` is tied to the place where it was written: a copied or moved one answers with an error. Its views name a
+run's files by absolute paths, so that it can be opened from any folder. DuckDB has no paths relative to a database
+file: relative ones are looked for in the present folder first, which may be another run's. A view cannot compute a path
+either (DuckDB 2.0.0: `read_parquet` takes neither subqueries nor lateral columns). So a condition of each view compares
+where the file is with where it was, and ends in an error. Our own connections need none: a temporary macro of the same
+name takes its place, at no cost.
+"""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +26,7 @@ import pyarrow as pa
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
-from polyculture.cache.in_place import IN_PLACE, tie, untie
+from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
@@ -30,7 +38,8 @@ from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import create_views, open_view_template
 
-_OWN = Path(__file__).parent
+_IN_PLACE = "in_place()"
+_IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
 _opened: set[Path] = set()  # folders of runs whose files this process has asked DuckDB for
 
 
@@ -79,7 +88,7 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
         with open_view_template(temporary, layout, selections) as connection:
             connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
-                tie(connection, path, [temporary])
+                _tie(connection, path, [temporary])
             address = _local if at is None else _read_only(connection, run)
             _put_rows(connection, run, manifest, layout, selections, address, tied=at is None)
             connection.commit()
@@ -175,7 +184,7 @@ def open_store(
     with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
         connection = connect(path, read_only=True, memory=memory)
     if at is None:
-        untie(connection)
+        _untie(connection)
     _confine(connection, run, at)
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
@@ -187,6 +196,19 @@ def open_store(
     for view in keep:  # a temporary table takes precedence over the view of its name, in other views, too
         connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
     return connection
+
+
+def _tie(connection: duckdb.DuckDBPyConnection, store: Path, others: Iterable[Path]) -> None:
+    """Creates `in_place()` in a store that will stand at `store`; it may stand at the `others`, too."""
+    table = f"place_{content_id(str(store.resolve()))}"
+    connection.execute(_IN_PLACE_SQL.read_text(encoding="utf-8").replace("$PLACE", table))
+    paths = {str(path) for place in (store, *others) for path in (place.resolve(), place.absolute())}
+    connection.execute(f"INSERT INTO here.{table} SELECT unnest($paths)", {"paths": sorted(paths)})
+
+
+def _untie(connection: duckdb.DuckDBPyConnection) -> None:
+    """Leaves the condition out of all queries of this connection, which has just written the store."""
+    connection.execute("CREATE TEMP MACRO in_place() AS true")
 
 
 def _put_files(
@@ -207,7 +229,7 @@ def _put_files(
     if files:
         rows = _read_files(connection, table, files, address)
         _check_unique(rows, table, files)
-        (rows.filter(IN_PLACE) if tied else rows).create_view(f"stored_{table.name}")
+        (rows.filter(_IN_PLACE) if tied else rows).create_view(f"stored_{table.name}")
 
 
 def _check_unique(rows: duckdb.DuckDBPyRelation, table: Table[Any], files: Sequence[Path]) -> None:
