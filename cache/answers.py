@@ -1,18 +1,40 @@
-"""Reuses answers that sibling runs have paid for."""
+"""Rows of a job, read from files: those that count now, and those that sibling runs have paid for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import check_columns, rows_to_table
+from polyculture.cache.parquet import check_columns, opened_parquet, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import part_files
+
+BATCH_ROWS = 10_000
+
+
+def wanted_batches(
+    run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table, columns: Sequence[str], rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The job's committed rows of the requests in `wanted` (request_id, n), failed ones included, `rows` at a time: the
+    input of the next step. In SQL: `view_template.rows_that_count`.
+
+    Rows that are still in the job's journal are not included; the next process that opens the job commits them.
+    """
+    requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
+    for part in part_files(run.shards(table.name, job)):
+        with opened_parquet(part) as file:
+            for batch in file.iter_batches(batch_size=rows):
+                limit = limits.take(pc.index_in(batch["request_id"], value_set=requests))  # null: nobody wants it
+                kept = batch.filter(pc.less(batch["sample"], limit))
+                if kept.num_rows:
+                    yield kept.select(list(columns))
 
 
 def find_answers(run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table) -> pa.Table:

@@ -3,7 +3,7 @@
     rows = describe(connection, layout, layout.files)
     rows[0]["meaning"]
 
-Nothing is written twice. The header above a view in its SQL file (`sql_header`) explains the view and columns of its
+Nothing is written twice. The header above a view in its SQL file (`sql_file`) explains the view and columns of its
 own, the comment beside a field of a row type explains that column of the table. Columns that several views share are
 explained once, in the glossary `columns.toml` beside the SQL files. What that leaves out is explained by those of the
 other rooms, in the layout's order: `condition` is one thing in a metric and another in an instrument.
@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from polyculture.cache.errors import StoreError, did_you_mean
-from polyculture.cache.layout import Layout, Table
-from polyculture.cache.selections import selection_files
-from polyculture.cache.sql_header import Header, read_headers
+from polyculture.cache.layout import Layout, Table, selection_files
+from polyculture.cache.sql_file import Header, read_headers
 
 if TYPE_CHECKING:
     import duckdb

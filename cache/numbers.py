@@ -13,13 +13,12 @@ from operator import attrgetter
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.layout import Measure
+from polyculture.cache.layout import MAIN, Measure, file_of
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import SUFFIX, objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import NUMBERS
-from polyculture.cache.schema.numbers import Number
-from polyculture.cache.selections import MAIN, file_of
+from polyculture.cache.schema.measured import Number
 from polyculture.cache.shards import committed_parts
 
 _ORDER = attrgetter(

@@ -168,7 +168,7 @@ class LiveStore:
     """The store of `run` with the views of `layout`, read-only; its database file and spilled data stand in `folder`.
 
     It is reopened when the run has written, at most every `pause` seconds. A question may take `seconds`. Several may
-    be asked at once. `selections` are further schemas (`cache.selections`).
+    be asked at once. `selections` are further schemas (`cache.layout`).
     """
 
     run: RunFolder

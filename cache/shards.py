@@ -29,14 +29,18 @@ from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import (
     SUFFIX,
+    UnfitError,
+    fitted,
     in_categories,
     objects_to_table,
     opened_parquet,
+    paid_rows,
     read_rows,
+    reopened_rows,
     rows_to_table,
+    void_rows,
     write_parquet,
 )
-from polyculture.cache.rows import UnfitError, fitted, paid_rows, reopened_rows, void_rows
 from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
 
 PART_ROWS = 20_000

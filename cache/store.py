@@ -27,14 +27,13 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Layout, Table
+from polyculture.cache.layout import COMPUTED, MAIN, Layout, Table, file_of
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.numbers import inputs_of, numbers_files
 from polyculture.cache.parquet import check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import create_views, open_view_template
 
@@ -75,7 +74,7 @@ def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | N
 def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str]) -> Iterator[Path]:
     """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL.
 
-    Each of the `selections` (`cache.selections`) is a schema of its own with the same views.
+    Each of the `selections` (`cache.layout`) is a schema of its own with the same views.
 
     The file holds no data and may be deleted at any time. During the block it has a temporary name, then it replaces
     the former one. Raises `StoreError` where there is no run.

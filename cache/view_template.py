@@ -22,8 +22,7 @@ from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Layer, Layout, Table, Wanted
-from polyculture.cache.selections import COMPUTED, MAIN, selection_files
+from polyculture.cache.layout import COMPUTED, MAIN, Layer, Layout, Table, Wanted, selection_files
 
 RUN = Path(__file__).with_name("run.sql")
 # Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
@@ -159,7 +158,7 @@ def _identity(layout: Layout, selections: Collection[str]) -> str:
     of_selections = [file for selection in sorted(selections) for file in selection_files(selection)]
     meanings = sorted({file.with_name(COLUMNS) for file in layout.files})
     rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
-    code = [own / "view_template.py", own / "dictionary.py", own / "sql_header.py", own / "layout.py", *rows]
+    code = [own / "view_template.py", own / "dictionary.py", own / "sql_file.py", own / "layout.py", *rows]
     files = [file for file in [RUN, *layout.files, *of_selections, *meanings, *code] if file.exists()]
     feeds = [layer.feeds for layer in (layout.current, layout.views)]
     texts = [file.read_text(encoding="utf-8") for file in files]

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
-from polyculture.cache.wanted import wanted_batches
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.extract.base import Extracted, Extractor, ResponseText
 from polyculture.extract.llm import asked_id

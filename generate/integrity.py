@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, Language
-from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.model import country_names
 from polyculture.cache.schema import Prompt
 from polyculture.generate.detection import detectable
 from polyculture.generate.findings import Finding, wrong_script

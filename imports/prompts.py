@@ -13,7 +13,7 @@ from functools import cached_property
 from babel import Locale, UnknownLocaleError
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.model import country_names
 from polyculture.imports.mapping import known_names
 
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing

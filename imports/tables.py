@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.workbook import open_workbook
+from polyculture.cache.spreadsheet import open_workbook
 from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, shown
 
 _SEPARATORS = "\t;,|"

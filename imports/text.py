@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.cldr import country_names, long_codes
+from polyculture.cache.catalog.model import country_names, long_codes
 from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS

@@ -82,7 +82,7 @@ class Validity:
 
 @dataclass(frozen=True)
 class Shown:
-    """A declared table that a command prints, with values of its parameters and columns (`cache.declared_table`)."""
+    """A declared table that a command prints, with values of its parameters and columns (`cache.sql_file`)."""
 
     file: Path
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 
 _FOLDER = Path(__file__).with_name("sql")
 

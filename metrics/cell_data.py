@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.intervals.assemblage import Assemblage, assemblage
 from polyculture.metrics.intervals.ratio import Numbers
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from polyculture.cache.schema.numbers import CELL, EVERY, UNNAMED, WITHOUT, Number
+from polyculture.cache.schema.measured import CELL, EVERY, UNNAMED, WITHOUT, Number
 from polyculture.metrics import MEASURE
 from polyculture.metrics.intervals.estimate import Estimate, are_dependent
 from polyculture.metrics.intervals.levels import (

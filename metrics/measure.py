@@ -9,14 +9,14 @@ from pathlib import Path
 import duckdb
 
 from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.layout import MAIN, file_of, selection_files
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.numbers import inputs_of, numbers_file, write_numbers
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
-from polyculture.cache.schema.numbers import Number
-from polyculture.cache.selections import MAIN, file_of, selection_files
+from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, MEASURE, METRICS
 from polyculture.metrics.cell_data import CellReader

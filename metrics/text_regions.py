@@ -19,7 +19,7 @@ import duckdb
 import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.intervals.estimate import Estimate, mean
 from polyculture.metrics.intervals.ratio import ratio_estimate
 from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInterval, wordings_interval

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.declared_table import OVER_ALL, limits
 from polyculture.cache.sanitize import replace_control_chars
-from polyculture.cache.sql_header import Header
+from polyculture.cache.sql_file import OVER_ALL, Header, limits
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
 from polyculture.reports.texts import texts

@@ -13,7 +13,7 @@ import pandas as pd
 
 from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_header import read_headers
+from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.reports.names import short

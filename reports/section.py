@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.declared_table import DeclaredTable, read_table
+from polyculture.cache.sql_file import DeclaredTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class ReportData:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of a section: the SQL file that declares it (`cache.declared_table`), with values of its parameters.
+    """A table of a section: the SQL file that declares it (`cache.sql_file`), with values of its parameters.
 
     `computed` gives the rows where no SQL does; the file's header then says what they are. `shortened` leaves some out
     where a page cannot carry all.

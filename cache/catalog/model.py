@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -193,3 +194,27 @@ def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
     if found:
         return f"Write {found!r}."
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
+
+
+@cache
+def country_names(language: str) -> Mapping[str, str]:
+    """The names of countries in a language of the catalogue, by ISO 3166 code, from Unicode's CLDR.
+
+    Empty for a language that CLDR lacks.
+    """
+    from babel import Locale, UnknownLocaleError  # here: few commands need it
+
+    try:
+        locale = Locale.parse(language.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        return {}
+    return dict(locale.territories)
+
+
+@cache
+def long_codes() -> Mapping[str, str]:
+    """ISO 3166 codes of two letters by those of three, where one stands for one."""
+    from babel.core import get_global
+
+    aliases = get_global("territory_aliases")
+    return {code: to[0] for code, to in aliases.items() if len(code) == 3 and code.isalpha() and len(to) == 1}

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from polyculture.cache.catalog.faults import explain
 from polyculture.cache.catalog.model import Catalog, Country, FormerState, Language, Region, Topic, country_remedy
 from polyculture.cache.errors import CatalogError, UserError
+from polyculture.cache.validation import explain
 
 BUILT_IN = Path(__file__).parent
 COUNTRIES, REGIONS = "countries.toml", "regions.toml"

@@ -17,15 +17,17 @@ from polyculture.cache.schema.generated import (
     CONDITIONS,
     Condition,
     Extraction,
+    ImportedFile,
+    ImportedPrompt,
+    ImportFailure,
     Mention,
     Prompt,
+    PublishedItem,
     Response,
     WantedResponse,
 )
-from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedItem
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
-from polyculture.cache.schema.measured import Judgement, PromptReview, SaturationInterval, VarianceComponent
-from polyculture.cache.schema.numbers import Number
+from polyculture.cache.schema.measured import Judgement, Number, PromptReview, SaturationInterval, VarianceComponent
 
 __all__ = [
     "ALL_CONDITIONS",

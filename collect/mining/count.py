@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.collect.mining.jobs import write_part
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS

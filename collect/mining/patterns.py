@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.catalog.faults import REMEDY, explain
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.cache.folding import fold_surface
+from polyculture.cache.validation import REMEDY, explain
 
 SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")

@@ -10,8 +10,9 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.errors import EngineError, did_you_mean, plain_words
+from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.cache.sanitize import but_not
+from polyculture.cache.validation import plain_words
 from polyculture.generate.engines.base import ModelSpec
 
 # Log-probabilities, hidden states, what is written of patched ones, attention, vocabularies, short answers of

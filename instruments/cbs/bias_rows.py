@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyculture.cache.schema.numbers import CELL, EVERY, WITHOUT, Number
+from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, weight_of
 from polyculture.instruments.cbs.bias import ContextScore, Numbers, Ties
 from polyculture.instruments.cbs.camel_draws import CamelDraws

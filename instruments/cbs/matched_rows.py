@@ -12,7 +12,7 @@ from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.bias import HALF, STRICT
 from polyculture.instruments.cbs.bias_rows import ScoreGroup

@@ -18,7 +18,7 @@ import numpy as np
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.cbs.bias import Numbers
 from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_score
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
-from polyculture.cache.workbook import open_workbook
+from polyculture.cache.spreadsheet import open_workbook
 from polyculture.instruments.datasets.model import SourceLocation
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.scored import QUERIES
 from polyculture.instruments.swaps.asking import PROMPT

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.papers.paper import Protocol
 from polyculture.instruments.papers.protocol import ScoredContext, Side, compared, taken
 from polyculture.instruments.papers.scored import QUERIES, Choice, Place

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.papers.answers_needed import Where, answers_needed
 from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_as_published
 from polyculture.instruments.papers.paper import Paper, Protocol

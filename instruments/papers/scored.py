@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.papers.protocol import ScoredContext, Side
 
 QUERIES = Path(__file__).parent / "queries"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.datasets.sentiments import LABELS
 from polyculture.instruments.swaps.layout import SWAPS

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.audit.scores import Numbers, Place, Share, share_limits
 
 _SQL = Path(__file__).with_name("sql")

@@ -33,7 +33,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.intervals.estimate import Estimate, Z, student
 
 Numbers = NDArray[np.float64]

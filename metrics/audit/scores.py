@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.intervals.ratio import ratio_estimate
 
 _SQL = Path(__file__).with_name("sql")

@@ -26,7 +26,7 @@ from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
 from polyculture.cache.schema import Judgement
 from polyculture.cache.spreadsheet import read_sheet_rows
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 
 SQL = Path(__file__).with_name("sql")
 JUDGED = ("mention", "specific", "link", "existence", "missed", "on_topic", "region")

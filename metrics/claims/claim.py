@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from polyculture.cache.catalog.faults import REMEDY as GENERAL
-from polyculture.cache.catalog.faults import explain
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.validation import REMEDY as GENERAL
+from polyculture.cache.validation import explain
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
 from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError, did_you_mean
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks, block_of
 from polyculture.metrics.comparison.effect import Effect, adjusted, mean_by_block, paired_effect
 from polyculture.metrics.comparison.wording_mean import mean_of_wordings

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from polyculture.cache.schema import VarianceComponent
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.components.design import Design, PromptValue, design
 from polyculture.metrics.components.inference import COMPONENTS, Component, variance_components
 from polyculture.metrics.components.power import Noise, noise_of_one_side, noise_of_sides

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from polyculture.cache.schema.numbers import EVERY, WITHOUT
+from polyculture.cache.schema.measured import EVERY, WITHOUT
 
 Level = tuple[str, ...]
 

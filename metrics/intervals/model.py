@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, groupby
 
 from polyculture.cache.schema import SaturationInterval
-from polyculture.cache.schema.numbers import EVERY, UNNAMED, WITHOUT
+from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 from polyculture.metrics.cell_data import Cell, CellReader, Sums
 from polyculture.metrics.intervals.assemblage import Assemblage, diversity_estimate
 from polyculture.metrics.intervals.diversity_estimators import (

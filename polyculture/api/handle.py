@@ -17,9 +17,9 @@ from polyculture.api.summary import as_html, summary_lines
 from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
+from polyculture.cache.layout import MAIN, SELECTIONS
 from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.selections import MAIN, SELECTIONS
 from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.running.layout import store_layout
 

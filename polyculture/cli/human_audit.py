@@ -15,7 +15,7 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.spreadsheet import require_csv
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows

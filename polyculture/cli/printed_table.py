@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.declared_table import OVER_ALL, REASONS, DeclaredTable, limits
-from polyculture.cache.selections import MAIN
+from polyculture.cache.layout import MAIN
+from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.tables import SHOWN_ROWS, cell, print_table
 from polyculture.console import say
 
 if TYPE_CHECKING:
     import duckdb
 
-    from polyculture.cache.sql_header import Header
+    from polyculture.cache.sql_file import Header
     from polyculture.experiment.workspace import Workspace
 
 _WORDINGS = ("wordings_low", "wordings_high")  # a second interval, of other wordings

@@ -38,8 +38,8 @@ def sql(
     from polyculture.cache.database import memory_limit
     from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
     from polyculture.cache.files import scratch_folder
+    from polyculture.cache.layout import SELECTIONS
     from polyculture.cache.queries import check_query, interrupted_after, query_faults
-    from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
     from polyculture.cli.options import UsageError

@@ -34,7 +34,7 @@ def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, o
 
 
 def _print(workspace: Workspace, shown: Shown) -> None:
-    from polyculture.cache.declared_table import read_table
+    from polyculture.cache.sql_file import read_table
     from polyculture.cache.store import open_store
     from polyculture.cli.printed_table import print_declared
     from polyculture.console import say

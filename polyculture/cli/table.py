@@ -88,7 +88,7 @@ def _describe(table: ReportTable) -> None:
 
 
 def _values(words: Sequence[str]) -> dict[str, Any]:
-    from polyculture.cache.sql_header import typed
+    from polyculture.cache.sql_file import typed
 
     unclear = [word for word in words if "=" not in word]
     if unclear:

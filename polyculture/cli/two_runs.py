@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from polyculture.cache.database import connect
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.layout import MAIN
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.selections import MAIN
 from polyculture.cache.store import open_store
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace, require_run

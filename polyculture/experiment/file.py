@@ -10,10 +10,11 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.read import read_toml
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean, plain_words
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from polyculture.cache.model_facts import Price
 from polyculture.cache.sanitize import but_not
 from polyculture.cache.schema import CONDITIONS, Condition
+from polyculture.cache.validation import plain_words
 from polyculture.experiment.sections import (
     GAZETTEER,
     PUBLISHED,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import current_store
 from polyculture.running.layout import store_layout
 

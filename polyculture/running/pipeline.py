@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Self
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.layout import MAIN
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES
-from polyculture.cache.selections import MAIN
 from polyculture.cache.store import current_store
 from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly

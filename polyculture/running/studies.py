@@ -15,8 +15,8 @@ from polyculture.cache.errors import (
     MissingDependencyError,
     PolycultureError,
     did_you_mean,
-    plain_words,
 )
+from polyculture.cache.validation import plain_words
 from polyculture.cache.worker import Step, Work, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.selections import MAIN, SELECTIONS
+from polyculture.cache.layout import MAIN, SELECTIONS
 from polyculture.reports.section import ReportTable
 
 if TYPE_CHECKING:

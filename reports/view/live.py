@@ -12,7 +12,7 @@ import duckdb
 from polyculture.cache.database import resident_memory
 from polyculture.cache.errors import StoreError
 from polyculture.cache.queries import LiveStore, check_query
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 
 SQL = Path(__file__).with_name("sql")
 # Types of values of a bounded length; any other is shown as text.

@@ -19,7 +19,7 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import METRICS, ComparisonRow, compare

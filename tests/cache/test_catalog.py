@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.catalog.cldr import country_names
+from polyculture.cache.catalog.model import country_names
 from polyculture.generate.names import read_names
 from polyculture.link.entity_json import Claims, best_targets, decoder
 

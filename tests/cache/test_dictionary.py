@@ -7,10 +7,10 @@ import tomllib
 import pytest
 
 from polyculture.cache.dictionary import COLUMNS, table_comments
+from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
-from polyculture.cache.selections import SELECTIONS
-from polyculture.cache.sql_header import read_headers
+from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import RUN
 from polyculture.running.layout import store_layout

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.cache.layout import SELECTIONS, Layer, Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.selections import SELECTIONS
 from polyculture.cache.store import open_store
 from tests.store_builder import StoreBuilder
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.layout import Layout
-from polyculture.cache.sql_header import Header
+from polyculture.cache.sql_file import Header
 from polyculture.cache.store import open_store
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import loaded
@@ -47,7 +47,7 @@ READY = """## Tables that are ready to read
 
 `polyculture table` lists them, `polyculture table NAME` says what the columns mean. `KEY=VALUE` is a parameter, or a
 column whose rows are chosen. The report has the same tables as downloads. A table is one SQL file whose header says all
-of this (`cache/sql_header.py`).
+of this (`cache/sql_file.py`).
 
 """
 LISTED = """## All views

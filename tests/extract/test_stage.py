@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.identity import content_id
@@ -24,7 +25,6 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import fill_store
-from polyculture.cache.wanted import wanted_batches
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.workbook import open_workbook
+from polyculture.cache.spreadsheet import open_workbook
 from polyculture.imports.files import kind_of, read_file
 from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
 from polyculture.imports.shapes import find_source
@@ -133,7 +133,7 @@ def test_a_cell_far_out_is_one_line_and_no_abort(tmp_path: Path, cell: str, told
 
 
 def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyculture.cache.workbook.LARGEST", 10 * 2**20)
+    monkeypatch.setattr("polyculture.cache.spreadsheet.LARGEST", 10 * 2**20)
     bomb = {"xl/sharedStrings.xml": b"<sst>" + b" " * (20 * 2**20) + b"</sst>"}
     file = workbook(tmp_path / "a.xlsx", {"S": [["text"], ["Pizza."]]}, bomb)
     with pytest.raises(UserError, match="more than 10 MiB unpacked"):

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyculture.cache.declared_table import read_table
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import compare

@@ -9,8 +9,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from polyculture.cache.declared_table import read_table
 from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.sql_file import read_table
 from polyculture.instruments.swaps import measure
 from polyculture.instruments.swaps.ratio import SideAnswers, difference, rate, ratio
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval

@@ -10,7 +10,7 @@ import pytest
 from icu4py.breakers import SentenceBreaker
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.sql_header import read_sql
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.running.layout import store_layout

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.selections import SELECTIONS
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.measure import measure

@@ -8,9 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from polyculture.cache.declared_table import DeclaredTable, limits, read_table
 from polyculture.cache.errors import StoreError
-from polyculture.cache.sql_header import Parameter, read_headers
+from polyculture.cache.sql_file import DeclaredTable, Parameter, limits, read_headers, read_table
 from polyculture.cache.view_template import open_view_template
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
