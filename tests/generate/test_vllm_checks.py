@@ -5,19 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
 
-import polyculture.generate.engines
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest
-from polyculture.generate.engines.base import TokenScore
 from polyculture.generate.engines.vllm.client import Client, ModelFacts
-from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.scoring import score
-from polyculture.generate.engines.vllm.verify import Verification, spread
 from tests.tiny_models import byte_level
 
 BLOCK = 16
@@ -115,61 +110,3 @@ def test_nothing_that_rests_on_a_wrong_cache_is_handed_out() -> None:
     with pytest.raises(EngineError):
         handed.extend(iter(lambda: next(rows), None))
     assert all(row == right[row.request_id, row.index] for row in handed)
-
-
-def test_continuations_are_spread_over_contexts_and_entities() -> None:
-    chosen = {request.request_id: request.continuations for request in spread(contexts(3, 9), 7)}
-    assert chosen == {
-        "0": ("dish 0", "dish 3", "dish 6"),
-        "1": ("dish 0", "dish 4"),
-        "2": ("dish 0", "dish 4"),
-    }
-    assert [len(one.continuations) for one in spread(contexts(2, 1), 9)] == [1, 1]
-    assert list(spread(contexts(2), 0)) == list(spread([], 3)) == []
-
-
-class SecondCopy:
-    """The transformers engine's part: the same arithmetic, or another."""
-
-    def __init__(self, off: float) -> None:
-        self.off, self.asked, self.opened = off, list[ScoreRequest](), 0
-
-    def score(self, requests: list[ScoreRequest]) -> Iterator[Scored]:
-        self.asked += requests
-        for row in scored(PrefixCachingModel(), requests, cached=False):
-            tokens = tuple(TokenScore(one.token, one.log_probability + self.off) for one in row.tokens)
-            yield Scored(row.request_id, row.index, tokens)
-
-
-@pytest.fixture
-def second(monkeypatch: pytest.MonkeyPatch) -> SecondCopy:
-    copy = SecondCopy(0.0)
-
-    @contextmanager
-    def opened(spec: ModelSpec, *_: Any) -> Iterator[SecondCopy]:
-        assert spec.model == "transformers:small"
-        copy.opened += 1
-        yield copy
-
-    monkeypatch.setattr(polyculture.generate.engines, "open_engine", opened)
-    return copy
-
-
-def verified(verification: Verification, requests: list[ScoreRequest]) -> list[ScoreRequest]:
-    return list(verification.before(cast("Client", PrefixCachingModel()), requests))
-
-
-def test_no_second_copy_is_loaded_unless_asked_for(second: SecondCopy) -> None:
-    assert verified(Verification(VllmOptions()), contexts(3)) == contexts(3)
-    assert second.opened == 0
-
-
-def test_a_second_copy_verifies_each_call_and_is_opened_once(second: SecondCopy) -> None:
-    verification = Verification(VllmOptions(verify_scores=4))
-    for _ in range(3):  # a call per language and type
-        assert verified(verification, contexts(6)) == contexts(6)
-    assert second.opened == 1
-    assert [len(request.continuations) for request in second.asked] == [1] * 12
-    second.off = 0.01
-    with pytest.raises(EngineError, match=r"of 'dish 0' the transformers engine gives another probability, by 0.01"):
-        verified(verification, contexts(6))

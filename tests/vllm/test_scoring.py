@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, Scoring, open_engine
 from polyculture.generate.engines.vllm.engine import VllmEngine
-from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.scoring import score
-from polyculture.generate.engines.vllm.verify import Verification
 
 pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 ENGLISH = "My grandmother came from a village by the sea, and on Sundays the whole family met. She always brought"
@@ -64,39 +60,6 @@ def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: 
 @pytest.mark.slow
 def test_the_model_served_over_http_gives_the_same_scores(engine: VllmEngine, served: Scoring) -> None:
     assert_equal(by_place(engine.score(REQUESTS)), by_place(served.score(REQUESTS)))
-
-
-def verify(engine: VllmEngine, model: Path, options: VllmOptions) -> list[ScoreRequest]:
-    """Requests that pass when the scores of `engine` are held against those of the model in a folder."""
-    verification = Verification(options)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine._client, "spec", ModelSpec(f"vllm:{model}"))
-        try:
-            return list(verification.before(engine._client, REQUESTS[:2]))
-        finally:
-            verification.close()
-
-
-def test_a_model_is_verified_by_a_second_copy_where_that_is_wanted(
-    engine: VllmEngine, model: Path, tmp_path: Path
-) -> None:
-    assert verify(engine, model, VllmOptions(verify_scores=4)) == REQUESTS[:2]
-    for file in model.iterdir():
-        (tmp_path / file.name).symlink_to(file)
-    (tmp_path / "config.json").unlink()
-    settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    (tmp_path / "config.json").write_text(json.dumps({**settings, "rms_norm_eps": 0.1}), encoding="utf-8")
-    with pytest.raises(EngineError, match=r"of ' rice with .*' the transformers engine gives another probability, by"):
-        verify(engine, tmp_path, VllmOptions(verify_scores=4))
-    assert verify(engine, tmp_path, VllmOptions()) == REQUESTS[:2]
-
-
-def test_where_it_cannot_be_verified_the_run_ends(
-    engine: VllmEngine, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("polyculture.cache.extras.find_spec", lambda _: None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[transformers\]'"):
-        verify(engine, model, VllmOptions(verify_scores=2))
 
 
 def test_what_cannot_be_scored_is_a_row_with_a_reason(engine: VllmEngine) -> None:

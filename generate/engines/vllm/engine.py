@@ -26,7 +26,6 @@ from polyculture.generate.engines.vllm.faults import wrong_folder
 from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.sampling import sample
 from polyculture.generate.engines.vllm.scoring import score
-from polyculture.generate.engines.vllm.verify import Verification
 
 
 class VllmEngine:
@@ -50,13 +49,11 @@ class VllmEngine:
             "bos": self.options.bos,
         }
         self._client = Client(self.spec, self._python, settings)
-        self._verification = Verification(self.options)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._verification.close()
         self._client.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
@@ -71,10 +68,9 @@ class VllmEngine:
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per continuation, in the order in which they finish; the context is computed once.
 
-        Raises `EngineError` where a sample of the scores differs from the model's scores without the prefix cache; with
-        the option `verify_scores` also where they differ from those of the transformers engine.
+        Raises `EngineError` where a sample of the scores differs from the model's scores without the prefix cache.
         """
-        return score(self._client, self._verification.before(self._client, requests))
+        return score(self._client, requests)
 
     def _find_python(self) -> str:
         """The interpreter that has vLLM: this one, or that of the option."""

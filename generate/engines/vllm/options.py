@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from polyculture.generate.engines.options import PACE, Decides, Options
 
@@ -36,8 +36,6 @@ class VllmOptions(Options):
     chat_template_kwargs: Annotated[Mapping[str, Any], Decides("answer")] = {}
     # For scoring: prepend the BOS token where the tokenizer itself does not.
     bos: Annotated[bool, Decides("score")] = False
-    # Continuations of each language and type that the transformers engine scores, too, with a second copy on the CPU.
-    verify_scores: Annotated[int, PACE] = Field(default=0, ge=0)
 
     @property
     def arguments(self) -> Mapping[str, Any]:
