@@ -113,7 +113,7 @@ def read_text(
     ending_raw = sanitizer.text("finish_reason", ending_raw, LONGEST_NAME)
     ending: Ending = "broken" if error else ending_of(ending_raw)
     split = split_reasoning(text or "", cut=ending == "cut", prompt_tail=prompt_tail)
-    body, mark = (None, None) if split.answer is None else end_turn(split.answer)
+    body, mark = (None, None) if split.answer is None else end_turn(split.answer, prompt_tail=prompt_tail)
     if mark is not None:
         ending = "whole" if ending in ("cut", "unknown") else ending
         sanitizer.notes.append(f"text: it ended at {mark}")

@@ -17,7 +17,9 @@ from typing import Any
 TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
 _MARKS = Path(__file__).with_name("reasoning.toml")
 _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
+_SIGNS = "<&◁["  # every mark begins with one of them
 _WORD = re.compile(r"\S")
+_GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
 _SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
 
 
@@ -62,15 +64,17 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     return _walk(text, marks, cut=cut, prompt_opened=opened is not None)
 
 
-def end_turn(text: str) -> tuple[str, str | None]:
+def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     """The text up to the first chat marker or invented turn, without the header of its own turn, and the mark that
-    ended it; None where nothing did. A marker in backticks is a part of the text."""
+    ended it; None where nothing did. A marker in backticks is a part of the text, as is `<s>struck through</s>`."""
     header = _headers().match(text)
-    body = text[header.end() :].lstrip() if header else text
-    for found in _turn_ends().finditer(body):
-        if body[: found.start()].endswith("`"):
-            continue
-        return body[: found.start()].rstrip(), found[0].strip()
+    struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
+    body = text[header.end() :].lstrip() if header and not struck else text
+    ends = [*_turn_ends().finditer(body), *(_next_question(prompt_tail).finditer(body) if prompt_tail else ())]
+    for found in sorted(ends, key=re.Match.start):
+        before = body[: found.start()]
+        if not before.endswith("`") and not (found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")):
+            return before.rstrip(), found[0].strip()
     return body, None
 
 
@@ -122,7 +126,7 @@ def _closing(marks: Sequence[_Mark], number: int) -> int | None:
 
 def _closes_alone(text: str, mark: _Mark) -> bool:
     """Whether a closing tag without an opening one ends reasoning, rather than being mentioned in a sentence."""
-    at_an_end = _begins_sentence(text, mark.start) or text[mark.end : mark.end + 1] in ("", "\n")
+    at_an_end = _begins_sentence(text, mark.start) or text[mark.end : mark.end + 1] == "\n"
     return mark.start <= _LONGEST_LONE and at_an_end
 
 
@@ -138,10 +142,9 @@ def _begins_sentence(text: str, place: int) -> bool:
 
 
 def _split_bare(text: str) -> Split | None:
-    for pair in _data()["pairs"]:
-        if pair.get("bare") and text.startswith(pair["open"]) and pair["close"] in text:
-            reasoning, _, answer = text.removeprefix(pair["open"]).partition(pair["close"])
-            return Split(answer.lstrip(), _joined([reasoning]))
+    for pair in _pairs():
+        if pair.bare and (begun := pair.open.match(text)) and (ended := pair.close.search(text, begun.end())):
+            return Split(text[ended.end() :].lstrip(), _joined([text[begun.end() : ended.start()]]))
     return None
 
 
@@ -171,36 +174,19 @@ def _opened(prompt_tail: str) -> str | None:
 
 def _marks(text: str) -> Iterator[_Mark]:
     """The marks of reasoning in a text, in their order."""
-    found = [_Mark(one.start(), one.end(), _key(one), _is_opening(one)) for one in _tags("names").finditer(text)]
-    for number, pair in enumerate(_data()["pairs"]):
-        if pair.get("bare"):
-            continue
-        for name, opens in (("open", True), ("close", False)):
-            if pair[name] not in text:  # nearly always, and found out in a tenth of the time
-                continue
-            found += [
-                _Mark(one.start(), _end_of(text, one.end(), pair[name]), f"pair {number}", opens)
-                for one in re.finditer(re.escape(pair[name]), text)
-            ]
+    if not any(sign in text for sign in _SIGNS):  # nearly always, and found out in a tenth of the time
+        return iter(())
+    # Any name closes any other: only the bracket must be the same.
+    found = [_Mark(one.start(), one.end(), one[0][0], _is_opening(one)) for one in _tags("names").finditer(text)]
+    for number, pair in enumerate(_pairs()):
+        opened = [] if pair.bare else [_Mark(*one.span(), f"pair {number}", True) for one in pair.open.finditer(text)]
+        if opened or (pair.lone and not pair.bare):
+            found += [*opened, *(_Mark(*one.span(), f"pair {number}", False) for one in pair.close.finditer(text))]
     return iter(sorted(found, key=lambda mark: (mark.start, -mark.end)))
 
 
-def _end_of(text: str, end: int, mark: str) -> int:
-    """Where a mark ends: behind the bracket of a tag that has attributes."""
-    if mark.startswith("<") and ">" not in mark:
-        closed = text.find(">", end, end + 200)
-        return end if closed < 0 else closed + 1
-    return end
-
-
-def _key(found: re.Match[str]) -> str:
-    """Equal for a tag and those that close it: its bracket and its name without prefix."""
-    named = (found["before"], found["behind"])
-    return f"{found[0][0]} {next(word for word in found.groups() if word and word not in named).casefold()}"
-
-
 def _is_opening(found: re.Match[str]) -> bool:
-    slash, sides = "/" in found[0][:3], (found["before"] or "") + (found["behind"] or "")
+    slash, sides = "/" in found[0][:5], (found["before"] or "") + (found["behind"] or "")
     return not slash and "end" not in sides.casefold()
 
 
@@ -213,18 +199,44 @@ def _tags(which: str) -> re.Pattern[str]:
     words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
     bracketed = "|".join(name.upper() for name in _data()["bracketed"])
     return re.compile(
-        rf"(?i:</?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>]{{0,200}})?>)"
+        rf"(?i:(?:<|&lt;)/?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>&]{{0,200}})?(?:>|&gt;))"
         rf"|\[/?({bracketed})\]"
         rf"|(?i:◁/?({words})▷)"
         rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A row of `pairs`."""
+
+    open: re.Pattern[str]
+    close: re.Pattern[str]
+    bare: bool = False
+    lone: bool = True
+
+
+@cache
+def _pairs() -> Sequence[_Pair]:
+    rows = _data()["pairs"]
+    return [_Pair(**{**row, "open": re.compile(row["open"]), "close": re.compile(row["close"])}) for row in rows]
+
+
 @cache
 def _turn_ends() -> re.Pattern[str]:
     turn = _data()["turn"]
     ends, roles = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles"))
-    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{ends}|\n[ \t]*\n(?:#{{2,4}} ?)?(?:{roles}) ?:", re.UNICODE)
+    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{ends}|\n[ \t]*\n(?:#{{2,4}} ?|\*\*)?(?:{roles}) ?[:：]")
+
+
+@cache
+def _next_question(prompt_tail: str) -> re.Pattern[str]:
+    """What asks the next question where a prompt ends with the name of an answer; else what no text has."""
+    for form in _data()["turn"]["forms"]:
+        answer, question = ("|".join(map(re.escape, form[name])) for name in ("answer", "question"))
+        if re.search(rf"(?:^|\n)[#* ]{{0,5}}(?:{answer})\**[ \n]?[:：]\**\s*$", prompt_tail):
+            return re.compile(rf"\n[#* ]{{0,5}}(?:{question})\**[ \n]?[:：]")
+    return re.compile(r"(?!)")
 
 
 @cache

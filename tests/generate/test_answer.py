@@ -124,6 +124,8 @@ TURNS = [
     ("Pizza.\n\n### User: And then?", "Pizza."),
     ("Pizza. `<|im_end|>` ends a turn.", "Pizza. `<|im_end|>` ends a turn."),
     ("User: who asks?", "User: who asks?"),
+    ("Pizza.\n\n用户：还有呢？", "Pizza."),
+    ("Pizza.\n\n**Usuario:** ¿Y luego?", "Pizza."),
 ]
 
 
@@ -134,6 +136,32 @@ def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
     assert found.raw == (raw if raw != text else None)
     ended = raw.startswith(("Pizza.<", "Pizza.\n", "<"))
     assert (found.ending == "whole", found.note is not None) == (ended, ended)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We ate <s>rice</s> bread, <s>at home</s>",
+        "<s>Rice</s> bread.",
+        "Some ask:\n\nQ: Is it hot?\nA: It is.",
+        "User manuals are long.\n\nUsers read them.",
+    ],
+)
+def test_ordinary_text_is_not_cut(text: str) -> None:
+    assert read_text(text, "stop").text == text
+
+
+@pytest.mark.parametrize(
+    ("tail", "raw"),
+    [
+        ("eat?\nA:", "Pizza.\nQ: And drink?\nA: Wine."),
+        ("\n答：", "Pizza.\n\n问：喝什么？"),
+        ("\n**Antwort:** ", "Pizza.\nFrage: Und?"),
+    ],
+)
+def test_next_question_in_the_form_of_the_prompt_ends_the_text(tail: str, raw: str) -> None:
+    assert read_text(raw, "length", prompt_tail=tail).text == "Pizza."
+    assert read_text(raw, "length", prompt_tail="what people eat").text == raw
 
 
 def test_usage_that_does_not_add_up_is_billed_by_the_total() -> None:

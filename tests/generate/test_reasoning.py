@@ -59,6 +59,15 @@ SPLITS = [
     ("The tag </think> closes it.", "The tag </think> closes it.", None),
     ("[thought] is a word [/thought]", "[thought] is a word [/thought]", None),
     ("<answer>Pizza</answer>", "<answer>Pizza</answer>", None),
+    ("<think>Hm.</thinking>Pizza.", "Pizza.", "Hm."),
+    ("&lt;think&gt;Hm.&lt;/think&gt;\nPizza &amp; pasta.", "Pizza &amp; pasta.", "Hm."),
+    ("<unused94>thought\nHm.<unused95>Pizza.", "Pizza.", "Hm."),
+    ("[unused16]Hm.[unused17]Pizza.", "Pizza.", "Hm."),
+    ("<|channel|>analysis Hm. <|channel|>final Pizza.", "Pizza.", "Hm."),
+    ("<details><summary>Thinking for 3 seconds</summary>Hm.</details>\nPizza.", "Pizza.", "Hm."),
+    ("<details><summary>Recipe</summary>Dough.</details>", "<details><summary>Recipe</summary>Dough.</details>", None),
+    ("They ask for food.</think>", "", "They ask for food."),
+    ("Reasoning is closed by </think>", "Reasoning is closed by </think>", None),
 ]  # fmt: skip
 
 

@@ -145,7 +145,7 @@ class Sampler:
         answer = read_text(
             self._loaded.tokenizer.decode(ids, skip_special_tokens=True),
             "length" if end is None else "stop",
-            prompt_tail=self._loaded.tokenizer.decode(ask.prompt[-TAIL:]) if not self._bare else "",
+            prompt_tail=self._loaded.tokenizer.decode(ask.prompt[-TAIL:]),
             usage=Usage(len(ask.prompt), len(ids)),
             version=self._loaded.version,
         )
