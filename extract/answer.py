@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from polyculture.cache.sanitize import mended
+from polyculture.extract.answer_lines import entity_lines
 from polyculture.extract.base import NamedEntity
 from polyculture.generate.engines.base import Ending
 
@@ -128,13 +129,17 @@ def write_answer(entities: Iterable[NamedEntity]) -> str:
 def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadAnswer:
     """The entities that an answer lists.
 
-    Raises `UnusableAnswerError`, with a message of one line, where it has no JSON, none of its entities can be read, or
-    it does not end. An answer that was cut keeps the entities that are whole.
+    Raises `UnusableAnswerError`, with a message of one line, where it lists nothing that can be read, or does not end.
+    An answer that was cut keeps the entities that are whole.
     """
     known = _known_kinds(kinds)
-    values, entities = _most_entities(text.removeprefix("\ufeff")[:_LONGEST], known)
-    if not values:
-        raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no JSON")
+    text = text.removeprefix("\ufeff")[:_LONGEST]
+    values, entities = _most_entities(text, known)
+    if not entities and not any(map(_is_empty, values)):
+        tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
+        entities = [entity for table in tables if (entity := _entity(table)) is not None]
+        if not entities:
+            raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no list of mentions")
     if len(entities) >= MOST_MENTIONS:
         raise UnusableAnswerError(f"the answer is endless: {len(entities)} mentions")
     good = tuple(
@@ -146,8 +151,6 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     if not good and (dropped or ending == "cut"):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
-    if not entities and not any(map(_is_empty, values)):
-        raise UnusableAnswerError("the answer has no list of mentions")
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
     notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
     return ReadAnswer(good, "; ".join(notes) or None)
@@ -208,8 +211,8 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0) -> Iterator[
             for inner in _json_values(value)[0]:
                 yield from _entities(inner, known, depth + 1)
     elif isinstance(value, list):
-        if len(value) == 2 and all(isinstance(one, str) for one in value) and _folded(value[1]) in known:
-            yield NamedEntity(*value)
+        if all(map(_is_pair, value)) and any(_folded(one[1]) in known for one in value):
+            yield from (NamedEntity(*one) for one in value)
             return
         for one in value:
             yield from _entities(one, known, depth + 1)
@@ -219,14 +222,23 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0) -> Iterator[
         if entity is not None:
             yield from [entity] if entity.text.strip() else []
             return
+        # Where one key or one content is a kind, the others are meant as kinds: unknown ones are dropped, and noted.
+        by_kind = any(_folded(str(key)) in known for key in value)
+        by_text = any(
+            _folded(one) in known for key, one in value.items() if isinstance(one, str) and key not in _FIELDS
+        )
         for key, content in value.items():
             texts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-            if _folded(str(key)) in known:
-                yield from (NamedEntity(one, str(key)) for one in texts if isinstance(one, str))
-            elif isinstance(content, str) and _folded(content) in known and str(key).casefold() not in _FIELDS:
+            if by_kind and texts and all(isinstance(one, str) for one in texts):
+                yield from (NamedEntity(one, str(key)) for one in texts)
+            elif by_text and isinstance(content, str):
                 yield NamedEntity(str(key), content)
             else:
                 yield from _entities(content, known, depth + 1)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
 
 
 def _entity(table: Mapping[str, Any]) -> NamedEntity | None:

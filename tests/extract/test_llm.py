@@ -57,8 +57,8 @@ def endless(text: str, attempt: int) -> str:
 @pytest.mark.parametrize(
     ("script", "error"),
     [
-        (lambda _text, _attempt: "Here are the entities: ramen, pork", "no JSON"),
-        (lambda _text, _attempt: "", "no JSON"),
+        (lambda _text, _attempt: "Here are the entities: ramen, pork", "no list of mentions"),
+        (lambda _text, _attempt: "", "no list of mentions"),
         (lambda _text, _attempt: '["ramen"]', "no list of mentions"),
         (lambda _text, _attempt: '{"mentions": ["ramen"]}', "no list of mentions"),
         (lambda _text, _attempt: answer(("ramen", "noodle thing")), "noodle thing"),
@@ -79,6 +79,7 @@ def test_an_answer_that_is_none_fails_after_all_attempts(script: Script, error: 
     assert "\n" not in one.error
 
 
+PLAIN = {"Aiko": "person", "ramen": "dish", "Kyoto": "place", "pork": "ingredient"}
 KEPT = {
     "prose around it": f"Sure! {GOOD} That is all.",
     "a mark before it": f"\ufeff{GOOD}",
@@ -104,6 +105,14 @@ KEPT = {
     "within a result": f'{{"result": {GOOD}}}',
     "JSON in a string": json.dumps(GOOD),
     "a text that is a number": GOOD.replace("[{", '[{"text": 5, "kind": "dish"}, {', 1),
+    "YAML": "mentions:\n" + "".join(f"- text: {t}\n  kind: {k}\n" for t, k in PLAIN.items()),
+    "a Markdown list": "Here they are:\n\n" + "".join(f"- **{t}** ({k.title()})\n" for t, k in PLAIN.items()),
+    "numbered lines": "".join(f"{n}. {t}: {k}\n" for n, (t, k) in enumerate(PLAIN.items(), 1)),
+    "a Markdown table": "| text | kind |\n|---|---|\n" + "".join(f"| {t} | {k} |\n" for t, k in PLAIN.items()),
+    "lists under kinds": "".join(f"**{k.title()}:**\n- {t}\n" for t, k in PLAIN.items()),
+    "an unknown kind among texts": json.dumps({**PLAIN, "fork": "utensil"}),
+    "an unknown kind among kinds": json.dumps({**{k: [t] for t, k in PLAIN.items()}, "utensil": ["fork"]}),
+    "an unknown kind among pairs": json.dumps([*PLAIN.items(), ["fork", "utensil"]]),
     "other names": GOOD.replace('"text"', '"entity"').replace('"kind"', '"entity_type"'),
 }  # fmt: skip
 
@@ -114,7 +123,7 @@ def test_what_is_good_in_an_answer_is_kept(name: str) -> None:
     (one,) = LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", TEXT)])
     assert (one.status, one.attempts) == ("ok", 1)
     assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto", "pork"}
-    assert ("utensil" in (one.note or "")) == (name == "one unknown kind")
+    assert ("utensil" in (one.note or "")) == ("unknown kind" in name)
 
 
 NAMED = {
@@ -127,6 +136,12 @@ NAMED = {
     "fields of an earlier form": '[{"text": "tacos", "kind": "dish"}]',
     "no fields but the name": '[{"name": "tacos", "kind": "dish"}]',
 }
+
+
+@pytest.mark.parametrize("raw", ["- ramen (dish)\n- a fork of wood", "- Good: I think so", "dish: ramen and pork"])
+def test_lines_that_are_not_clearly_entities_are_asked_again(raw: str) -> None:
+    with pytest.raises(UnusableAnswerError, match="has no list"):
+        read_answer(raw, FOOD.kinds, "whole")
 
 
 @pytest.mark.parametrize("form", NAMED)
