@@ -8,13 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
 from polyculture.metrics.claims.claim import read_claims
 from polyculture.metrics.claims.parts import Part, Store
 from polyculture.metrics.claims.verdict import Verdict, judge
+from polyculture.reports.headline import totals
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, difference, known, probability
-from polyculture.reports.reading import Reading
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.sections import CLAIMS
 from polyculture.reports.texts import texts
 
 COLUMNS = (
@@ -47,9 +49,15 @@ class Claims:
     lines: tuple[ClaimLine, ...]
 
 
-def claims_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
+def build(data: ReportData) -> Claims | None:
+    """The context of the section; None where nothing is linked."""
+    is_linked = totals(data.reading.rows(SQL / "health.sql")).get("linked")
+    return claims(data.frame(CLAIMS), data.names) if is_linked else None
+
+
+def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the shipped file, in its order."""
-    store = Store(reading.connection, names.native_pairs(manifest.languages))
+    store = Store(data.reading.connection, data.names.native_pairs(data.manifest.languages))
     return pd.DataFrame([_row(verdict) for verdict in judge(store, read_claims())], columns=list(COLUMNS))
 
 

@@ -16,6 +16,8 @@ from polyculture.metrics.comparison.selection import select
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, probability
 from polyculture.reports.reading import Reading
+from polyculture.reports.section import ReportData
+from polyculture.reports.sections import COMPARISONS
 from polyculture.reports.texts import texts
 
 AT_A_GLANCE = "native by model"  # the family that the opening shows
@@ -69,13 +71,21 @@ class Comparisons:
     tables: tuple[tuple[ComparisonTable, str], ...]
 
 
-def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
+def build(data: ReportData) -> Comparisons | None:
+    """The context of the section; None where nothing could be compared."""
+    found = comparisons(data.frame(COMPARISONS), data.manifest, data.names)
+    lines = {family: "Models" if family == "models" else "Country" for family in found if family != AT_A_GLANCE}
+    return Comparisons(tuple((found[family], line) for family, line in lines.items())) if found else None
+
+
+def comparison_frame(data: ReportData) -> pd.DataFrame:
     """The numbers of `polyculture compare`; a row is a metric of two sides, in the order of the page.
 
     `family` says over which rows p was adjusted: 'native by model' and 'native by country' are `compare --native --by
     model` and `--by country`; 'models' is of all pairs of models together. `q_report` is over all rows. `finding`
     numbers those that the opening shows, with intervals that allow for their having been picked (`select`).
     """
+    reading, manifest, names = data.reading, data.manifest, data.names
     found = [
         *_native(reading, manifest, names, "model"),
         *_native(reading, manifest, names, "country"),

@@ -4,51 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.chart import Mark
-from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.figure import Figure, Panel, key_of
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
-from polyculture.reports.texts import SectionTexts, texts
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.texts import SectionTexts, section_texts, texts
+
+TEXTS = Path(__file__).parent / "templates" / "components.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentsFigure:
-    """The context of the section."""
+class Components:
+    """The context of the section: a panel per metric, and lines on what cannot be told, and why."""
 
-    keys: tuple[Key, ...]
-    panels: tuple[Panel, ...]  # one per metric
-    untold: tuple[str, ...]  # lines: what cannot be told, and why
+    figure: Figure
+    untold: tuple[str, ...]
 
 
-def components(frame: pd.DataFrame, said: SectionTexts, manifest: Manifest, names: Names) -> ComponentsFigure | None:
+def build(data: ReportData) -> Components | None:
     """The figure from the rows of `sql/components.sql`; None where nothing is known."""
-    known = frame.dropna(subset=["share"])
-    if known.empty:
+    frame = data.reading.frame(SQL / "components.sql")
+    found = frame.dropna(subset=["share"])
+    if found.empty:
         return None
-    conditions = ordered(manifest.conditions, known["condition"])
-    metrics = ordered(list(texts().metrics), known["metric"])
-    order = said.words["order"]
-    panels = [_panel(metric, known[known["metric"] == metric], conditions, order, said, names) for metric in metrics]
+    said, names = section_texts(TEXTS), data.names
+    conditions = ordered(data.manifest.conditions, found["condition"])
+    metrics = ordered(list(texts().metrics), found["metric"])
+    panels = tuple(_panel(metric, found[found["metric"] == metric], conditions, said, names) for metric in metrics)
     keys = tuple(key_of(names.condition(condition), index) for index, condition in enumerate(conditions))
-    return ComponentsFigure(keys, tuple(panels), tuple(_untold(frame, order, names)))
+    figure = Figure(said.words["title"], said.words["caption"], (panels,), keys, None)
+    return Components(figure, tuple(_untold(frame, said.words["order"], names)))
 
 
-def _panel(
-    metric: str,
-    frame: pd.DataFrame,
-    conditions: Sequence[str],
-    order: Sequence[str],
-    said: SectionTexts,
-    names: Names,
-) -> Panel:
+def _panel(metric: str, frame: pd.DataFrame, conditions: Sequence[str], said: SectionTexts, names: Names) -> Panel:
     title = texts().metrics[metric].name
-    rows = ordered(order, frame["component"])
+    rows = ordered(said.words["order"], frame["component"])
     marks = [
         Mark(
             f"{title}, {names.condition(row['condition'])}, {row['component']}: {share(row['share'], 1)} "

@@ -2,80 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
+from itertools import groupby
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
 
 METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
-
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatorLine:
-    """A line of the table: a model over all languages (`language` is None), or in one."""
-
-    model: str
-    language: str | None
-    label: str
-    estimates: tuple[FormattedEstimate, ...]
-    responses: str
-    words: str  # of a response, on average; '–' over all languages, and where words are not set apart
-    characters: str
+Line = Mapping[str, Mapping[str, Any]]  # its rows by metric
 
 
-@dataclass(frozen=True, slots=True)
-class DiversityEstimators:
-    """The table: names of columns, and the lines of each model."""
-
-    columns: tuple[str, ...]
-    models: tuple[tuple[EstimatorLine, ...], ...]
-
-
-def diversity_estimators(rows: Sequence[Row], manifest: Manifest, names: Names) -> DiversityEstimators | None:
-    """The table from the rows of `sql/companions.sql`; None where no number is known."""
-    found = {(row["model"], row["language"], row["metric"]): row for row in rows if known(row["estimate"]) is not None}
-    metrics = [metric for metric in METRICS if any(metric == row["metric"] for row in found.values())]
+def diversity_estimators(data: ReportData) -> PageTable | None:
+    """A line per model and per model and language, from `sql/companions.sql`; None where no number is known."""
+    rows = data.reading.rows(SQL / "companions.sql")
+    found = [row for row in rows if row["estimate"] is not None]
+    metrics = [metric for metric in METRICS if any(metric == row["metric"] for row in found)]
     if not metrics:
         return None
-    size = next((row["rarefied_to"] for row in rows if row["metric"] == "rarefied"), None) or 0
-    models = [
-        tuple(
-            _line(model, language, found, metrics, names)
-            for language in (None, *ordered(manifest.languages, {place[1] for place in found if place[1]}))
-            if (model, language, "diversity") in found
-        )
-        for model in ordered(manifest.models, {place[0] for place in found})
-    ]
-    columns = tuple(texts().diversity_estimators[metric].format(size=count(size)) for metric in metrics)
-    return DiversityEstimators(columns, tuple(models))
+    size = count(next((row["rarefied_to"] for row in rows if row["metric"] == "rarefied"), None) or 0)
+    heads = {metric: texts().diversity_estimators[metric].format(size=size) for metric in metrics}
+    lines = {
+        place: {row["metric"]: row for row in own}
+        for place, own in groupby(found, key=lambda row: (row["model"], row["language"]))
+    }
+    columns = (
+        *(Column(head, partial(_number, metric)) for metric, head in heads.items()),
+        Column("Responses", lambda line: count(line["diversity"]["responses"]), is_size=True),
+        *(Column(name.capitalize(), partial(_length, name), is_size=True) for name in ("words", "characters")),
+    )
+    title = "Counts that can be compared"
+    caption = f"{title}, by model and language, with 95 % intervals"
+    return whole_table(
+        data,
+        {place: line for place, line in lines.items() if "diversity" in line},
+        columns,
+        title=title,
+        caption=caption,
+    )
 
 
-def _line(
-    model: str,
-    language: str | None,
-    found: Mapping[tuple[str, str | None, str], Row],
-    metrics: Sequence[str],
-    names: Names,
-) -> EstimatorLine:
-    label = names.language(language) if language else names.model(model)
-    cells = tuple(_estimate(found.get((model, language, metric))) for metric in metrics)
-    diversity = found[model, language, "diversity"]
-    lengths = (_length(diversity["words"]), _length(diversity["characters"]))
-    return EstimatorLine(model, language, label, cells, count(diversity["responses"]), *lengths)
+def _number(metric: str, line: Line) -> FormattedEstimate:
+    return estimate_of(line[metric], thin=False) if metric in line else lacking("undefined")
 
 
-def _length(value: float | None) -> str:
-    return "–" if known(value) is None else count(round(value or 0))
-
-
-def _estimate(row: Row | None) -> FormattedEstimate:
-    if row is None:
-        return lacking("undefined")
-    without = known(row["no_interval"]) or "no_interval"
-    return estimate(row["metric"], row["estimate"], row["low"], row["high"], without=without)
+def _length(name: str, line: Line) -> str:
+    """Of a response, on average; '–' over all languages, and where words are not set apart."""
+    value = known(line["diversity"][name])
+    return "–" if value is None else count(round(value))

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.reports.names import Names, ordered, short
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, share
-from polyculture.reports.texts import Metric
+from polyculture.reports.names import Names, short
+from polyculture.reports.numbers import count, estimate_of, known, share
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, TextCell, counted, model_table
+from polyculture.reports.texts import Metric, texts
 
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class TopItem:
-    """The item of the cell that one item dominates most, and where that is."""
-
-    label: str
-    place: Mapping[str, str]  # on the axes of the evidence, and the item to search for there
-    share: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class DominanceLine:
-    """A model and a topic."""
-
-    model: str
-    topic: str
-    name: str
-    estimate: FormattedEstimate
-    top: TopItem | None
-    responses: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +21,32 @@ class Dominance:
     """The context of the section."""
 
     metric: Metric
-    models: tuple[tuple[str, str, tuple[DominanceLine, ...]], ...]  # model, its name, its lines
+    table: PageTable
 
 
-def dominance(rows: Sequence[Row], metric: Metric, manifest: Manifest, names: Names) -> Dominance | None:
-    """The table from the rows of `sql/dominance.sql`; None where no number is known."""
-    found = {(row["model"], row["topic"]): row for row in rows if known(row["estimate"]) is not None}
-    if not found:
+def build(data: ReportData) -> Dominance | None:
+    """The table of the rows of `sql/dominance.sql`; None where no number is known."""
+    rows = [row for row in data.reading.rows(SQL / "dominance.sql") if row["estimate"] is not None]
+    if not rows:
         return None
-    topics = ordered(manifest.topics, {topic for _, topic in found})
-    models = ordered(manifest.models, {model for model, _ in found})
-    lines = {
-        model: tuple(_line(found[model, topic], names) for topic in topics if (model, topic) in found)
-        for model in models
-    }
-    return Dominance(metric, tuple((model, names.model(model), lines[model]) for model in models))
+    metric = texts().metrics["dominance"]
+    columns = (
+        Column(metric.name, lambda row: estimate_of(row, thin=False)),
+        Column("Largest share", lambda row: (row["qid"] and share(row["naming"], row["of_responses"])) or "–"),
+        Column("Its item, and where", lambda row: _item(row, data.names) if row["qid"] else "–", is_number=False),
+        Column("Responses", counted("responses"), is_size=True),
+    )
+    title = "Dominance by model and topic"
+    caption, place = f"{title}, with 95 % intervals", ("model", "topic")
+    return Dominance(metric, model_table(data, rows, columns, title=title, caption=caption, axis="topic", place=place))
 
 
-def _line(row: Row, names: Names) -> DominanceLine:
-    without = known(row["no_interval"]) or "no_interval"
-    number = estimate(row["metric"], row["estimate"], known(row["low"]), known(row["high"]), without=without)
-    top = _top(row, names) if known(row["qid"]) else None
-    return DominanceLine(row["model"], row["topic"], names.topic(row["topic"]), number, top, count(row["responses"]))
-
-
-def _top(row: Row, names: Names) -> TopItem:
-    label = known(row["label"]) or row["qid"]
+def _item(row: Row, names: Names) -> TextCell:
+    """The item of the cell that one item dominates most, and where that is."""
     axes = {"model": row["model"], "language": row["in_language"], "topic": row["topic"], "condition": row["condition"]}
     country = known(row["country"])
     place = {**axes, **({"country": country} if country else {}), "item": row["qid"]}
     where = ", ".join([names.language(row["in_language"]), names.condition(row["condition"]), names.country(country)])
     basis = f"{count(row['naming'])} of {count(row['of_responses'])} responses; {where}"
     often = f"most frequent in {count(row['cells_of_item'])} of {count(row['cells'])} cells"
-    return TopItem(short(label), place, share(row["naming"], row["of_responses"]) or "", f"{basis}; {often}")
+    return TextCell(short(known(row["label"]) or row["qid"]), f"{basis}; {often}", place)

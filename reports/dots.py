@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.metrics.intervals.levels import METHODS
-from polyculture.reports.headline import METRICS, ModelLines
+from polyculture.reports.headline import METRICS
+from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
 from polyculture.reports.texts import Metric, texts
 
@@ -57,23 +58,22 @@ class Dots:
     lines: tuple[DotLine, ...]
 
 
-def dots(numbers: Rows, models: Sequence[ModelLines]) -> Dots:
+def dots(numbers: Rows, lines: Mapping[tuple[str, str | None], Mapping[str, Any]], names: Names) -> Dots:
     """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them."""
     whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
     ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in METRICS}
-    scales = tuple(_scale(metric, *ends[metric]) for metric in METRICS)
-    lines = tuple(
-        DotLine(
-            line.model,
-            line.name,
-            tuple(
-                _mark(found, whole.get((line.model, metric)), *ends[metric])
-                for metric, found in zip(METRICS, line.whole.estimates, strict=True)
-            ),
-        )
-        for line in models
+    return Dots(
+        tuple(_scale(metric, *ends[metric]) for metric in METRICS),
+        tuple(
+            DotLine(
+                model,
+                names.model(model),
+                tuple(_mark(line[metric], whole.get((model, metric)), *ends[metric]) for metric in METRICS),
+            )
+            for (model, language), line in lines.items()
+            if language is None
+        ),
     )
-    return Dots(scales, lines)
 
 
 def _ends(rows: Rows, metric: str) -> tuple[float, float]:

@@ -6,12 +6,15 @@ import base64
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
 from markupsafe import Markup
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST_CSV = 20_000  # letters of a table in the page that are not packed: a page is under 5 MB
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
@@ -31,6 +34,22 @@ def packed(data: Any) -> Markup:
     """`data` as gzipped JSON in base64: a fifth of its size, and free of markup."""
     zipped = gzip.compress(orjson.dumps(data), mtime=0)
     return Markup(base64.b64encode(zipped).decode())  # noqa: S704  letters, digits, + / =
+
+
+def table_text(frame: pd.DataFrame) -> str:
+    """A frame's rows as CSV; a missing value is an empty cell."""
+    return csv_text(list(frame.columns), _rows(frame))
+
+
+def table_link(frame: pd.DataFrame) -> str:
+    """A `data:` address that downloads a frame's rows as CSV."""
+    return csv_link(list(frame.columns), _rows(frame))
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
+    from polyculture.reports.numbers import known
+
+    return ([known(value) for value in row] for row in frame.itertuples(index=False, name=None))
 
 
 def csv_link(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -1,17 +1,20 @@
-"""The metrics by model and language, and the counts that the report opens with."""
+"""The metrics by model and language, with the counts that they rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.model_facts import ModelFacts
-from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, wordings_interval
-from polyculture.reports.texts import Metric, texts
-from polyculture.reports.thin import FEWEST, rests_on
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, whole_table
+from polyculture.reports.texts import texts
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 
@@ -19,40 +22,65 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the table: a model over all languages, or in one."""
-
-    label: str
-    language: str | None
-    estimates: tuple[FormattedEstimate, ...]  # in the order of `METRICS`
-    responses: str
-    mentions: str
-    linked: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelLines:
-    """A model's lines: all languages together, then each."""
-
-    model: str
-    name: str
-    facts: str  # what the experiment file says of it: '' or 'US, 8B, open'
-    whole: Line
-    languages: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Headline:
-    """The context of the section: its metrics and its lines."""
+    """The context of the section."""
 
-    metrics: tuple[Metric, ...]
-    models: tuple[ModelLines, ...]
+    table: PageTable
     mentions: int
     measured: bool  # the numbers are of the present data
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
-    defined: tuple[tuple[str, FormattedEstimate], ...] = ()  # of models, without topics that the study does not define
-    wordings: tuple[str, ...] = ()  # sentences on the intervals of other wordings
+    defined: tuple[tuple[str, FormattedEstimate], ...]  # of models, without topics that the study does not define
+    wordings: tuple[str, ...]  # sentences on the intervals of other wordings
     fewest: int = FEWEST  # linked items: numbers that rest on fewer are grey
+
+
+def build(data: ReportData) -> Headline:
+    """The table of the four metrics, from the rows of `sql/headline.sql` and `sql/health.sql`."""
+    numbers, health = data.reading.rows(SQL / "headline.sql"), data.reading.rows(SQL / "health.sql")
+    is_measured = bool(data.reading.rows(SQL / "methods.sql"))
+    columns = (
+        *(_metric_column(name, is_measured=is_measured) for name in METRICS),
+        Column("Responses", partial(_size, "extracted"), is_size=True),
+        Column("Mentions", partial(_size, "mentions"), is_size=True),
+        Column("Linked", partial(_size, "linked"), is_size=True),
+    )
+    title = "Metrics by model and language"
+    return Headline(
+        whole_table(
+            data,
+            model_lines(numbers, health, data.manifest),
+            columns,
+            title=title,
+            caption=f"{title}, with 95 % intervals",
+            note=partial(_note, data),
+        ),
+        totals(health).get("mentions", 0),
+        is_measured,
+        tuple(map(data.names.condition, data.manifest.conditions)),
+        defined_granularity(numbers, data.manifest, data.names),
+        wordings_notes(numbers),
+    )
+
+
+def _metric_column(name: str, *, is_measured: bool) -> Column:
+    metric = texts().metrics[name]
+
+    def cell(line: Mapping[str, Any]) -> FormattedEstimate:
+        found: FormattedEstimate = line[name]
+        # Before anything is measured the page says so once, and not in each cell.
+        return found if is_measured or found.value is None else replace(found, missing=None)
+
+    return Column(metric.name, cell, unit=metric.unit)
+
+
+def _size(fact: str, line: Mapping[str, Any]) -> str:
+    return count(line["facts"].get(fact, 0))
+
+
+def _note(data: ReportData, model: str) -> str:
+    """What the experiment file says of a model: 'US, 8B, open'."""
+    facts = ModelFacts(**data.manifest.model_facts.get(model, {})).described
+    return "; ".join(filter(None, (facts, "All languages")))
 
 
 def totals(health: Rows) -> dict[str, int]:
@@ -61,27 +89,17 @@ def totals(health: Rows) -> dict[str, int]:
     return {fact: sum(int(row[fact]) for row in health) for fact in facts}
 
 
-def model_lines(numbers: Rows, health: Rows, manifest: Manifest, names: Names) -> tuple[ModelLines, ...]:
-    """The table of the four metrics, from the rows of `sql/headline.sql` and `sql/health.sql`."""
-    estimates = {(row["model"], row["language"], row["metric"]): row for row in numbers}
-    lines = []
+def model_lines(numbers: Rows, health: Rows, manifest: Manifest) -> dict[tuple[str, str | None], dict[str, Any]]:
+    """By model and language, None for all: what was counted (`facts`), and each of the metrics as printed."""
+    found = {(row["model"], row["language"], row["metric"]): row for row in numbers}
+    lines: dict[tuple[str, str | None], dict[str, Any]] = {}
     for model in manifest.models:
         own = [row for row in health if row["model"] == model]
-        whole = _line(model, None, "All languages", estimates, totals(own), manifest)
-        languages = [
-            _line(
-                model,
-                code,
-                names.language(code),
-                estimates,
-                totals([r for r in own if r["language"] == code]),
-                manifest,
-            )
-            for code in ordered(manifest.languages, [row["language"] for row in own])
-        ]
-        facts = ModelFacts(**manifest.model_facts.get(model, {})).described
-        lines.append(ModelLines(model, names.model(model), facts, whole, tuple(languages)))
-    return tuple(lines)
+        for language in (None, *(row["language"] for row in own)):
+            facts = totals([row for row in own if language in (None, row["language"])])
+            printed = {name: _estimate(found.get((model, language, name)), name, facts, manifest) for name in METRICS}
+            lines[model, language] = {"facts": facts, **printed}
+    return lines
 
 
 def defined_granularity(numbers: Rows, manifest: Manifest, names: Names) -> tuple[tuple[str, FormattedEstimate], ...]:
@@ -91,9 +109,7 @@ def defined_granularity(numbers: Rows, manifest: Manifest, names: Names) -> tupl
     for model in manifest.models:
         every, some = (whole.get((model, metric)) for metric in ("granularity", "granularity_defined"))
         if every and some and known(some["estimate"]) is not None and _cells(some) < _cells(every):
-            without = known(some["no_interval"]) or "no_interval"
-            value = estimate("granularity", some["estimate"], some["low"], some["high"], without=without)
-            found.append((names.model(model), value))
+            found.append((names.model(model), estimate_of(some, "granularity", thin=False)))
     return tuple(found)
 
 
@@ -101,28 +117,13 @@ def _cells(row: Mapping[str, Any]) -> int:
     return int(row["cells"] + row["missing"])
 
 
-def _line(
-    model: str,
-    language: str | None,
-    label: str,
-    estimates: Mapping[tuple[str, str | None, str], Mapping[str, Any]],
-    facts: Mapping[str, int],
-    manifest: Manifest,
-) -> Line:
-    found = [_estimate(metric, estimates.get((model, language, metric)), facts, manifest) for metric in METRICS]
-    sizes = [count(facts.get(fact, 0)) for fact in ("extracted", "mentions", "linked")]
-    return Line(label, language, tuple(found), *sizes)
-
-
 def _estimate(
-    metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest
+    row: Mapping[str, Any] | None, metric: str, facts: Mapping[str, int], manifest: Manifest
 ) -> FormattedEstimate:
     if row is None or known(row["estimate"]) is None:
         reason = why_missing(metric, facts, manifest)
         return lacking("not_measured" if row is None and reason in ("no_pair", "undefined") else reason)
-    without = known(row["no_interval"]) or "no_interval"
-    found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
-    return replace(found, wordings=wordings_interval(row, metric), thin=rests_on(row["incidences"]))
+    return estimate_of(row)
 
 
 def wordings_notes(numbers: Rows) -> tuple[str, ...]:

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
+from polyculture.reports.headline import totals
+from polyculture.reports.limits import limits
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, share
-from polyculture.reports.resolution import Resolution
+from polyculture.reports.numbers import FEWEST, count, decimal, share
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.sections import THIN
+from polyculture.reports.table_section import Column as TableColumn
+from polyculture.reports.table_section import PageTable, TextCell, model_table
 from polyculture.reports.texts import Column, Warning, texts
-from polyculture.reports.thin import FEWEST, ThinMetric
 
 _REASONS = 3  # of failures
-_PLACES = 6  # a warning names the worst places
+_PLACES = 6  # a warning names the worst places, and a metric those that rest on the least
 
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A count, its share where it has one, and whether the share is worth a warning."""
-
-    count: str
-    share: str | None
-    bad: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HealthLine:
-    """A language of a model, in the order of `texts().health`."""
-
-    language: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelHealth:
-    """A model's lines."""
-
-    model: str
-    name: str
-    lines: tuple[HealthLine, ...]
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +46,83 @@ class FrequentFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinMetric:
+    """How many numbers of a metric rest on fewer than `FEWEST` linked items, and those that rest on the fewest."""
+
+    metric: str
+    thin: str
+    numbers: str
+    places: tuple[str, ...]
+    more: str  # how many others; empty for none
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """The context of the section."""
 
     columns: tuple[Column, ...]
-    models: tuple[ModelHealth, ...]
+    table: PageTable
     notices: tuple[Notice, ...]
     answered: int
-    resolution: Resolution | None
+    resolution: PageTable | None  # None where no mention was looked up
     failures: tuple[FrequentFailure, ...]  # the most frequent reasons
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
     thin: tuple[ThinMetric, ...]
     fewest: int = FEWEST
 
 
-Rows = Sequence[Mapping[str, Any]]
+def build(data: ReportData) -> Health:
+    """The context from what the store holds."""
+    rows = data.reading.rows(SQL / "health.sql")
+    return Health(
+        texts().health,
+        _health_table(data, rows),
+        notices(rows, data.names),
+        totals(rows).get("answered", 0),
+        _resolution(data),
+        frequent_failures(data.reading.lines(SQL / "failures.sql")),
+        bool(limits(data.manifest)),
+        thin_metrics(data.frame(THIN).to_dict("records"), data.names),
+    )
 
 
-def health_table(health: Rows, manifest: Manifest, names: Names) -> tuple[ModelHealth, ...]:
-    """The health table, in the order of the experiment file."""
-    found = {(row["model"], row["language"]): row for row in health}
-    return tuple(
-        ModelHealth(
-            model,
-            names.model(model),
-            tuple(
-                HealthLine(names.language(code), tuple(_cell(found[model, code], column) for column in texts().health))
-                for code in ordered(manifest.languages, [language for own, language in found if own == model])
-            ),
-        )
-        for model in manifest.models
+def _health_table(data: ReportData, rows: Rows) -> PageTable:
+    columns = [TableColumn(column.name, partial(_count, column), column.says) for column in texts().health]
+    title = "Health of the data by model and language"
+    return model_table(data, rows, columns, title=title, caption=title, axis="language")
+
+
+def _count(column: Column, row: Mapping[str, Any]) -> TextCell:
+    """A count, its share where it has one, and whether the share is worth a warning."""
+    bad = any(_exceeds(warning, row) for warning in texts().warnings if warning.count == column.count)
+    part = share(row[column.count], row[column.of]) if column.of else None
+    return TextCell(count(row[column.count]), part or "", bad=bad)
+
+
+def _resolution(data: ReportData) -> PageTable | None:
+    """A line per model and language, a column per topic: mentions without an item, and names per item."""
+    rows = [row for row in data.reading.rows(SQL / "resolution.sql") if row["looked_up"]]
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        own = lines.setdefault((row["model"], row["language"]), {"model": row["model"], "language": row["language"]})
+        own[f"topic {row['topic']}"] = row
+    topics = ordered(data.manifest.topics, [row["topic"] for row in rows])
+    columns = [TableColumn(data.names.topic(topic), partial(_without_item, topic)) for topic in topics]
+    title, caption = (
+        "Mentions without an item, by topic and language",
+        ("Mentions without an item, and names per item, by topic and language"),
+    )
+    found = list(lines.values())
+    return model_table(data, found, columns, title=title, caption=caption, axis="language") if found else None
+
+
+def _without_item(topic: str, line: Mapping[str, Any]) -> TextCell | str:
+    row = line.get(f"topic {topic}")
+    if row is None:
+        return "–"
+    names = row["surfaces_per_entity"]
+    return TextCell(
+        share(row["nil"], row["looked_up"]) or "", "no item" if names is None else f"{names:.1f} names an item"
     )
 
 
@@ -110,11 +138,6 @@ def frequent_failures(failures: Rows) -> tuple[FrequentFailure, ...]:
         FrequentFailure(row["stage"], row["reason"], count(row["rows"]), count(row["retryable"]))
         for row in failures[:_REASONS]
     )
-
-
-def _cell(row: Mapping[str, Any], column: Column) -> Cell:
-    bad = any(_exceeds(warning, row) for warning in texts().warnings if warning.count == column.count)
-    return Cell(count(row[column.count]), share(row[column.count], row[column.of]) if column.of else None, bad)
 
 
 def _exceeds(warning: Warning, row: Mapping[str, Any]) -> bool:
@@ -139,3 +162,23 @@ def _place(row: Mapping[str, Any], warning: Warning, names: Names) -> str:
     model = f"{names.model(row['model'])}, " if len(names.models) > 1 else ""
     counts = f"{count(row[warning.count])} of {count(row[warning.of])}"
     return f"{model}{names.language(row['language'])}: {_share(row, warning)} ({counts})"
+
+
+def thin_metrics(rows: Sequence[Mapping[Hashable, Any]], names: Names) -> tuple[ThinMetric, ...]:
+    """A line per metric that has thin numbers, from rows in the order of `sql/thin.sql`."""
+    found = []
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        own = [row for row in rows if row["metric"] == metric]
+        places = tuple(_thin_place(row, names) for row in own[:_PLACES])
+        more = count(len(own) - _PLACES) if len(own) > _PLACES else ""
+        name = texts().metrics[metric].name
+        found.append(ThinMetric(name, count(len(own)), count(own[0]["numbers"]), places, more))
+    return tuple(found)
+
+
+def _thin_place(row: Mapping[Hashable, Any], names: Names) -> str:
+    """'Spanish, neutral, smollm2: 1.00 of 6 items'."""
+    items, value = int(row["incidences"]), decimal(row["estimate"], row["metric"])
+    return (
+        f"{names.place(row, 'country', 'condition', 'model')}: {value} of {items} {'item' if items == 1 else 'items'}"
+    )

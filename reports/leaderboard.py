@@ -11,6 +11,8 @@ from polyculture.reports.figures.by_model import board_figure, line_id
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
@@ -52,6 +54,12 @@ class Leaderboards:
     """The context of the section."""
 
     boards: tuple[Board, ...]
+
+
+def build(data: ReportData) -> Leaderboards | None:
+    """The context of the section; None where no two models have the same metric."""
+    found = boards(data.reading.lines(SQL / "leaderboard.sql"), data.board_titles, data.names)
+    return Leaderboards(found) if found else None
 
 
 def boards(rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> tuple[Board, ...]:

@@ -19,10 +19,9 @@ from polyculture.reports.escaping import latex_text
 from polyculture.reports.headline import METRICS
 from polyculture.reports.latex import LONGEST
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import decimal, known
+from polyculture.reports.numbers import FEWEST, decimal, known, rests_on
 from polyculture.reports.reading import SQL
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST, rests_on
 
 WIDTH = "8.5cm"  # of the table: one of a paper's two columns
 _NAME = "2.7cm"  # of the models' names, which break into lines

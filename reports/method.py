@@ -9,12 +9,37 @@ from typing import Any
 
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.schema import PromptReview
+from polyculture.metrics.prompt_review import review_standing
+from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count
-from polyculture.reports.prompt_review import PromptReviews
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
 from polyculture.reports.texts import Metric, texts
 
 _HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedLanguage:
+    """A line of the table; a share is None where no judge said."""
+
+    language: str
+    reviewed: int
+    templates: int
+    judges: int
+    natural: float | None
+    same: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReviews:
+    """The languages that somebody has reviewed, and those that nobody has."""
+
+    reviewed: tuple[ReviewedLanguage, ...]
+    unreviewed: tuple[str, ...]
+    changed: int  # judgements of templates that changed since, or are not asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,39 @@ class Method:
     views: tuple[View, ...]
     version: str
     experiment: str
+
+
+def build(data: ReportData) -> Method:
+    """The context from the manifest, the store's layout and the reviews of prompts."""
+    manifest, reading = data.manifest, data.reading
+    return Method(
+        data.about_texts,
+        manifest.n,
+        tuple(texts().metrics[metric] for metric in METRICS),
+        prompt_reviews(reading.rows(SQL / "review_templates.sql"), reading.rows(SQL / "reviews.sql"), data.names),
+        intervals(reading.rows(SQL / "methods.sql")),
+        facts(manifest, data.names),
+        store_views(data.layout),
+        manifest.polyculture,
+        manifest.experiment,
+    )
+
+
+def prompt_reviews(
+    templates: Sequence[Mapping[str, Any]], reviews: Sequence[Mapping[str, Any]], names: Names
+) -> PromptReviews:
+    """From the rows of `review_templates.sql` and `reviews.sql`."""
+    asked = {row["template_id"]: row["language"] for row in templates if row["template_id"] is not None}
+    found = review_standing(asked, [PromptReview(**row) for row in reviews])
+    lines = [
+        ReviewedLanguage(names.language(one.language), one.reviewed, one.templates, one.judges, one.natural, one.same)
+        for one in found
+        if one.reviewed
+    ]
+    known = {one.language for one in found if one.reviewed}
+    languages = dict.fromkeys(row["language"] for row in templates)
+    unreviewed = [names.language(language) for language in languages if language not in known]
+    return PromptReviews(tuple(lines), tuple(unreviewed), sum(one.changed for one in found))
 
 
 def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[Intervals, ...]:

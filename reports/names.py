@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from polyculture.cache.catalog import Catalog
+from polyculture.reports.numbers import known
 from polyculture.reports.texts import texts
 
 LONGEST_LABEL = 300  # letters of a name from outside
@@ -70,6 +72,14 @@ class Names:
             country: place for place, region in enumerate(self.catalog.regions.values()) for country in region.countries
         }
         return sorted(countries, key=lambda country: order.get(country, len(order)))
+
+    def place(self, row: Mapping[Hashable, Any], *axes: str) -> str:
+        """'Spanish with English, neutral, smollm2': what a row says of `axes`. An only model is not named."""
+        parts = [self.language(row["language"])]
+        if known(row.get("other_language")):
+            parts = [f"{parts[0]} with {self.language(row['other_language'])}"]
+        shown = [axis for axis in axes if known(row.get(axis)) and (axis != "model" or len(self.models) > 1)]
+        return ", ".join([*parts, *(getattr(self, axis)(row[axis]) for axis in shown)])
 
     def native(self, language: str, country: str) -> bool:
         """Is the language native in the country?"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,9 @@ from polyculture.reports.texts import texts
 _SPACE = "\u00a0"  # does not break
 _COUNTS = ("diversity", "hill_1", "hill_2", "rarefied", "at_coverage")
 _SIGNED = ("specificity_gain", "difference")
+FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
+
+Row = Mapping[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,12 @@ class FormattedEstimate:
     p: str | None = None  # of a difference
     wordings: str | None = None  # the interval of other wordings and names, where there is one
     thin: str | None = None  # 'n = 6' where it rests on few linked items
+
+    @property
+    def says(self) -> str:
+        """'0.42, 0.35 to 0.50; other wordings: 0.30 to 0.55; n = 6'"""
+        others = f"other wordings: {self.wordings}" if self.wordings else None
+        return "; ".join(filter(None, (f"{self.value}, {self.interval or self.missing}", others, self.thin)))
 
 
 def estimate(
@@ -46,10 +55,23 @@ def estimate(
     return FormattedEstimate(shown, f"{decimal(low, metric)} to {decimal(high, metric)}", None, said)
 
 
-def wordings_interval(row: Mapping[str, Any], metric: str) -> str | None:
-    """The interval of other wordings and names of a row of `numbers`; None where there is none."""
+def estimate_of(row: Row, metric: str = "", *, thin: bool = True) -> FormattedEstimate:
+    """The estimate of a row of `numbers` with its interval, and that of other wordings where the row has one.
+
+    `metric` is the row's own unless it is given. Without `thin`, few linked items are not told.
+    """
+    metric = metric or row["metric"]
+    without = known(row.get("no_interval")) or "no_interval"
+    found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
     low, high = known(row.get("wordings_low")), known(row.get("wordings_high"))
-    return None if low is None or high is None else f"{decimal(low, metric)} to {decimal(high, metric)}"
+    others = None if low is None or high is None else f"{decimal(low, metric)} to {decimal(high, metric)}"
+    return replace(found, wordings=others, thin=rests_on(row.get("incidences")) if thin else None)
+
+
+def rests_on(incidences: Any) -> str | None:
+    """'n = 6' where a number rests on fewer than `FEWEST` linked items; None where it rests on more, or on unknown."""
+    found = known(incidences)
+    return f"n = {count(found)}" if found is not None and found < FEWEST else None
 
 
 def lacking(reason: str) -> FormattedEstimate:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import Share, audit_scores
-from polyculture.reports.asked import implied_countries, second_intervals, wordings_and_names
+from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import Findings, findings, wanted
-from polyculture.reports.headline import model_lines, totals
+from polyculture.reports.headline import METRICS, Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.limits import ExtractionError, Limit, by_construction, extraction_error, limits
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, share
+from polyculture.reports.numbers import count, known, share
 from polyculture.reports.quote import Evidence, Quote, quote
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
+from polyculture.reports.texts import texts
 from polyculture.reports.trust import Fact, trust
 
 _ASKED = "SELECT DISTINCT language FROM {view}"
@@ -81,7 +83,7 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         facts,
         _counts(facts, entities),
         findings(frame, data.names),
-        dots(numbers, model_lines(numbers, health, data.manifest, data.names)),
+        dots(numbers, model_lines(numbers, health, data.manifest), data.names),
         quote(evidence, wanted(frame)),
         trust(health, thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
@@ -138,3 +140,39 @@ def _counts(facts: dict[str, int], entities: int) -> Counts:
     return Counts(
         count(asked), count(answered), share(answered, asked), count(mentions), share(linked, mentions), count(entities)
     )
+
+
+def wordings_and_names(wordings: int, names: int, shared: bool) -> str | None:
+    """'3 wordings, 2 names each'; `shared` names are said to be so. None where nothing was asked.
+
+    `names` is the number of persons of a country and sex in one wording; 0 says nothing of them.
+    """
+    if not wordings:
+        return None
+    said = _counted(wordings, "wording")
+    if names:
+        said += f", {_counted(names, 'name')} each"
+    return f"{said} (wordings share names)" if shared else said
+
+
+def implied_countries(rows: Rows, names: Names) -> tuple[str, ...]:
+    """Each country of `sql/implied_countries.sql` with the languages whose prompts name persons of it."""
+    found = []
+    for country, group in groupby(rows, key=lambda row: str(row["country"])):
+        languages = ", ".join(names.language(str(row["language"])) for row in group)
+        found.append(f"{names.country(country)} (only by names of persons, in {languages})")
+    return tuple(found)
+
+
+def second_intervals(numbers: Rows, wordings: int) -> str | None:
+    """A sentence on the intervals of other wordings in the table of models; None with fewer than three wordings."""
+    if wordings < FEWEST_WORDINGS:
+        return None
+    of_models = [row for row in numbers if row["language"] is None and row["metric"] in METRICS]
+    given = [known(row["wordings_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
+    key = "all" if all(given) else "some" if any(given) else "none"
+    return texts().second_intervals[key]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -14,11 +14,10 @@ from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
 from polyculture.reports.building import BuiltSection
-from polyculture.reports.escaping import packed
+from polyculture.reports.escaping import packed, table_link
 from polyculture.reports.opening import opening
 from polyculture.reports.quote import Evidence
 from polyculture.reports.section import ReportData, ReportTable
-from polyculture.reports.table_csv import table_link
 
 _FOLDER = Path(__file__).parent
 _SCRIPT = (

@@ -15,7 +15,7 @@ Importing this module loads neither DuckDB nor pandas, as `section`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,26 +30,44 @@ _TEMPLATE = Path(__file__).parent / "templates" / "table.html.jinja"
 
 
 @dataclass(frozen=True, slots=True)
+class TextCell:
+    """A cell that is no measured number; `note` stands below it in small print.
+
+    `place` leads to the evidence: codes by axis, and the item to search for there. `bad` is worth a warning.
+    """
+
+    text: str
+    note: str = ""
+    place: Mapping[str, str] = field(default_factory=dict)
+    bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its head, the cell of a row, and what is shown over the head."""
+    """A column: its head, the cell of a row, and what is shown over the head. A size is what other columns rest on."""
 
     head: str
-    cell: Callable[[Row], FormattedEstimate | str]
+    cell: Callable[[Row], FormattedEstimate | TextCell | str]
     hint: str = ""
     is_number: bool = True
+    is_size: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a table."""
+    """A line of a table; with a `place` its label leads to the evidence. A `whole` line stands above its parts."""
 
     label: str
-    cells: tuple[FormattedEstimate | str, ...]
+    cells: tuple[FormattedEstimate | TextCell | str, ...]
+    place: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines of one model under a common head."""
+    """Lines of one model, under a common head or, without one, below a line of the whole model."""
 
     model: str
     head: str
@@ -84,10 +102,13 @@ def page_table(
     by: Sequence[str] = ("dataset", "form"),
     head: Callable[[Row], str] = lambda row: f", {row['dataset']}, {row['form']}",
     label: Callable[[Row, Names], str] = place_label,
+    line_head: str = "Language, culture: type",
+    place: Sequence[str] = (),
 ) -> PageTable:
     """The table of rows, grouped by model, in the experiment file's order, and by the columns `by`.
 
-    The head of a group is the model's name and what `head` says of the group's first row.
+    The head of a group is the model's name and what `head` says of the group's first row. The columns of `place` are
+    axes of the evidence, where a line leads.
     """
     from polyculture.reports.names import ordered
 
@@ -99,11 +120,67 @@ def page_table(
         Group(
             model,
             f"{data.names.model(model)}{head(own[0])}",
-            tuple(Line(label(row, data.names), tuple(column.cell(row) for column in columns)) for row in own),
+            tuple(
+                Line(
+                    label(row, data.names),
+                    tuple(column.cell(row) for column in columns),
+                    {axis: row[axis] for axis in place},
+                )
+                for row in own
+            ),
         )
         for (model, *_), own in sorted(found.items(), key=lambda one: (models.index(one[0][0]), *one[0][1:]))
     ]
-    return PageTable(title, caption, "Language, culture: type", tuple(columns), tuple(groups))
+    return PageTable(title, caption, line_head, tuple(columns), tuple(groups))
+
+
+def model_table(
+    data: ReportData,
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    *,
+    title: str,
+    caption: str,
+    axis: str,
+    place: Sequence[str] = (),
+) -> PageTable:
+    """The table of rows that are a model and a language, or a model and a topic (`axis`), in the experiment's order."""
+    from polyculture.reports.names import ordered
+
+    asked = {"language": data.manifest.languages, "topic": data.manifest.topics}[axis]
+    order = ordered(asked, [row[axis] for row in rows])
+    return page_table(
+        data, sorted(rows, key=lambda row: order.index(row[axis])), columns, title=title, caption=caption, by=(),
+        head=lambda _: "", label=lambda row, names: getattr(names, axis)(row[axis]), line_head=f"Model, {axis}",
+        place=place,
+    )  # fmt: skip
+
+
+def whole_table(
+    data: ReportData,
+    lines: Mapping[tuple[str, str | None], Row],
+    columns: Sequence[Column],
+    *,
+    title: str,
+    caption: str,
+    note: Callable[[str], str] = lambda _: "",
+) -> PageTable:
+    """A line per model, with the `note` on it, and below it one per language; `lines` are by model and language."""
+    from polyculture.reports.names import ordered
+
+    def line(model: str, language: str | None) -> Line:
+        cells = tuple(column.cell(lines[model, language]) for column in columns)
+        if language is None:
+            return Line(data.names.model(model), cells, {"model": model}, note(model), whole=True)
+        return Line(data.names.language(language), cells, {"model": model, "language": language})
+
+    groups = []
+    for model in ordered(data.manifest.models, [model for model, _ in lines]):
+        own = [language for of, language in lines if of == model]
+        languages = ordered(data.manifest.languages, [language for language in own if language is not None])
+        every = [None, *languages] if None in own else languages
+        groups.append(Group(model, "", tuple(line(model, language) for language in every)))
+    return PageTable(title, caption, "Model, language", tuple(columns), tuple(groups))
 
 
 def table_section(

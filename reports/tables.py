@@ -17,11 +17,11 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
+from polyculture.reports.escaping import table_text
 from polyculture.reports.latex import latex_table
 from polyculture.reports.names import Names
 from polyculture.reports.section import ReportTable, Section
 from polyculture.reports.sections import OWN_SECTIONS
-from polyculture.reports.table_csv import table_text
 
 
 class TableFormat(StrEnum):

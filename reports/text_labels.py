@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.catalog.model import NO_REGION
-from polyculture.cache.manifest import Manifest
 from polyculture.metrics.text_regions import RegionShare, region_shares
-from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, wordings_interval
-from polyculture.reports.texts import SectionTexts
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
+from polyculture.reports.section import ReportData
+from polyculture.reports.sections import TEXT_REGIONS
+from polyculture.reports.table_section import Column, PageTable, TextCell, page_table
+from polyculture.reports.texts import section_texts
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+TEXTS = Path(__file__).parent / "templates" / "text_regions.toml"
 MOST_REGIONS = 6  # with more, as those of M49, the section would be a wall of numbers
 Row = Mapping[str, Any]
-_SHARE = "specificity"  # a metric that is written as a share
 _LEFT_OUT = ("refused", "empty", "failed", "unread")
-
-
-@dataclass(frozen=True, slots=True)
-class TextsLine:
-    """A model's texts in a language, under a condition, on a topic."""
-
-    place: str
-    shares: tuple[FormattedEstimate, ...]
-    labelled: str
-    left_out: str  # what became of the others, in words
-    unplaced: str
-
-
-@dataclass(frozen=True, slots=True)
-class TextLabels:
-    """The context of the section."""
-
-    labels: tuple[str, ...]
-    models: tuple[tuple[str, str, tuple[TextsLine, ...]], ...]  # model, its name, its lines
+_PLACE = ("model", "language", "condition", "topic")
 
 
 def shown_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
@@ -49,54 +34,60 @@ def shown_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
     return region_shares(store) if 0 < found[0][0] <= MOST_REGIONS else []
 
 
-def region_names(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The regions' names for people, by code."""
-    query = "SELECT DISTINCT region, region_name FROM known_countries WHERE region IS NOT NULL"
-    return dict(store.sql(query).fetchall())
-
-
-def shares_frame(shares: Sequence[RegionShare]) -> pd.DataFrame:
+def shares_frame(data: ReportData) -> pd.DataFrame:
     """The table that the section exports: a row is a label's share in a place, with what became of all texts there."""
     import pandas as pd
 
+    shares = shown_shares(data.reading.connection)
     rows = [{**{k: v for k, v in asdict(one).items() if k != "counts"}, **asdict(one.counts)} for one in shares]
     return pd.DataFrame(rows)
 
 
-def text_labels(
-    shares: pd.DataFrame, regions: Mapping[str, str], texts: SectionTexts, manifest: Manifest, names: Names
-) -> TextLabels | None:
-    """The section's context from the rows of `shares_frame`; None where no text is labelled."""
-    rows: list[Row] = [{str(k): known(v) for k, v in row.items()} for row in shares.to_dict("records")]
+def build(data: ReportData) -> PageTable | None:
+    """The section's table from the rows of `shares_frame`; None where no text is labelled."""
+    shares = data.frame(TEXT_REGIONS).to_dict("records")
+    rows: list[Row] = [{str(k): known(v) for k, v in row.items()} for row in shares]
     if not any(row["labelled"] for row in rows):
         return None
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    shown = [texts.words["labels"][label] if label in NO_REGION else regions[label] for label in labels]
+    said = section_texts(TEXTS)
+    names = dict(data.reading.connection.sql(_NAMES).fetchall())
+    labels = {row["label"]: said.words["labels"].get(row["label"]) or names[row["label"]] for row in rows}
     several = len({(row["language"], row["condition"]) for row in rows}) > 1
-    models = []
-    for model in ordered(manifest.models, {row["model"] for row in rows}):
-        places = groupby((row for row in rows if row["model"] == model), key=_place)
-        lines = tuple(_line(list(group), several, texts, names) for _, group in places)
-        models.append((model, names.model(model), lines))
-    return TextLabels(tuple(shown), tuple(models))
+    lines = [
+        {**own[0], "shares": {row["label"]: row for row in own}}
+        for _, found in groupby(rows, key=lambda row: tuple(row[name] for name in _PLACE))
+        if (own := list(found))
+    ]
+    columns = (
+        *(Column(name, partial(_share, label)) for label, name in labels.items()),
+        Column(said.words["labelled"], partial(_labelled, said.words["left_out"]), is_size=True),
+        Column(said.words["unplaced"], lambda row: count(row["unplaced"]), is_size=True),
+    )
+    return page_table(
+        data, lines, columns, title=said.title, caption=said.words["caption"], by=(), head=lambda _: "",
+        label=partial(_place, several=several, all_topics=said.words["all"]), line_head=said.words["line"],
+    )  # fmt: skip
 
 
-def _place(row: Row) -> tuple[Any, ...]:
-    return row["language"], row["condition"], row["topic"]
+_NAMES = "SELECT DISTINCT region, region_name FROM known_countries WHERE region IS NOT NULL"
 
 
-def _line(rows: Sequence[Row], several: bool, texts: SectionTexts, names: Names) -> TextsLine:
-    one = rows[0]
-    topic = texts.words["all"] if one["topic"] is None else names.topic(one["topic"])
-    place = [topic, *([names.language(one["language"]), names.condition(one["condition"])] if several else [])]
-    left = {**one, "missing": one["asked"] - sum(one[name] for name in ("labelled", *_LEFT_OUT))}
-    said = [f"{count(left[name])} {word}" for name, word in texts.words["left_out"].items() if left[name]]
-    labelled = f"{count(one['labelled'])} of {count(one['asked'])}"
-    return TextsLine(", ".join(place), tuple(map(_estimate, rows)), labelled, ", ".join(said), count(one["unplaced"]))
+def _place(row: Row, names: Names, *, several: bool, all_topics: str) -> str:
+    topic = all_topics if row["topic"] is None else names.topic(row["topic"])
+    return ", ".join(
+        [topic, *([names.language(row["language"]), names.condition(row["condition"])] if several else [])]
+    )
 
 
-def _estimate(row: Row) -> FormattedEstimate:
+def _labelled(words: Mapping[str, str], row: Row) -> TextCell:
+    """How many texts have a label, and what became of the others."""
+    left = {**row, "missing": row["asked"] - sum(row[name] for name in ("labelled", *_LEFT_OUT))}
+    said = [f"{count(left[name])} {word}" for name, word in words.items() if left[name]]
+    return TextCell(f"{count(row['labelled'])} of {count(row['asked'])}", ", ".join(said))
+
+
+def _share(label: str, line: Row) -> FormattedEstimate:
+    row = line["shares"][label]
     if row["share"] is None:
         return lacking("unanswered")
-    found = estimate(_SHARE, row["share"], row["low"], row["high"], without=row["no_interval"] or "no_interval")
-    return replace(found, wordings=wordings_interval(row, _SHARE))
+    return estimate_of({**row, "estimate": row["share"]}, "specificity")  # as it is written: a share

@@ -10,8 +10,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.reports.headline import totals
 from polyculture.reports.limits import STARTER, by_construction
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, share
-from polyculture.reports.thin import FEWEST, place_of
+from polyculture.reports.numbers import FEWEST, count, share
 
 Rows = Sequence[Mapping[str, Any]]
 _SHARES = (("Linked", "linked", "mentions", "of mentions"), ("Off-language", "off_language", "answered", "of texts"),
@@ -58,7 +57,8 @@ def _thinnest(thin: Sequence[Mapping[Any, Any]], names: Names) -> Fact:
         return Fact("Thinnest number", f"≥ {FEWEST}", "linked items under every number of the figures")
     row = min(thin, key=lambda row: int(row["incidences"]))
     items = int(row["incidences"])
-    says = f"linked {'item' if items == 1 else 'items'}: {place_of(row, names)}; {count(len(thin))} below {FEWEST}"
+    where = names.place(row, "country", "condition", "model")
+    says = f"linked {'item' if items == 1 else 'items'}: {where}; {count(len(thin))} below {FEWEST}"
     return Fact("Thinnest number", count(items), says)
 
 

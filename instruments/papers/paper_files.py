@@ -11,8 +11,8 @@ from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
+from polyculture.reports.escaping import table_text
 from polyculture.reports.paper_tables.published import PublishedCell
-from polyculture.reports.table_csv import table_text
 
 PERCENT = ("cbs", "qa", "ner", TOKENS, "texts")  # measures that the papers print in per cent
 CELLS = "cells"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.chart import Mark
-from polyculture.reports.figures.figure import Figure, Key, Panel, make_figure
+from polyculture.reports.figures.figure import COUNTS, Figure, Key, Panel, make_figure, number_mark
 from polyculture.reports.figures.kinds import FEWEST_IN_BOX, SHORT, WIDE, axis_limits, boxes
 from polyculture.reports.figures.style import SHAPES
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import decimal, estimate, known
+from polyculture.reports.numbers import FEWEST, decimal, rests_on
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST, rests_on
 
-_COUNTS = ("diversity",)  # a count of few is no share of few
+_NO_INTERVAL = ("low", "high")  # columns that means over models have not
 
 
 def country_boxes(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
@@ -32,52 +30,46 @@ def topic_boxes(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Nam
 
 
 def _figure(name: str, metric: str, by: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    found = frame.dropna(subset=["estimate"])
-    if metric not in _COUNTS:
-        found = found.assign(thin=[rests_on(items) is not None for items in found["incidences"]])
-    else:
-        found = found.assign(thin=False)
-    found = found.assign(
-        value=found["estimate"].astype(float),
-        chosen=[names.native(str(row.language), str(row.country)) for row in found.itertuples()],
-        row=found["country"],
-    )
+    found = frame.reindex(columns=[*frame.columns, *(name for name in _NO_INTERVAL if name not in frame)])
+    found = found.dropna(subset=["estimate"]).astype({"estimate": float, "low": float, "high": float})
+    native = [names.native(str(row.language), str(row.country)) for row in found.itertuples()]
+    few = [metric not in COUNTS and rests_on(items) is not None for items in found["incidences"]]
+    found = found.assign(value=found["estimate"], row=found["country"], chosen=native, thin=few)
     limits = _limits(metric, found)
     groups = ordered(manifest.models if by == "model" else manifest.topics, found[by])
     panels = [_panel(metric, by, one, found[found[by] == one], limits, manifest, names) for one in groups]
-    native, middle, single, thin = texts().figures[name].keys
     boxed = found.groupby([by, "country"]).agg(many=("value", "size"), thin=("thin", "mean"))
+    shown = (
+        True,
+        (boxed["many"] >= FEWEST_IN_BOX).any(),
+        (boxed["many"] < FEWEST_IN_BOX).any(),
+        (boxed["thin"] > 0.5).any(),
+    )
+    marks = ((SHAPES["D"], 1), ("▭", 0), ("○", 0), ("▯", 0))
     keys = [
-        Key(native, SHAPES["D"], 1),
-        *([Key(middle, "▭")] if (boxed["many"] >= FEWEST_IN_BOX).any() else []),
-        *([Key(single, "○")] if (boxed["many"] < FEWEST_IN_BOX).any() else []),
-        *([Key(thin, "▯")] if (boxed["thin"] > 0.5).any() else []),
+        Key(label, *mark)
+        for label, mark, is_shown in zip(texts().figures[name].keys, marks, shown, strict=True)
+        if is_shown
     ]
     missing = manifest.why_without("explicit") or "unlinked"
     return make_figure(name, [panels], keys, missing, metric=metric, values={"fewest": str(FEWEST)})
 
 
 def _panel(
-    metric: str,
-    by: str,
-    one: str,
-    own: pd.DataFrame,
-    limits: tuple[float, float],
-    manifest: Manifest,
-    names: Names,
+    metric: str, by: str, one: str, own: pd.DataFrame, limits: tuple[float, float], manifest: Manifest, names: Names
 ) -> Panel:
     title = names.model(one) if by == "model" else names.topic(one)
     countries = names.by_region(ordered(manifest.countries, own["country"]))
     groups = {str(country): group for country, group in own.groupby("country")}
-    marks = [_native_mark(metric, row, names) if row.chosen else None for row in own.itertuples()]
-    own = own.assign(mark=pd.Series(marks, own.index, dtype=object))
+    places = [{"country": row["country"], "language": row["language"]} for row in own.to_dict("records")]
+    marks = [
+        number_mark(row, metric, place, names, "native") if row["chosen"] else None
+        for row, place in zip(own.to_dict("records"), places, strict=True)
+    ]
     said = _above(metric, own)
     name = texts().metrics[metric].name
-    place = {"low": float("nan"), "high": float("nan")} if "low" not in own else {}
     chart = boxes(
-        own.assign(**place)[["row", "value", "low", "high", "thin", "chosen", "mark"]].astype(
-            {"low": float, "high": float}
-        ),
+        own.assign(mark=pd.Series(marks, own.index, dtype=object)),
         alternative=f"{name}, {title}. {said}",
         rows={country: names.country(country) for country in countries},
         says={country: _box_mark(metric, country, groups[country], names) for country in countries},
@@ -104,15 +96,6 @@ def _box_mark(metric: str, country: str, own: pd.DataFrame, names: Names) -> Mar
     return Mark(f"{said}{rest}", {"country": country})
 
 
-def _native_mark(metric: str, row: Any, names: Names) -> Mark:
-    low, high = known(getattr(row, "low", None)), known(getattr(row, "high", None))
-    found = estimate(metric, row.value, low, high, without=known(getattr(row, "no_interval", None)) or "no_interval")
-    where = f"{names.country(row.country)}, {names.language(row.language)}, native"
-    few = f"; {rests_on(row.incidences)}" if row.thin else ""
-    said = f"{where}: {found.value}, {found.interval or found.missing}{few}"
-    return Mark(said, {"language": row.language, "country": row.country})
-
-
 def _above(metric: str, own: pd.DataFrame) -> str:
     """A sentence on how often the native language is above the median of all languages."""
     asked: Sequence[pd.DataFrame] = [
@@ -127,6 +110,6 @@ def _above(metric: str, own: pd.DataFrame) -> str:
 def _limits(metric: str, found: pd.DataFrame) -> tuple[float, float]:
     if metric == "granularity":
         return 0.0, 1.0
-    ends = found[[column for column in ("value", "low", "high") if column in found]].astype(float)
+    ends = found[["value", "low", "high"]]
     low, high = axis_limits(ends)
     return (min(low, 1.05 * float(ends.min().min())) if metric == "specificity_gain" else low), high

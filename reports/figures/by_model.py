@@ -22,9 +22,8 @@ from polyculture.reports.figures.figure import (
 from polyculture.reports.figures.kinds import axis_limits, bars, dots, lines, size_ticks
 from polyculture.reports.figures.style import MUTED, SERIES
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, decimal, estimate, known, share
+from polyculture.reports.numbers import FEWEST, count, decimal, estimate, known, share
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST
 
 Row = Mapping[str, Any]
 WHOLE = ""  # the row of all topics
@@ -33,7 +32,7 @@ _WIDER = 1.05
 _PARTS = {"only_here": SERIES[0], "in_both": MUTED, "only_there": SERIES[1]}
 
 
-def granularity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def granularity_marks(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/granularity.sql`: a mark per model and language."""
     found = frame.dropna(subset=["estimate"])
     models = ordered(manifest.models, found["model"])
@@ -50,7 +49,7 @@ def granularity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
     return make_figure("granularity", [panels], model_keys(models, names), "unmentioned", values=said)
 
 
-def consensus_by_topic(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def by_topic(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/consensus_by_topic.sql`: topics in the experiment's order, below all of them."""
     said = texts().figures["consensus_by_topic"]
     found = frame.dropna(subset=["estimate"])
@@ -119,7 +118,7 @@ def line_id(board: int, group: int, line: int) -> str:
     return f"board-{board}-{group}-{line}"
 
 
-def saturation(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def saturation_curves(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/saturation.sql`: a small panel per topic, all on one scale."""
     found = frame[frame["entities"] > 0]
     models = ordered(manifest.models, found["model"])
@@ -216,7 +215,7 @@ def _board_limits(frame: pd.DataFrame, goal: str) -> tuple[float, float]:
 def _board_mark(label: str, row: Row, to: str, names: Names) -> Mark:
     found = estimate("difference" if row["goal"] == "zero" else "rate", row["estimate"], row["low"], row["high"])
     rests = f"{count(row['contexts'])} contexts"
-    said = f"{names.model(row['model'])}, {label}: {found.value}, {found.interval or found.missing}; {rests}"
+    said = f"{names.model(row['model'])}, {label}: {found.says}; {rests}"
     return Mark(said, to=to)
 
 

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure as Drawing
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.style import MARKERS, SHAPES
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, decimal, estimate, known, wordings_interval
+from polyculture.reports.numbers import FEWEST, count, decimal, estimate_of, known, rests_on
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST, rests_on
 
 Row = Mapping[Hashable, Any]
+COUNTS = ("diversity",)  # a count of few is no share of few: it is never grey
 
 
 class Drawable(Protocol):
@@ -110,26 +110,20 @@ def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names:
     """The columns row, value, low, high, mark and thin for `dots`; `axes` are those that a mark's label names."""
     chosen = frame.rename(columns={row: "row", "estimate": "value"})[["row", "value", "low", "high"]]
     found = frame.to_dict("records")
-    chosen = chosen.astype({"value": float, "low": float, "high": float})
-    return chosen.assign(
-        mark=pd.Series([_mark(one, metric, axes, names) for one in found], chosen.index, dtype=object),
+    marks = [number_mark(one, metric, {axis: one[axis] for axis in axes}, names) for one in found]
+    return chosen.astype({"value": float, "low": float, "high": float}).assign(
+        mark=pd.Series(marks, chosen.index, dtype=object),
         thin=[rests_on(one.get("incidences")) or "" for one in found],
     )
 
 
-def _mark(row: Row, metric: str, axes: Sequence[str], names: Names) -> Mark:
-    place = {axis: row[axis] for axis in axes}
-    where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
+def number_mark(row: Row, metric: str, place: Mapping[str, str], names: Names, note: str = "") -> Mark:
+    """'smollm2, Japanese: 0.42, 0.35 to 0.50; n = 6': what a number is, and the `place` that it leads to."""
+    where = ", ".join([*(getattr(names, axis)(code) for axis, code in place.items()), *filter(None, [note])])
     if known(row["estimate"]) is None:
         return Mark(where, place)
-    without = known(row.get("no_interval")) or "no_interval"
-    found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
-    others = wordings_interval({str(name): value for name, value in row.items()}, metric)
-    other_wordings = f"; other wordings: {others}" if others else ""
-    few = rests_on(row.get("incidences"))
-    return Mark(
-        f"{where}: {found.value}, {found.interval or found.missing}{other_wordings}{f'; {few}' if few else ''}", place
-    )
+    found = estimate_of(row, metric, thin=metric not in COUNTS)
+    return Mark(f"{where}: {found.says}", place)
 
 
 def cells(frame: pd.DataFrame, row: str, column: str, metric: str) -> pd.DataFrame:
@@ -191,17 +185,5 @@ def basis(frame: pd.DataFrame) -> str:
 
 def _where(rows: Sequence[Row], value: str, metric: str, names: Names) -> str:
     alike = [row for row in rows if decimal(row["estimate"], metric) == value]
-    return f"{value}, {_place(alike[0], names) if len(alike) == 1 else f'in {len(alike)} places'}"
-
-
-def _place(row: Row, names: Names) -> str:
-    parts = [names.language(row["language"])]
-    if known(row.get("other_language")):
-        parts = [f"{parts[0]} with {names.language(row['other_language'])}"]
-    if known(row.get("country")):
-        parts.append(names.country(row["country"]))
-    if known(row.get("topic")):
-        parts.append(names.topic(row["topic"]))
-    if len(names.models) > 1 and known(row.get("model")):
-        parts.append(names.model(row["model"]))
-    return ", ".join(parts)
+    where = names.place(alike[0], "country", "topic", "model") if len(alike) == 1 else f"in {len(alike)} places"
+    return f"{value}, {where}"

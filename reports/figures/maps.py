@@ -19,16 +19,15 @@ from polyculture.reports.figures.figure import (
 )
 from polyculture.reports.figures.heat import Heat, codes
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, decimal, known
+from polyculture.reports.numbers import FEWEST, count, decimal, known
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST
 
 GAIN = "specificity_gain"
 FIRST = "explicit"  # the condition whose maps of specificity stand open
 SELDOM = ("audience", "implicit_male", "implicit_female")  # conditions that not all runs ask: told only where they were
 
 
-def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/specificity.sql`: maps per model; those that name no country stand in a fold."""
     said = texts().figures["specificity"]
     found = {
@@ -90,7 +89,7 @@ def trust(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     )  # fmt: skip
 
 
-def consensus(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def pair_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/consensus.sql`: a map per model over all topics, and one per topic in a fold."""
     said = texts().figures["consensus"]
     found = frame.dropna(subset=["estimate"])

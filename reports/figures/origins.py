@@ -18,7 +18,7 @@ REST = "more"  # the column of the rest: it leads to no entities of its own
 KINDS = ("several", "former state", "other", "none")
 
 
-def origins(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+def origin_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """Asked about X, answered from Y: from the rows of `sql/origins.sql`, a map per model in the order of regions."""
     countries = _countries(frame)
     is_country = frame["origin_kind"] == "country"

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
+from polyculture.reports.escaping import table_text
 from polyculture.reports.paper_tables.published import PublishedCell
 from polyculture.reports.paper_tables.study_tables import OVERVIEW, StudyCell, StudyTable
-from polyculture.reports.table_csv import table_text
 
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "setting", "value", "low", "high", "no_interval", "ours",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.reports.escaping import latex_text
+from polyculture.reports.escaping import latex_text, table_text
 from polyculture.reports.latex import LONGEST, signs
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import decimal
+from polyculture.reports.numbers import FEWEST, decimal
 from polyculture.reports.paper_tables.published import PublishedCell
 from polyculture.reports.paper_tables.study_beside import Beside, rounded
 from polyculture.reports.paper_tables.study_tables import (
@@ -22,9 +22,7 @@ from polyculture.reports.paper_tables.study_tables import (
     StudyCell,
     StudyTable,
 )
-from polyculture.reports.table_csv import table_text
 from polyculture.reports.texts import texts
-from polyculture.reports.thin import FEWEST
 
 _OF_TWO = (BY_COUNTRY, BY_PAIR)  # tables with a row per model and language
 

@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from polyculture.reports.numbers import rests_on
 from polyculture.reports.reading import Reading
-from polyculture.reports.thin import rests_on
 
 SQL = Path(__file__).with_name("makieval.sql")
 DEFINED = "granularity_defined"

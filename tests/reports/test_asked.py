@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.reports.asked import second_intervals, wordings_and_names
+from polyculture.reports.opening import second_intervals, wordings_and_names
 from polyculture.reports.report import write_report
 from polyculture.reports.texts import texts
 from tests.store_builder import StoreBuilder

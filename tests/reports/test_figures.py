@@ -15,7 +15,7 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures.by_country import country_boxes
-from polyculture.reports.figures.by_model import consensus_by_topic, saturation
+from polyculture.reports.figures.by_model import by_topic, saturation_curves
 from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.heat import Heat, plain_heads
@@ -176,7 +176,7 @@ def test_consensus_by_topic_has_a_mark_per_model_and_topic_and_one_of_all_topics
         for model, value in zip(MODELS[:2], (0.4, 0.8), strict=True)
         for topic in (None, "food")
     ]  # fmt: skip
-    svg = drawn(consensus_by_topic(pd.DataFrame(found), manifest, names))
+    svg = drawn(by_topic(pd.DataFrame(found), manifest, names))
     assert [text for text in texts_of(svg) if text in ("All topics", "Food")] == ["All topics", "Food"]
     marks = [link.attrib for link in svg.iter("a")]
     assert sorted(mark.get("data-topic", "") for mark in marks) == ["", "", "food", "food"]
@@ -192,7 +192,7 @@ def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) 
             for responses in (1, 10)
         ]
     )  # fmt: skip
-    panels = saturation(found, manifest, names).rows[0]
+    panels = saturation_curves(found, manifest, names).rows[0]
     ticks = [re.findall(r">(\d+)</text>", str(panel.chart.draw())) for panel in panels]
     assert len(ticks) == 2
     assert ticks[0] == ticks[1]

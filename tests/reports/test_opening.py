@@ -193,7 +193,7 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
         {"model": B, "metric": "granularity", "estimate": 0.31, "low": None, "high": None, **common},
         {"model": A, "metric": "specificity_gain", "estimate": -0.02, "low": -0.1, "high": 0.06, **common},
     ]
-    plot = dots(numbers, model_lines(numbers, [], manifest, NAMES))
+    plot = dots(numbers, model_lines(numbers, [], manifest), NAMES)
     first, second = (line.marks for line in plot.lines)
     assert (plot.scales[0].least, plot.scales[0].most, plot.scales[0].zero) == ("0.30", "0.70", None)
     assert (first[0].at, first[0].low, first[0].width) == (80.0, 62.5, 37.5)
@@ -201,10 +201,10 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
     assert (second[1].at, second[1].found.value) == (None, None)
     assert plot.scales[3].zero is not None
     narrow = [{"model": A, "metric": "granularity", "estimate": 1.0, "low": 0.999, "high": 1.0, **common}]
-    scale = dots(narrow, model_lines(narrow, [], manifest, NAMES)).scales[0]
+    scale = dots(narrow, model_lines(narrow, [], manifest), NAMES).scales[0]
     assert (scale.least, scale.most) == ("0.90", "1.00")
     low = [{"model": A, "metric": "consensus", "estimate": 0.01, "low": 0.0, "high": 0.02, **common}]
-    scale = dots(low, model_lines(low, [], manifest, NAMES)).scales[4]
+    scale = dots(low, model_lines(low, [], manifest), NAMES).scales[4]
     assert (scale.least, scale.most) == ("0.00", "0.10")
 
 

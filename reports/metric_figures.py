@@ -1,0 +1,109 @@
+"""The sections of a metric's figures: one that stands first, and in folds below it others with something to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from polyculture.reports.diversity_estimators import diversity_estimators
+from polyculture.reports.figures.by_country import country_boxes, topic_boxes
+from polyculture.reports.figures.by_model import by_topic, granularity_marks, saturation_curves, voices
+from polyculture.reports.figures.figure import Figure
+from polyculture.reports.figures.maps import country_map, pair_maps, specificity_maps, trust
+from polyculture.reports.figures.origins import naming, origin_maps
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData, ReportTable
+from polyculture.reports.sections import NAMING, topic_table
+from polyculture.reports.table_section import PageTable
+from polyculture.reports.texts import Metric, texts
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """The context of a section: its metric, a figure, `others` in folds, and diversity's table of estimators."""
+
+    metric: Metric
+    figure: Figure
+    others: tuple[Figure, ...] = ()
+    estimators: PageTable | None = None
+
+
+def granularity(data: ReportData) -> FigureSection:
+    """Models by language; then countries."""
+    of = (data.manifest, data.names)
+    by_country = _frame(data, "granularity_by_country")
+    return _section(
+        "granularity",
+        [
+            granularity_marks(_frame(data, "granularity"), *of),
+            country_boxes("granularity", by_country, *of),
+            country_map("granularity", by_country, *of),
+            topic_boxes("granularity", data.frame(topic_table("granularity")), *of),
+        ],
+    )
+
+
+def diversity(data: ReportData) -> FigureSection:
+    """Countries by model and by topic."""
+    of = (data.manifest, data.names)
+    return _section(
+        "diversity",
+        [
+            country_boxes("diversity", _frame(data, "diversity"), *of),
+            topic_boxes("diversity", data.frame(topic_table("diversity")), *of),
+        ],
+        diversity_estimators(data),
+    )
+
+
+def specificity(data: ReportData) -> FigureSection:
+    """Maps of countries and languages; then countries by model and by topic."""
+    of = (data.manifest, data.names)
+    frame = _frame(data, "specificity")
+    explicit = frame[frame["condition"] == "explicit"]
+    metrics = ("specificity", "specificity_gain")
+    return _section(
+        "specificity",
+        [
+            specificity_maps(frame, *of),
+            trust(frame, *of),
+            *(country_boxes(metric, explicit[explicit["metric"] == metric], *of) for metric in metrics),
+            topic_boxes("specificity", data.frame(topic_table("specificity")), *of),
+        ],
+    )
+
+
+def consensus(data: ReportData) -> FigureSection:
+    """Maps of pairs of languages; then topics, and what one language alone names."""
+    of = (data.manifest, data.names)
+    return _section(
+        "consensus",
+        [
+            pair_maps(_frame(data, "consensus"), *of),
+            by_topic(_frame(data, "consensus_by_topic"), *of),
+            voices(_frame(data, "voices"), *of),
+        ],
+    )
+
+
+def origins(data: ReportData) -> FigureSection:
+    """Where what is named comes from, and how that changes once the country is named."""
+    of = (data.manifest, data.names)
+    return _section("origins", [origin_maps(_frame(data, "origins"), *of), naming(data.frame(NAMING), *of)])
+
+
+def saturation(data: ReportData) -> FigureSection:
+    """How many different things more responses name."""
+    return _section("saturation", [saturation_curves(_frame(data, "saturation"), data.manifest, data.names)])
+
+
+def _section(metric: str, figures: Sequence[Figure], estimators: PageTable | None = None) -> FigureSection:
+    first, *others = figures
+    shown = tuple(figure for figure in others if figure.rows)
+    return FigureSection(texts().metrics[metric], first, shown, estimators)
+
+
+def _frame(data: ReportData, name: str) -> pd.DataFrame:
+    return data.frame(ReportTable(SQL / f"{name}.sql"))
