@@ -19,8 +19,7 @@ from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRO
 from polyculture.link.calibration import MATCHES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import create_country_codes
-from polyculture.link.statements import statement
+from polyculture.link.origins import find_origins
 
 EXACT = ("label", "alias", "normalised", "english")
 COUNTRY_NAMES = """
@@ -124,8 +123,7 @@ def _countries(snapshot: Snapshot, catalog: Catalog, qids: set[str]) -> dict[str
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         items = pa.table({"item": pa.array(sorted(int(qid[1:]) for qid in qids), pa.uint32())})
         connection.from_arrow(items).create("linked")
-        create_country_codes(connection, catalog)
-        rows = connection.sql(statement("entity_countries")).fetchall()
+        rows = find_origins(connection, catalog).fetchall()
     found: dict[str, set[str]] = {}
     for qid, _, country, code, _ in rows:
         if code == "P495":

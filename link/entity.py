@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 LARGEST = 999_999_999  # far above any item number in use; greater numbers are errors
 
 _QID = re.compile(r"Q([1-9][0-9]{0,8})")
+_YEAR = re.compile(r"[+-]?[0-9]{1,4}(?=-)")
 _Empty = Annotated[list[Any], Meta(max_length=0)]
 
 
@@ -45,11 +46,20 @@ class _Snak(Struct, gc=False):
     datavalue: _Value | None = None
 
 
+class _End(Struct, gc=False):
+    datavalue: Any = None  # a point in time; none where the time is unknown
+
+
+class _Qualifiers(Struct, gc=False):
+    P582: tuple[_End, ...] = ()  # end time
+
+
 class Statement(Struct, gc=False):
     """A statement whose value is an item, with its rank: preferred, normal or deprecated."""
 
     mainsnak: _Snak
     rank: str = "normal"
+    qualifiers: _Qualifiers | _Empty | None = None
 
 
 class _Nothing(Struct, gc=False):
@@ -68,21 +78,30 @@ _Texts = tuple[EntityText, ...]
 
 
 class Claims(Struct, gc=False):
-    """The statements that linking needs, by property."""
+    """The statements that linking needs, by property: what a thing is, who made it, where it comes from."""
 
     P31: Statements = ()  # instance of
     P279: Statements = ()  # subclass of
     P361: Statements = ()  # part of
-    P495: Statements = ()  # country of origin
-    P17: Statements = ()  # country
-    P27: Statements = ()  # country of citizenship
-    P50: Statements = ()  # author
-    P175: Statements = ()  # performer
-    P136: Statements = ()  # genre
     P106: Statements = ()  # occupation
+    P50: Statements = ()  # author
+    P86: Statements = ()  # composer
+    P170: Statements = ()  # creator
+    P175: Statements = ()  # performer
+    P495: Statements = ()  # country of origin
+    P2012: Statements = ()  # cuisine
+    P2596: Statements = ()  # culture
+    P27: Statements = ()  # country of citizenship
+    P19: Statements = ()  # place of birth
+    P1071: Statements = ()  # location of creation
+    P17: Statements = ()  # country
+    P276: Statements = ()  # location
+    P131: Statements = ()  # located in the administrative territorial entity
+    P1366: Statements = ()  # replaced by
 
 
 PROPERTIES = Claims.__struct_fields__
+SOME_YEAR = -(2**15) + 1  # the end of what ended nobody knows when
 
 
 class Item(Struct, gc=False):
@@ -157,23 +176,26 @@ def number(qid: str) -> int:
     return int(match[1])
 
 
-def best_targets(statements: Statements) -> list[int]:
-    """The distinct targets of the statements of best rank: preferred ones, else normal ones, never deprecated ones.
+def best_targets(statements: Statements) -> dict[int, int | None]:
+    """The targets of the statements of best rank: preferred ones, else normal ones, never deprecated ones.
 
-    Wikidata's query service calls these statements truthy.
+    The value is the year in which the statement ended (P582); None: it has not. Of several statements of one target the
+    last counts. Wikidata's query service calls these statements truthy.
     """
-    if len(statements) == 1:  # the common case
-        snak = statements[0].mainsnak
-        return [_target(snak)] if snak.snaktype == "value" and statements[0].rank != "deprecated" else []
-    preferred = [statement for statement in statements if statement.rank == "preferred"]
-    best = preferred or [statement for statement in statements if statement.rank == "normal"]
-    targets = [_target(statement.mainsnak) for statement in best if statement.mainsnak.snaktype == "value"]
-    return targets if len(targets) < 2 else list(dict.fromkeys(targets))
+    rank = "preferred" if any(statement.rank == "preferred" for statement in statements) else "normal"
+    found: dict[int, int | None] = {}
+    for statement in statements:
+        if statement.rank == rank and statement.mainsnak.snaktype == "value":
+            target, end = _target(statement.mainsnak), _end(statement)
+            earlier = found.get(target, end)
+            found[target] = None if end is None or earlier is None else max(end, earlier)
+    return found
 
 
-def naming(target: int) -> Statement:
-    """A statement whose value is an item."""
-    return Statement(_Snak("value", _Value(_Target(numeric_id=target))))
+def naming(target: int, end: str | None = None) -> Statement:
+    """A statement whose value is an item; `end`: the time at which it ended, as Wikidata writes it."""
+    ended = None if end is None else _Qualifiers((_End({"value": {"time": end}}),))
+    return Statement(_Snak("value", _Value(_Target(numeric_id=target))), qualifiers=ended)
 
 
 def of_pages(count: int) -> dict[str, _Nothing]:
@@ -186,6 +208,20 @@ def _target(snak: _Snak) -> int:
         raise ValueError("a statement without its value")
     value = snak.datavalue.value
     return number(value.id or "") if value.numeric_id is None else value.numeric_id
+
+
+def _end(statement: Statement) -> int | None:
+    """The year in which a statement ended, `SOME_YEAR` where it is unknown; None: it has no end."""
+    if not isinstance(statement.qualifiers, _Qualifiers) or not statement.qualifiers.P582:
+        return None
+    years = [_YEAR.match(_time(end.datavalue)) for end in statement.qualifiers.P582]
+    return max(max(int(year[0]), SOME_YEAR) if year else SOME_YEAR for year in years)
+
+
+def _time(value: Any) -> str:
+    """The time in a value as Wikidata writes it: +1918-11-09T00:00:00Z. Empty where there is none."""
+    inner = value.get("value") if isinstance(value, dict) else None
+    return str(inner.get("time", "")) if isinstance(inner, dict) else ""
 
 
 def _check_kind(kind: str | None) -> None:

@@ -37,7 +37,7 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
         ("kind", _FEW),
         ("normalised", pa.string()),
     ],
-    "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32())],
+    "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32()), ("ended", pa.int16())],
     "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
     "kinds": [("item", pa.uint32()), ("topic", pa.string()), ("kind", pa.string())],
 }
@@ -46,7 +46,7 @@ SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
 
 Numbers: TypeAlias = "array.array[int]"  # of items
 _TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
-_Pairs: TypeAlias = "tuple[Numbers, Numbers]"  # items, and a target of each
+_Targets: TypeAlias = "tuple[Numbers, Numbers, list[int | None]]"  # items, a target of each, and when that ended
 
 
 class Rows:
@@ -60,7 +60,7 @@ class Rows:
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
         self._labels, self._aliases, self._descriptions = self._by_language(), self._by_language(), self._by_language()
-        self._claims: list[_Pairs] = [(_empty(), _empty()) for _ in PROPERTIES]
+        self._claims: list[_Targets] = [(_empty(), _empty(), []) for _ in PROPERTIES]
 
     def __len__(self) -> int:
         return len(self._items[0])
@@ -91,9 +91,10 @@ class Rows:
         sitelinks.append(len(item.sitelinks or ()))
         revisions.append(item.lastrevid)
         self._add_texts(code, item)
-        for (subjects, objects), targets in claims:
+        for (subjects, objects, ends), targets in claims:
             subjects.extend([code] * len(targets))
             objects.extend(targets)
+            ends.extend(targets.values())
         if moved:
             self.add_redirect(*moved)
         self.modified = max(self.modified, item.modified or "")
@@ -123,7 +124,7 @@ class Rows:
     def _by_language(self) -> list[_TextColumns]:
         return [(language, _empty(), []) for language in self._languages]
 
-    def _found_claims(self, item: Item) -> list[tuple[_Pairs, list[int]]]:
+    def _found_claims(self, item: Item) -> list[tuple[_Targets, dict[int, int | None]]]:
         if not isinstance(item.claims, Claims):
             return []
         named = zip(self._claims, astuple(item.claims), strict=True)
@@ -170,8 +171,8 @@ class Rows:
 
     def _claimed(self) -> pa.Table:
         rows = [
-            [_numbers(items), _all(place, len(items), PROPERTIES), _numbers(targets)]
-            for place, (items, targets) in enumerate(self._claims)
+            [_numbers(items), _all(place, len(items), PROPERTIES), _numbers(targets), pa.array(ends, pa.int16())]
+            for place, (items, targets, ends) in enumerate(self._claims)
             if items
         ]
         return _joined("claims", rows)

@@ -25,11 +25,11 @@ from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
 from polyculture.link.attribution import check_creators
 from polyculture.link.calibration import create_confidences
-from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
 from polyculture.link.kind_words import create_kind_words
 from polyculture.link.name_forms import load_loose_names
 from polyculture.link.ontology import Ontology
+from polyculture.link.origins import find_origins
 from polyculture.link.queries import create_keys, create_lookups
 from polyculture.link.query_expansion import create_expansions, create_part_expansions
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
@@ -151,9 +151,7 @@ class Linker:
         create_kind_words(connection, self.catalog)
         connection.execute(statement("ranked_candidates"), lead)
         connection.execute(statement("linked"))
-        creators = connection.sql(statement("creators")).fetchall()
-        self.source.fetch(connection, [item for (item,) in creators])
-        create_country_codes(connection, self.catalog)
+        find_origins(connection, self.catalog, self.source)
         create_confidences(connection)
         params: Mapping[str, dict[str, float]] = {"candidates": lead}
         with ThreadPoolExecutor(AT_A_TIME) as beside:
@@ -165,22 +163,6 @@ def languages_without_names(source: Source, catalog: Catalog, languages: Iterabl
     """The languages in which the source has no names: there only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)
-
-
-def create_country_codes(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Creates the tables `iso` and `divided`.
-
-    A row of `iso` is an item and a country that it stands for; of `divided`, a former state with the countries on whose
-    land it lay, where they are several.
-    """
-    pairs = [(number(qid), country) for qid, countries in catalog.country_items.items() for country in countries]
-    items = pa.array([item for item, _ in pairs], pa.uint32())
-    codes = pa.array([code for _, code in pairs], pa.string())
-    connection.from_arrow(pa.table({"item": items, "country": codes})).create("iso")
-    states = catalog.divided_states
-    items = pa.array(map(number, states), pa.uint32())
-    successors = pa.array(map(list, states.values()), pa.list_(pa.string()))
-    connection.from_arrow(pa.table({"item": items, "successors": successors})).create("divided")
 
 
 def known_countries(catalog: Catalog) -> list[KnownCountry]:
@@ -221,5 +203,8 @@ def _distinct(queries: pa.Table, column: str) -> list[str]:
 def _table(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, float] | None) -> pa.Table:
     schema = _TABLES[name].schema
     with connection.cursor() as cursor:
-        found: pa.Table = cursor.sql(statement(name), params=params).to_arrow_table()
+        query = (
+            f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(name)
+        )  # made by `find_origins`
+        found: pa.Table = cursor.sql(query, params=params).to_arrow_table()
         return found.select(schema.names).cast(schema)

@@ -18,7 +18,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
-from polyculture.link.linker import create_country_codes
+from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
@@ -47,8 +47,9 @@ class PublishedLinker:
     @cached_property
     def identity(self) -> str:
         """A hash of what decides the links, and the countries of their items."""
-        countries = [self.catalog.country_items, self.catalog.divided_states]
-        return content_id("published links", 1, self.source.identity, self.links.to_pydict(), countries)
+        return content_id(
+            "published links", 1, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
+        )
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
         """The tables of links for `queries`: language, topic, kind and surface."""
@@ -58,13 +59,12 @@ class PublishedLinker:
             connection.execute(statement("published_ranked"))
             items = [item for (item,) in connection.sql("SELECT item FROM linked ORDER BY item").fetchall()]
             self.source.fetch(connection, items)
-            creators = connection.sql(statement("creators")).fetchall()
-            self.source.fetch(connection, [item for (item,) in creators])
-            create_country_codes(connection, self.catalog)
+            find_origins(connection, self.catalog, self.source)
             found = {}
             for table, name in zip(_TABLES, ("published_candidates", "entities", "entity_countries",
                                              "published_chosen"), strict=True):  # fmt: skip
-                rows = connection.sql(statement(name)).to_arrow_table()
+                query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(name)
+                rows = connection.sql(query).to_arrow_table()
                 found[table.name] = rows.select(table.schema.names).cast(table.schema)
             return _named(found, self.links)
 

@@ -12,6 +12,7 @@ from polyculture.link.calibration import bases
 from polyculture.link.forms import FORMS, Form
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import pages, scope_of
+from polyculture.link.origins import origin_rules
 from polyculture.link.source import Source
 from polyculture.link.within import carriers
 
@@ -49,7 +50,6 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Li
         if kind.counted
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
-    countries = [catalog.country_items, catalog.divided_states]
     counts = {f"{match}, {competition}": [basis.right, basis.of] for (match, competition), basis in bases().items()}
     parts = (
         ALGORITHM,
@@ -62,4 +62,4 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Li
         asdict(pages()),
         counts,
     )
-    return content_id(*parts, kinds, chains, countries)
+    return content_id(*parts, kinds, chains, origin_rules(catalog))

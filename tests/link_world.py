@@ -25,9 +25,9 @@ def item(
     labels: Mapping[str, str] | str = "",
     aliases: Mapping[str, Sequence[str]] | None = None,
     sitelinks: int = 0,
-    **claims: Sequence[str] | str,
+    **claims: Sequence[str | Entity] | str,
 ) -> Entity:
-    """An item; `labels` by language or the English one, claims as P31="Q5" or P31=["Q5", ...]."""
+    """An item; `labels` by language or the English one, claims as P31="Q5" or P31=["Q5", statement("Q6"), ...]."""
     texts = {"en": labels} if isinstance(labels, str) else labels
     named = {code: [targets] if isinstance(targets, str) else targets for code, targets in claims.items()}
     return {
@@ -38,18 +38,25 @@ def item(
         "aliases": {
             code: [{"language": code, "value": name} for name in names] for code, names in (aliases or {}).items()
         },
-        "claims": {code: [statement(target) for target in targets] for code, targets in named.items()},
+        "claims": {
+            code: [one if isinstance(one, dict) else statement(one) for one in targets]
+            for code, targets in named.items()
+        },
         "sitelinks": {f"s{number}wiki": {} for number in range(sitelinks)},
     }
 
 
-def statement(target: str, rank: str = "normal", snaktype: str = "value") -> dict[str, Any]:
-    """A statement whose value is an item."""
+def statement(target: str, rank: str = "normal", snaktype: str = "value", ended: str | None = None) -> dict[str, Any]:
+    """A statement whose value is an item; `ended`: the year in which it ended (P582)."""
     value = {"entity-type": "item", "numeric-id": int(target[1:]), "id": target}
     snak = {"snaktype": snaktype, "datavalue": {"value": value, "type": "wikibase-entityid"}}
     if snaktype != "value":
         del snak["datavalue"]
-    return {"mainsnak": snak, "type": "statement", "rank": rank}
+    whole = {"mainsnak": snak, "type": "statement", "rank": rank}
+    if ended is None:
+        return whole
+    end = {"snaktype": "value", "datavalue": {"type": "time", "value": {"time": f"{ended}-01-01T00:00:00Z"}}}
+    return {**whole, "qualifiers": {"P582": [end]}}
 
 
 CLASSES = [

@@ -154,8 +154,14 @@ def _statements(entity: Entity, subject: NamedNode) -> Iterable[Quad]:
     claims = convert(entity).claims
     for code in PROPERTIES if isinstance(claims, Claims) else ():
         statements = getattr(claims, code)
-        for target in targets_of(statements):
+        for target, end in targets_of(statements).items():
             yield Quad(subject, NamedNode(_DIRECT + code), _item(f"Q{target}"))
+            if end is not None:
+                said, time = BlankNode(), "http://www.w3.org/2001/XMLSchema#dateTime"
+                yield Quad(subject, NamedNode(f"http://www.wikidata.org/prop/{code}"), said)
+                yield Quad(said, NamedNode(f"http://www.wikidata.org/prop/statement/{code}"), _item(f"Q{target}"))
+                ended = Literal(f"{end}-01-01T00:00:00Z", datatype=NamedNode(time))
+                yield Quad(said, NamedNode("http://www.wikidata.org/prop/qualifier/P582"), ended)
         if any(statement.mainsnak.snaktype == "somevalue" for statement in statements):
             yield Quad(subject, NamedNode(_DIRECT + code), BlankNode())
             unknown = f"http://www.wikidata.org/.well-known/genid/{subject.value[-9:].replace('/', '')}"

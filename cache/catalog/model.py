@@ -110,11 +110,12 @@ class Country(_Data):
 
 
 class FormerState(_Data):
-    """A state that is no more, with the countries of today on whose land it lay."""
+    """A state that is no more, with the countries of today that continue it."""
 
     qid: QID
     name: str
-    countries: tuple[CountryCode, ...] = Field(min_length=1)
+    heirs: tuple[CountryCode, ...] = Field(min_length=1)
+    principal: CountryCode | None = None  # of several heirs, whose it is where nothing else decides
 
 
 class Region(_Data):
@@ -149,8 +150,8 @@ class Catalog(_Data):
 
     @property
     def country_items(self) -> dict[str, tuple[str, ...]]:
-        """The countries that an item stands for, by QID: a country's own, or a former state's on the land of one."""
-        found = {state.qid: state.countries for state in self.former_states.values() if len(state.countries) == 1}
+        """The countries that an item stands for, by QID: a country's own, or that of a former state with one heir."""
+        found = {state.qid: state.heirs for state in self.former_states.values() if len(state.heirs) == 1}
         own: dict[str, tuple[str, ...]] = {}
         for country in self.countries.values():
             for qid in country.items:
@@ -158,10 +159,10 @@ class Catalog(_Data):
         return found | own
 
     @property
-    def divided_states(self) -> dict[str, tuple[str, ...]]:
-        """Former states, by QID, on the land of several countries: what comes from there is of none of them alone."""
+    def divided_states(self) -> dict[str, FormerState]:
+        """Former states with several heirs, by QID."""
         known = self.country_items
-        return {qid: state.countries for qid, state in self.former_states.items() if qid not in known}
+        return {qid: state for qid, state in self.former_states.items() if qid not in known}
 
     @property
     def label_languages(self) -> frozenset[str]:

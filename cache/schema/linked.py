@@ -63,13 +63,21 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class EntityCountry:
-    """A country that an entity is associated with, and the property that says so."""
+    """A country that an entity is associated with, and the property that says so.
+
+    All rows of an entity are from the first of these that gives a country: P495; P2012; P361 (of a cuisine); P2596;
+    P27, P495, P19 of whoever made it (P50, P86, P170, P175); its own P27; P19; P1071; P17; P276.
+    """
 
     qid: str
-    country: str | None  # ISO 3166 where the item that Wikidata names stands for a country of today
-    country_qid: str
-    property: str  # 'P495', 'P50/P27', 'P175/P27', 'P50/P495', 'P175/P495', 'P27', 'P17'
-    successors: list[str] | None = None  # where it is a former state of several countries: these
+    country: (
+        str | None
+    )  # ISO 3166 where the item that Wikidata names is a country of today, lies in one, or has it as heir
+    country_qid: str  # what Wikidata names: a country, a former state, a region, a cuisine
+    property: str  # 'P495', or by way of the maker 'P50/P27'
+    successors: list[str] | None = (
+        None  # of a former state with several heirs, where nothing decides between them: these
+    )
 
 
 @dataclass(frozen=True, slots=True)

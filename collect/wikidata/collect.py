@@ -24,8 +24,8 @@ from polyculture.link.entity_json import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import create_country_codes
 from polyculture.link.ontology import Ontology
+from polyculture.link.origins import find_origins
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
@@ -40,7 +40,7 @@ class Collection:
     """A request: the items below any of `classes`, of any of `countries` if there are some.
 
     Classes and stops are QIDs, countries ISO 3166 codes of the catalogue or QIDs. The QID of a country of the catalogue
-    includes the items that Wikidata uses in its place.
+    stands for its code.
     """
 
     classes: Sequence[str]
@@ -79,8 +79,7 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
         ontology.expand_classes()
         ontology.reach(connection.table("wikidata.items")).create("reached")
         connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
-        create_country_codes(connection, catalog)
-        connection.sql(statement("entity_countries")).create("countries")
+        find_origins(connection, catalog).create_view("countries")
         params = {
             "any_country": not wanted.countries,
             "labelled": wanted.labelled,
@@ -130,12 +129,12 @@ def _number(qid: str) -> int:
 def _create_wanted_countries(
     connection: duckdb.DuckDBPyConnection, catalog: Catalog, snapshot: Snapshot, countries: Sequence[str]
 ) -> None:
-    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata uses in its place.
+    """Creates the table `wanted_countries`: a row is a country's code, or the QID of a state that is none of today's.
 
     Raises `SnapshotError` for a QID that is the country of no item.
     """
-    by_qid = {country.qid: country for country in catalog.countries.values()}
-    qids: set[str] = set()
+    by_qid = {country.qid: country.code for country in catalog.countries.values()}
+    places: set[str] = set()
     for asked in countries:
         is_qid = asked[:1] in "Qq" and asked[1:].isdecimal()
         qid = _item(connection, asked) if is_qid else catalog.country(asked.upper()).qid
@@ -143,8 +142,8 @@ def _create_wanted_countries(
             what = f"no item is of the country {qid}"
             remedy = "Check the country on wikidata.org, or use a larger snapshot."
             raise SnapshotError(what, where=snapshot.name, remedy=remedy)
-        qids.update((qid, *by_qid[qid].includes) if qid in by_qid else (qid,))
-    connection.from_arrow(pa.table({"country_qid": pa.array(sorted(qids), pa.string())})).create("wanted_countries")
+        places.add(by_qid.get(qid, qid))
+    connection.from_arrow(pa.table({"place": pa.array(sorted(places), pa.string())})).create("wanted_countries")
 
 
 def _is_country(connection: duckdb.DuckDBPyConnection, qid: str) -> bool:

@@ -88,4 +88,6 @@ def _trimmed(entity: Entity) -> Entity:
 
 def _bare(claim: Entity) -> Entity:
     snak = {key: value for key, value in claim["mainsnak"].items() if key in ("snaktype", "property", "datavalue")}
-    return {"mainsnak": snak, "type": "statement", "rank": claim.get("rank", "normal")}
+    ends = (claim.get("qualifiers") or {}).get("P582")
+    ended = {"qualifiers": {"P582": ends}} if ends else {}
+    return {"mainsnak": snak, "type": "statement", "rank": claim.get("rank", "normal"), **ended}

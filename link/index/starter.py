@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import PROPERTIES, Rows
 from polyculture.link.index.made import MADE, REMEDY, made_rows
 from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 
@@ -30,27 +30,25 @@ UNCOUNTED = ("class", "country")  # kinds of items that are here because other i
 class StarterItem(BaseModel):
     """An item of the starter snapshot in its file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     confirmed: str | tuple[str, ...]  # "slice", or the sources that were consulted
     description: str
     kind: str
     labels: Mapping[str, str] = Field(min_length=1)
     aliases: Mapping[str, tuple[str, ...]] = {}
-    P31: tuple[QID, ...] = ()
-    P279: tuple[QID, ...] = ()
-    P361: tuple[QID, ...] = ()
-    P495: tuple[QID, ...] = ()
-    P17: tuple[QID, ...] = ()
-    P27: tuple[QID, ...] = ()
-    P50: tuple[QID, ...] = ()
-    P175: tuple[QID, ...] = ()
-    P136: tuple[QID, ...] = ()
+    __pydantic_extra__: dict[str, tuple[QID, ...]]  # the statements, by property
+
+    @model_validator(mode="after")
+    def _properties_are_kept(self) -> StarterItem:
+        if unknown := sorted(self.claims.keys() - set(PROPERTIES)):
+            raise ValueError(f"{unknown[0]} is no property that a snapshot keeps; these are {', '.join(PROPERTIES)}")
+        return self
 
     @property
     def claims(self) -> dict[str, tuple[str, ...]]:
         """The target items by property."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name[0] == "P" and getattr(self, name)}
+        return self.__pydantic_extra__
 
 
 def starter_identity(folder: Path = STARTER) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from polyculture.link.entity import PROPERTIES, Claims, EntityText, Item, naming, of_pages
@@ -20,6 +20,9 @@ _REVISION = "http://schema.org/version"
 _MODIFIED = "http://schema.org/dateModified"
 _MOVED = "http://www.w3.org/2002/07/owl#sameAs"
 _MERGED = "merged"
+_ENDED = "ended"
+_MAKERS = ("P50", "P86", "P170", "P175")
+_ORIGINS = ("P495", "P2012", "P2596", "P27", "P1071", "P17", "P276", "P131", "P1366")
 
 
 @dataclass(slots=True)
@@ -31,6 +34,7 @@ class ItemFacts:
     aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     descriptions: dict[str, str] = field(default_factory=dict)
     targets: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    ends: dict[tuple[str, int], str] = field(default_factory=dict)  # when the last statement of a target ended
     sitelinks: int = 0
     revision: int = 0
     modified: str = ""
@@ -42,10 +46,15 @@ class ItemFacts:
         """Does the item exist? Deleted items have no facts."""
         return bool(self.revision or self.labels or self.targets or self.aliases or self.descriptions)
 
-    @property
-    def creators(self) -> set[int]:
-        """Authors and performers, whose countries count as the work's."""
-        return self.targets["P50"] | self.targets["P175"]
+    def sources(self, states: Mapping[int, bool]) -> set[int]:
+        """What says where the item comes from, in its own place: makers, places, cuisines.
+
+        `states` are the items that stand for a country: alone (True), or as one of several heirs. Of places of birth
+        there is need only where no citizenship names a country.
+        """
+        unborn = any(states.get(target) for target in self.targets["P27"])
+        properties = (*_MAKERS, *_ORIGINS, *(() if unborn else ("P19",)))
+        return {target for code in properties for target in self.targets[code]} - states.keys()
 
     def add(self, row: Binding) -> None:
         """Adds one row."""
@@ -59,6 +68,10 @@ class ItemFacts:
             texts[_language(value)] = max(texts.get(_language(value), ""), value.value)
         elif name == _ALIAS:
             self.aliases[_language(value)].add(value.value)
+        elif name == _ENDED:
+            code, target, end = value.value.split(" ")
+            key = (code, item_of(target) or 0)
+            self.ends[key] = max(self.ends.get(key, ""), end)
         elif name == _MERGED and named:
             self.merged.add(named)
         elif name == _MOVED and named:
@@ -74,7 +87,12 @@ class ItemFacts:
             labels={code: EntityText(code, name) for code, name in self.labels.items()},
             aliases={code: [EntityText(code, name) for name in sorted(names)] for code, names in self.aliases.items()},
             descriptions={code: EntityText(code, text) for code, text in self.descriptions.items()},
-            claims=Claims(**{code: tuple(map(naming, sorted(targets))) for code, targets in self.targets.items()}),
+            claims=Claims(
+                **{
+                    code: tuple(naming(target, self.ends.get((code, target))) for target in sorted(targets))
+                    for code, targets in self.targets.items()
+                }
+            ),
             sitelinks=of_pages(self.sitelinks),
             lastrevid=self.revision or None,
             modified=self.modified or None,

@@ -26,7 +26,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.link.entity_json import Rows
+from polyculture.link.entity_json import Rows, number
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
 from polyculture.link.pull.client import PullSettings, SparqlClient
@@ -36,6 +36,7 @@ from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.queries import Query
 
 ITEMS_A_QUERY = 100  # of facts
+ROUNDS = 11  # items, makers, their places of birth, and eight units above these
 _NAMES = 40_000  # in memory
 
 # From the number of items to query, a context with a progress over them.
@@ -90,6 +91,8 @@ class _Pull:
             remedy = "See label_languages in the files of languages/."
             raise CatalogError(f"{fault}, as for a language of Wikidata's labels", remedy=remedy) from fault
         self._countries = country_items(catalog)
+        alone = {number(qid) for qid in catalog.country_items}
+        self._states = {item: item in alone for item in self._countries}
         self._begun = datetime.now(UTC)
         self._digest, self._modified, self._items = hashlib.sha256(), "", 0
 
@@ -120,15 +123,17 @@ class _Pull:
         }
 
     def _facts(self, pages: QueryPages, wanted: Iterable[int]) -> Iterator[ItemFacts]:
-        """The facts of these items, of their creators, and of the items that any of these were merged into."""
-        asked, waiting, creators = set[int](), set(wanted), set[int]()
-        while waiting:
+        """The facts of these items, of what says where they come from, and of the items that any were merged into."""
+        asked, waiting, sources = set[int](), set(wanted), set[int]()
+        for depth in range(ROUNDS):
             asked |= waiting
             for facts in self._asked(pages, sorted(waiting)):
-                creators |= facts.creators if facts.number in wanted else set()
-                creators |= {facts.moved_to} if facts.moved_to else set()
+                sources |= facts.sources(self._states) if depth < ROUNDS - 2 else set()
+                sources |= {facts.moved_to} if facts.moved_to else set()
                 yield facts
-            waiting = creators - asked
+            waiting = sources - asked
+            if not waiting:
+                break
 
     def _asked(self, pages: QueryPages, items: Sequence[int]) -> Iterator[ItemFacts]:
         languages = tuple(sorted(self.languages))

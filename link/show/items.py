@@ -17,8 +17,8 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import create_country_codes
 from polyculture.link.ontology import Ontology
+from polyculture.link.origins import find_origins
 from polyculture.link.statements import statement
 
 Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
@@ -52,10 +52,9 @@ def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         item = _known_item(connection, snapshot, qid)
         connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
-        create_country_codes(connection, catalog)
+        origins = find_origins(connection, catalog).fetchall()
         ((_, label, _, description, sitelinks, revision),) = connection.sql(statement("entities")).fetchall()
         claims = connection.sql(statement("show_claims"), params={"item": item}).fetchall()
-        countries = connection.sql(statement("entity_countries")).fetchall()
         ways = list(_ways(connection, catalog, item))
         labels = _labels(connection, [target for _, target in claims] + [step for *_, way in ways for step in way])
         return Description(
@@ -64,7 +63,7 @@ def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
             facts=[("description", description), ("sitelinks", sitelinks), ("revision", revision)],
             names=connection.sql(statement("show_names"), params={"item": item}).fetchall(),
             claims=[(code, property_names()[code], f"Q{target}", labels.get(target)) for code, target in claims],
-            countries=[(country, at, code) for _, country, at, code, _ in countries],
+            countries=[(country, at, code) for _, country, at, code, _ in origins],
             ways=[(topic, kind, len(way) - 1, _written(way, labels)) for topic, kind, way in ways],
         )
 

@@ -6,7 +6,7 @@ WITH collected AS (
     SELECT reached.item, reached.distance, reached.path
     FROM reached
     WHERE $any_country OR EXISTS (
-        FROM countries JOIN wanted_countries USING (country_qid) WHERE countries.qid = 'Q' || reached.item
+        FROM countries JOIN wanted_countries ON place IN (country, country_qid) WHERE countries.qid = 'Q' || reached.item
     )
 ),
 named AS (

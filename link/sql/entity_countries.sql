@@ -1,32 +1,45 @@
--- A row is a country of a linked item, from the first of these properties that gives one: country of origin (P495); for
--- works, the citizenship (P27) or else the origin of the author (P50) or performer (P175); for persons, the citizenship;
--- last, the country (P17) in which a thing is located. An item that stands for two countries alike gives a row for each; a
--- former state on the land of several gives one, without a country but with these as its `successors`.
-WITH creator AS (
-    SELECT linked.item, claim.property, claim.target AS creator
-    FROM linked JOIN wikidata.claims AS claim USING (item)
-    WHERE claim.property IN ('P50', 'P175')
+-- A row is a country of a linked item, from the first property that gives one: country of origin (P495), cuisine (P2012, or
+-- P361 of a cuisine), culture (P2596); of whoever made it (P50, P86, P170, P175) the citizenship (P27), origin or place of
+-- birth (P19); its own citizenship or place of birth; where it was made (P1071), its country (P17), its location (P276). An item
+-- that stands for two countries alike gives a row for each. Which heir of a divided state is meant is said by the item's other
+-- statements, else by the place of birth, else by the state's principal heir. If none says it, the row has no country but
+-- these heirs as its `successors`.
+WITH stated AS (
+    SELECT DISTINCT item, about, unnest(countries) AS country FROM said
 ),
-said AS (
-    SELECT linked.item, claim.target AS country, claim.property,
-        CASE claim.property WHEN 'P495' THEN 0 WHEN 'P27' THEN 3 ELSE 4 END AS place
-    FROM linked JOIN wikidata.claims AS claim USING (item)
-    WHERE claim.property IN ('P495', 'P27', 'P17')
-    UNION ALL
-    SELECT creator.item, claim.target, creator.property || '/' || claim.property,
-        CASE claim.property WHEN 'P27' THEN 1 ELSE 2 END
-    FROM creator JOIN wikidata.claims AS claim ON claim.item = creator.creator
-    WHERE claim.property IN ('P27', 'P495')
+born AS (
+    SELECT births.item, births.about, coalesce(states.country, climbed.country) AS country
+    FROM births
+    LEFT JOIN states ON states.item = births.place
+    LEFT JOIN climbed USING (place)
+),
+meant AS (
+    SELECT
+        said.item, said.about, said.property, said.target,
+        list(DISTINCT stated.country) FILTER (stated.country IS NOT NULL) AS by_statement,
+        list(DISTINCT born.country) FILTER (born.country IS NOT NULL) AS by_birth
+    FROM said
+    LEFT JOIN stated ON stated.item = said.item AND said.about IN (stated.about, said.item) AND stated.country IN said.heirs
+    LEFT JOIN born ON born.item = said.item AND said.about IN (born.about, said.item) AND born.country IN said.heirs
+    WHERE said.heirs IS NOT NULL
+    GROUP BY ALL
+),
+decided AS (
+    SELECT said.item, said.property, said.place, said.target, said.heirs, coalesce(
+        said.countries, meant.by_statement, CASE WHEN len(meant.by_birth) = 1 THEN meant.by_birth END,
+        CASE WHEN said.principal IS NOT NULL THEN [said.principal] END, CASE WHEN len(said.heirs) = 1 THEN said.heirs END
+    ) AS countries
+    FROM said LEFT JOIN meant USING (item, about, property, target)
+),
+first AS (
+    SELECT item, min_by(place, (countries IS NULL, countries IS NULL AND heirs IS NULL, place)) AS place FROM decided GROUP BY item
 )
-SELECT
-    'Q' || said.item AS qid,
-    iso.country AS country,
-    'Q' || said.country AS country_qid,
-    min(said.property) AS property,
-    any_value(divided.successors) AS successors
-FROM said
-JOIN (SELECT item, min(place) AS place FROM said GROUP BY item) AS first USING (item, place)
-LEFT JOIN iso ON iso.item = said.country
-LEFT JOIN divided ON divided.item = said.country
-GROUP BY said.item, said.country, iso.country
-ORDER BY said.item, said.country, iso.country
+SELECT DISTINCT
+    'Q' || item AS qid,
+    unnest(coalesce(countries, [NULL])) AS country,
+    'Q' || target AS country_qid,
+    min(property) AS property,
+    CASE WHEN countries IS NULL THEN any_value(heirs) END AS successors
+FROM decided JOIN first USING (item, place)
+GROUP BY item, target, countries
+ORDER BY ALL

@@ -13,8 +13,11 @@ CREATE TABLE wikidata.names (
     normalised VARCHAR NOT NULL
 );
 
--- claims: a row is a statement of best rank whose value is an item.
-CREATE TABLE wikidata.claims (item UINTEGER NOT NULL, property VARCHAR NOT NULL, target UINTEGER NOT NULL);
+-- claims: a row is a statement of best rank whose value is an item. `ended`: the year in which it ended, -32767 where that
+-- is unknown; NULL: it has no end.
+CREATE TABLE wikidata.claims (
+    item UINTEGER NOT NULL, property VARCHAR NOT NULL, target UINTEGER NOT NULL, ended SMALLINT
+);
 
 -- redirects: a row is an item that was merged into another.
 CREATE TABLE wikidata.redirects (item UINTEGER NOT NULL, target UINTEGER NOT NULL);

@@ -40,12 +40,15 @@ UNION
 SELECT claim.item FROM part_claims AS claim SEMI JOIN snapshot.redirects AS redirect ON claim.target = redirect.item;
 
 CREATE TABLE snapshot.claims AS
-SELECT item, property, target FROM part_claims ANTI JOIN redirected USING (item)
+SELECT item, property, target, ended FROM part_claims ANTI JOIN redirected USING (item)
 UNION ALL
-SELECT DISTINCT claim.item, claim.property, coalesce(redirect.target, claim.target)
+SELECT
+    claim.item, claim.property, coalesce(redirect.target, claim.target),
+    CASE WHEN bool_and(claim.ended IS NOT NULL) THEN max(claim.ended) END
 FROM part_claims AS claim
 SEMI JOIN redirected ON redirected.item = claim.item
 LEFT JOIN snapshot.redirects AS redirect ON claim.target = redirect.item
+GROUP BY ALL
 ORDER BY property, target, item;
 
 CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM part_kinds ORDER BY item, topic, kind;

@@ -9,7 +9,7 @@ WITH classes AS (
 makers AS (
     SELECT DISTINCT claim.target AS item
     FROM wikidata.claims AS claim SEMI JOIN entities USING (item)
-    WHERE claim.property IN ('P50', 'P175')
+    WHERE claim.property IN ('P50', 'P86', 'P170', 'P175')
 ),
 countries AS (
     SELECT DISTINCT claim.target AS item
@@ -43,13 +43,13 @@ ORDER BY name.language, name.item, name.kind DESC, name.name;
 
 -- taken_claims: a row is a claim: of entities all that linking reads, of classes the classes above, of creators who they are and where from.
 CREATE OR REPLACE TABLE taken_claims AS
-SELECT claim.item, claim.property, claim.target
+SELECT claim.item, claim.property, claim.target, claim.ended
 FROM wikidata.claims AS claim
 JOIN taken_items AS taken USING (item)
 WHERE CASE taken.role
-    WHEN 'entity' THEN claim.property <> 'P136'
+    WHEN 'entity' THEN true
     WHEN 'class' THEN claim.property IN ('P31', 'P279')
-    WHEN 'creator' THEN claim.property IN ('P31', 'P106', 'P27', 'P495')
+    WHEN 'creator' THEN claim.property IN ('P31', 'P106', 'P27', 'P19', 'P495')
     ELSE false
 END
 ORDER BY claim.property, claim.item, claim.target;

@@ -1,15 +1,8 @@
--- associations: a row is a country that an item is associated with, and the strongest property that says so: country
--- of origin (P495), the creator's citizenship (P50, P175, then P27), citizenship (P27), and country (P17) as the last
--- resort.
+-- associations: a row is a country that an item is associated with, and the property that says so.
 --   country: a country that the item is associated with, ISO 3166
---   property: the Wikidata property that says so: P495, P50/P27, P175/P27, P50/P495, P175/P495, P27 or P17
+--   property: the Wikidata property that says so: P495, P50/P27, ... (see entity_countries)
 CREATE VIEW associations AS
-SELECT
-    qid, country,
-    arg_min(
-        property,
-        coalesce(list_position(['P495', 'P50/P27', 'P175/P27', 'P50/P495', 'P175/P495', 'P27', 'P17'], property), 9)
-    ) AS property
+SELECT qid, country, min(property) AS property
 FROM entity_countries
 WHERE country IS NOT NULL
 GROUP BY ALL;

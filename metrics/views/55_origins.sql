@@ -17,8 +17,11 @@ WITH said AS (
     SELECT
         qid,
         coalesce(list(DISTINCT country ORDER BY country) FILTER (country IS NOT NULL), []) AS countries,
-        list_sort(list_distinct(coalesce(flatten(list(successors) FILTER (successors IS NOT NULL)), []))) AS successors
+        list_sort(list_distinct(coalesce(flatten(list(successors) FILTER (successors IS NOT NULL)), []))) AS successors,
+        -- A citizen of the Soviet Union and of the United States is not of the United States alone.
+        coalesce(bool_or(NOT list_has_any(successors, own)) FILTER (successors IS NOT NULL), false) AS elsewhere
     FROM entity_countries
+    LEFT JOIN (SELECT qid, list(country) AS own FROM entity_countries WHERE country IS NOT NULL GROUP BY qid) USING (qid)
     GROUP BY qid
 ),
 placed AS (
@@ -34,12 +37,12 @@ SELECT
     e.qid,
     CASE
         WHEN s.qid IS NULL THEN 'none'
-        WHEN len(s.countries) = 1 THEN 'country'
-        WHEN len(s.countries) > 1 THEN 'several'
+        WHEN len(s.countries) = 1 AND NOT s.elsewhere THEN 'country'
+        WHEN len(s.countries) > 0 THEN 'several'
         WHEN len(s.successors) > 0 THEN 'former state'
         ELSE 'other'
     END AS origin_kind,
-    CASE WHEN len(s.countries) = 1 THEN s.countries[1] END AS origin,
+    CASE WHEN len(s.countries) = 1 AND NOT s.elsewhere THEN s.countries[1] END AS origin,
     coalesce(s.countries, []) AS countries,
     coalesce(s.successors, []) AS candidates,
     CASE

@@ -49,7 +49,7 @@ FORMER = {
         "Q170156",
         "Q188800",
     ),
-    *("Q26830017", "Q164950", "Q426759", "Q20203507"),
+    *("Q26830017", "Q164950", "Q426759", "Q20203507", "Q48349", "Q1351282"),
 }
 
 
@@ -80,11 +80,13 @@ def test_an_item_stands_for_what_it_says() -> None:
     assert {qid: countries for qid, countries in items.items() if len(countries) > 1}.keys() == {
         *("Q18097", "Q28179", "Q28208")
     }
-    assert len(divided["Q15180"]) == 15
-    assert divided["Q33946"] == ("CZ", "SK")
+    assert (len(divided["Q15180"].heirs), divided["Q15180"].principal) == (15, None)
+    assert divided["Q33946"].heirs == ("CZ", "SK")
+    assert (divided["Q34266"].principal, items["Q8733"], items["Q43287"]) == ("RU", ("CN",), ("DE",))
     assert not divided.keys() & items.keys()
-    assert {len(set(countries)) - len(countries) for countries in divided.values()} == {0}
-    known = {code for state in CATALOG.former_states.values() for code in state.countries}
+    assert {len(set(state.heirs)) - len(state.heirs) for state in divided.values()} == {0}
+    assert all(state.principal is None or state.principal in state.heirs for state in divided.values())
+    known = {code for state in CATALOG.former_states.values() for code in state.heirs}
     assert known <= CATALOG.countries.keys()
 
 

@@ -17,6 +17,7 @@ import pytest
 from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
 from polyculture.link.dumps.dump import ChangedDumpError, DumpReader
+from polyculture.link.entity import SOME_YEAR
 from polyculture.link.index.snapshot import VERSION, open_snapshot, verify
 from tests.link_world import CLASSES, item, statement, write_dump
 
@@ -72,7 +73,9 @@ def test_every_form_of_a_dump_gives_the_same_tables(
         ("ja", "ラーメン", "label", "ラーメン"),
     ]
     assert rows(report.snapshot.path, "SELECT sitelinks FROM items WHERE item = 234646") == [(12,)]
-    assert rows(report.snapshot.path, "FROM claims WHERE item = 234646") == [(234646, "P31", 746549)]
+    assert rows(report.snapshot.path, "SELECT item, property, target FROM claims WHERE item = 234646") == [
+        (234646, "P31", 746549)
+    ]
 
 
 def test_the_meta_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -110,11 +113,21 @@ def test_only_the_best_rank_is_kept(tmp_path: Path) -> None:
     ]
 
 
+def test_a_statement_keeps_the_year_in_which_it_ended(tmp_path: Path) -> None:
+    """Of two statements of one country, one of which goes on, the claim goes on; an unknown end is an end."""
+    thing = item("Q1", "thing")
+    unknown = {**statement("Q30"), "qualifiers": {"P582": [{"snaktype": "somevalue"}]}}
+    thing["claims"]["P27"] = [statement("Q38", ended="1945"), statement("Q17", ended="1868"), statement("Q17"), unknown]
+    report = build(tmp_path, array(thing))
+    ends = rows(report.snapshot.path, "SELECT target, ended FROM claims ORDER BY target")
+    assert ends == [(17, None), (30, SOME_YEAR), (38, 1945)]
+
+
 def test_redirects_are_followed(tmp_path: Path) -> None:
     merged = {**item("Q746549", "dish"), "redirects": {"from": "Q99", "to": "Q746549"}}
     report = build(tmp_path, array(merged, item("Q1", "stew", P31="Q99")))
     assert rows(report.snapshot.path, "FROM redirects") == [(99, 746549)]
-    assert rows(report.snapshot.path, "FROM claims") == [(1, "P31", 746549)]
+    assert rows(report.snapshot.path, "FROM claims") == [(1, "P31", 746549, None)]
 
 
 def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
