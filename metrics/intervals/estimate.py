@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from scipy.special import stdtrit
-
 FEW_RESPONSES, FEW_ITEMS = "few responses", "few items"  # why a number has no interval
 FEWEST_RESPONSES = 10  # of a cell: with fewer, none of its numbers has an interval
 ENOUGH_RESPONSES = 50  # for a number of items: with fewer, a kind of response that brings many may not have come yet
@@ -207,4 +205,8 @@ def between(value: float, below: float, above: float, freedom: float) -> Estimat
 
 def student(freedom: float) -> float:
     """The 97.5 % quantile of Student's distribution."""
-    return Z if math.isinf(freedom) else float(stdtrit(freedom, 0.975))
+    if math.isinf(freedom):
+        return Z
+    from scipy.special import stdtrit  # here: every command loads this module, and scipy takes as long as the rest
+
+    return float(stdtrit(freedom, 0.975))
