@@ -18,7 +18,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
-from polyculture.metrics import CELLS, MEASURE, METRICS
+from polyculture.metrics import KEPT, MEASURE, METRICS
 from polyculture.metrics.cell_data import CellReader
 from polyculture.metrics.components.rows import component_rows
 from polyculture.metrics.intervals.model import (
@@ -38,8 +38,8 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
     """Writes every metric of every cell and the means over cells with their 95 % intervals, and counts them; then the
     saturation curves and the variance components.
 
-    Nothing is done where the store, the experiment and the method are those of the last time. Memory is bounded by one
-    model's responses and the numbers, not by the run. A `selection` has numbers of its own. Raises `StoreError` where
+    Nothing is done where the store, the experiment and the method are those of the last time. Memory holds one
+    model's responses, the numbers, and the views that DuckDB keeps, which spill to disk. A `selection` has numbers of its own. Raises `StoreError` where
     there is no run or the folder cannot be written.
     """
     manifest = read_manifest(run.manifest)
@@ -52,7 +52,7 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
         return Outcome(done=count, failed=0, reused=count)
     numbers: list[Number] = []
     curves: list[SaturationInterval] = []
-    with open_store(run, METRICS, CELLS, selection) as store:
+    with open_store(run, METRICS, KEPT, selection) as store:
         for row in _rows(store, inputs, DETERMINISTIC if manifest and manifest.deterministic else FEW_DISTINCT):
             if isinstance(row, SaturationInterval):
                 curves.append(row)
