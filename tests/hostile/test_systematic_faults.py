@@ -14,7 +14,6 @@ import pytest
 from polyculture.cache.faults import fault_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import HTML, TRUNCATED, Reply, StubServer, failure
 
@@ -56,7 +55,7 @@ def asked(stub: StubServer) -> Counter[str]:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / "faults"), store_layout()) as store:
+    with open_store(RunFolder(file.parent / "runs" / "faults")) as store:
         return store.sql(query).fetchall()
 
 
@@ -68,49 +67,50 @@ def number(body: Mapping[str, Any]) -> str:
     return f"{body['seed']:x}-af09"
 
 
-# Faults that differ in how they are recognised; what every status means is asked in test_fault_table.
-SYSTEMATIC: list[Any] = [
-    pytest.param(lambda *_: failure(401, "wrong"), 1, id="key"),
-    pytest.param(lambda *_: failure(429, "quota", code="insufficient_quota"), 1, id="quota"),
-    pytest.param(lambda *_: HTML, 1, id="web page"),
-    pytest.param(lambda *_: failure(400, "max_tokens is not supported"), 1, id="400"),
-    pytest.param(
-        lambda body, _: failure(400, f"{number(body)} at {body['messages'][0]['content']}"), 1, id="any words"
-    ),
-    pytest.param(lambda *_: failure(400, "Budget has been exceeded! Current cost: 10.2"), 1, id="budget"),
-    pytest.param(lambda *_: Reply(400, b'[{"error": {"code": 400, "message": "API key expired"}}]'), 1, id="a list"),
-    pytest.param(lambda *_: failure(400, "filtered", code="content_filter"), 1, id="content policy"),
-    pytest.param(lambda body, _: failure(500, f"trace {number(body)}", retry_after="0.01"), 2, id="500 with ids"),
-    pytest.param(lambda *_: failure(429, "slow down", retry_after="0.01"), 2, id="rate limit"),
-    pytest.param(lambda *_: TRUNCATED, 2, id="truncated"),
-    pytest.param(lambda *_: Reply(body=b'{"text": "hello"}'), 2, id="another shape"),
-]
+# Faults that differ in how they are recognised; what every status means is asked in test_fault_table. Each with the
+# attempts that an answer takes.
+SYSTEMATIC: dict[str, tuple[Callable[..., Reply], int]] = {
+    "key": (lambda *_: failure(401, "wrong"), 1),
+    "quota": (lambda *_: failure(429, "quota", code="insufficient_quota"), 1),
+    "web-page": (lambda *_: HTML, 1),
+    "400": (lambda *_: failure(400, "max_tokens is not supported"), 1),
+    "any-words": (lambda body, _: failure(400, f"{number(body)} at {body['messages'][0]['content']}"), 1),
+    "budget": (lambda *_: failure(400, "Budget has been exceeded! Current cost: 10.2"), 1),
+    "a-list": (lambda *_: Reply(400, b'[{"error": {"code": 400, "message": "API key expired"}}]'), 1),
+    "content-policy": (lambda *_: failure(400, "filtered", code="content_filter"), 1),
+    "500-with-ids": (lambda body, _: failure(500, f"trace {number(body)}", retry_after="0.01"), 2),
+    "rate-limit": (lambda *_: failure(429, "slow down", retry_after="0.01"), 2),
+    "truncated": (lambda *_: TRUNCATED, 2),
+    "another-shape": (lambda *_: Reply(body=b'{"text": "hello"}'), 2),
+}
 
 
-@pytest.mark.parametrize(("reply", "attempts"), SYSTEMATIC)
-def test_the_stage_of_one_model_stops_and_the_other_s_goes_on(
-    tmp_path: Path, stub: StubServer, reply: Callable[..., Reply], attempts: int
+def test_the_stage_of_each_model_with_a_fault_stops_and_that_of_another_goes_on(
+    tmp_path: Path, stub: StubServer
 ) -> None:
-    stub.behaviour = of_one(reply)
-    file, each = write(tmp_path, stub.url, n=8), 3 * 8
+    stub.behaviour = lambda body, before: SYSTEMATIC[body["model"]][0](body, before) if body["model"] != "two" else None
+    file, each = write(tmp_path, stub.url, n=8), 2 * 3 * 8
+    models = json.dumps([f"openai:{name}" for name in (*SYSTEMATIC, "two")])
+    text = file.read_text(encoding="utf-8").replace('["openai:one", "openai:two"]', models)
+    file.write_text(text, encoding="utf-8")
     result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
-    assert asked(stub)["one"] <= attempts * FIRST
-    assert asked(stub)["two"] == 2 * each
-    last = result.stderr.splitlines()[-1]
-    assert "generate openai:one: " in last
-    assert f"{FIRST} answers in a row failed for this reason" in last
-    assert "FROM failures" in last
-    failed = "SELECT DISTINCT model, retryable FROM responses WHERE status = 'failed'"
-    assert rows(file, failed) == [("openai:one", True)]
-    assert rows(file, 'SELECT sum("rows"), sum(retryable) FROM failures') == [(FIRST, FIRST)]
-    stub.behaviour = None
-    before = asked(stub)["one"]
+    assert asked(stub)["two"] == each
+    for name, (_, attempts) in SYSTEMATIC.items():
+        assert asked(stub)[name] <= attempts * FIRST, name
+        (line,) = (line for line in result.stderr.splitlines() if f"generate openai:{name}: " in line)
+        assert f"{FIRST} answers in a row failed" in line
+        assert "FROM failures" in line
+    failed = rows(file, "SELECT model, count(*), bool_and(retryable) FROM responses WHERE status = 'failed' GROUP BY 1")
+    assert sorted(failed) == sorted((f"openai:{name}", FIRST, True) for name in SYSTEMATIC)
+    wrong = len(SYSTEMATIC) * FIRST
+    assert rows(file, 'SELECT sum("rows"), sum(retryable) FROM failures') == [(wrong, wrong)]
+    stub.behaviour, before = None, asked(stub)
     done = polyculture("generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert asked(stub)["one"] - before == 2 * each, "all of it is asked, and nothing of it counted as settled"
-    assert asked(stub)["two"] == 2 * each
-    assert rows(file, "SELECT count(*), count(DISTINCT response_id) FROM responses") == [(4 * each, 4 * each)]
+    assert asked(stub) - before == dict.fromkeys(SYSTEMATIC, each), "all of it is asked: nothing counted as settled"
+    counts = "SELECT count(*), count(DISTINCT response_id) FROM responses WHERE status = 'ok'"
+    assert rows(file, counts) == [((len(SYSTEMATIC) + 1) * each,) * 2]
     assert rows(file, "FROM failures") == []
 
 
@@ -239,35 +239,34 @@ def test_a_server_that_is_gone_ends_its_model_s_stage(tmp_path: Path, stub: Stub
 
 
 GOOD = 30
-MID_RUN = [
-    pytest.param(failure(401, "bad key"), id="key"),
-    pytest.param(failure(404, "no such model"), id="404"),
-    pytest.param(failure(400, "Budget has been exceeded! Current cost: 10.2"), id="budget"),
-]
+MID_RUN = {
+    "key": failure(401, "bad key"),
+    "404": failure(404, "no such model"),
+    "budget": failure(400, "Budget has been exceeded! Current cost: 10.2"),
+}
 
 
-@pytest.mark.parametrize("reply", MID_RUN)
-def test_a_fault_in_mid_run_is_not_paid_to_the_end_and_settles_nothing(
-    tmp_path: Path, stub: StubServer, reply: Reply
-) -> None:
+def test_a_fault_in_mid_run_is_not_paid_to_the_end_and_settles_nothing(tmp_path: Path, stub: StubServer) -> None:
     """After good answers, with 64 allowed in flight: "Budget has been exceeded!" once settled 90 prompts for good."""
     given = Counter[str]()
 
     def behaviour(body: Mapping[str, Any], _: int) -> Reply | None:
         given[body["model"]] += 1
-        return reply if body["model"] == "one" and given["one"] > GOOD else None
+        return MID_RUN[body["model"]] if given[body["model"]] > GOOD else None
 
     stub.behaviour, stub.latency = behaviour, 0.05
     file = write(tmp_path, stub.url)
+    models = json.dumps([f"openai:{name}" for name in MID_RUN])
+    text = file.read_text(encoding="utf-8").replace('["openai:one", "openai:two"]', models)
+    file.write_text(text, encoding="utf-8")
     result = polyculture("generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
-    assert "in a row failed for this reason, and nothing of it is settled" in result.stderr
-    assert asked(stub)["one"] <= GOOD + 64, "no more than were in flight"
-    assert asked(stub)["two"] == 2 * EACH
+    assert result.stderr.count("in a row failed for this reason, and nothing of it is settled") >= len(MID_RUN)
+    assert all(asked(stub)[name] <= GOOD + 64 for name in MID_RUN), "no more than were in flight"
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'failed' AND NOT retryable") == [(0,)]
-    stub.behaviour = None
+    stub.behaviour, stub.latency = None, 0.0
     assert polyculture("generate", file, cwd=tmp_path).returncode == 0
-    assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH,)]
+    assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(len(MID_RUN) * 2 * EACH,)]
 
 
 def test_a_rejected_prompt_between_good_ones_is_settled_alone(tmp_path: Path, stub: StubServer) -> None:
