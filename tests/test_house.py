@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,14 @@ DEPENDENCIES = {
 }
 
 
+@cache
 def imported(file: Path) -> set[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    names = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
     return {name for name in names if name.split(".")[0] in {"polyculture", *ROOMS}}
 
 

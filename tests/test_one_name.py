@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,15 +55,14 @@ for module in pkgutil.walk_packages(polyculture.__path__, "polyculture.", stop):
 """
 
 
-@pytest.fixture(params=[as_files, as_packages])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """A user's working folder: an experiment, its run, and code of their own under all those names."""
     (tmp_path / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
     builder = StoreBuilder(tmp_path / "runs" / "small", models=("openai:any",))
     builder.answer(builder.ask("en", "food", country="JP"), ["ramen"])
     builder.write()
-    write: Callable[[Path], None] = request.param
-    write(tmp_path)
+    as_files(tmp_path)
     return tmp_path
 
 
@@ -101,9 +99,9 @@ def test_commands_work_beside_files_of_the_same_names(folder: Path, only_polycul
 
 
 @pytest.mark.slow
-def test_every_module_is_imported_beside_files_of_the_same_names(tmp_path: Path, only_polyculture: Path) -> None:
+def test_every_module_is_imported_beside_packages_of_the_same_names(tmp_path: Path, only_polyculture: Path) -> None:
     """As in a notebook: the user's folder comes first on the search path."""
-    as_files(tmp_path)
+    as_packages(tmp_path)
     imported = python("-c", IMPORT_ALL, cwd=tmp_path, path=only_polyculture).split()
     assert len(imported) > 300
     assert {name.split(".")[1] for name in imported} >= set(ROOMS) - {"polyculture"}

@@ -172,6 +172,7 @@ def test_killed_it_resumes(tree: Path, commands: subprocess.Popen[str], tmp_path
         assert len(stub.asked) <= 62  # what was in flight is asked again
 
 
+@pytest.mark.full
 def test_it_works_on_a_cluster(tree: Path, commands: subprocess.Popen[str], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra 'ray' is not installed")
     with StubServer() as stub:

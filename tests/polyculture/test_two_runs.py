@@ -68,7 +68,7 @@ def test_the_last_of_two_runs_finishes_what_both_began(tmp_path: Path, stub: Stu
     assert not (run_folder(experiment).root / FOLDER).exists()
 
 
-@pytest.mark.parametrize("killed", [0, 1])
+@pytest.mark.parametrize("killed", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_the_other_run_takes_over_what_a_killed_one_held(tmp_path: Path, stub: StubServer, killed: int) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=60)
     processes = two(experiment, stub)
