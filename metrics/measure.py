@@ -39,8 +39,8 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
     saturation curves and the variance components.
 
     Nothing is done where the store, the experiment and the method are those of the last time. Memory holds one
-    model's responses, the numbers, and the views that DuckDB keeps, which spill to disk. A `selection` has numbers of its own. Raises `StoreError` where
-    there is no run or the folder cannot be written.
+    model's responses, the numbers, and the views that DuckDB keeps, which spill to disk. A `selection` has numbers of
+    its own. Raises `StoreError` where there is no run or the folder cannot be written.
     """
     manifest = read_manifest(run.manifest)
     inputs = inputs_of(run, manifest, MEASURE) if manifest else ""  # without a run, `open_store` raises
