@@ -20,10 +20,10 @@ import orjson
 
 from bench.linking_accuracy import DATA
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cli.tables import print_table
-from polyculture.experiment.workspace import require_run
 from polyculture.link.forms import FORMS, Form
 from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource

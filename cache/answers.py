@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
@@ -27,6 +26,8 @@ def wanted_batches(
 
     Rows that are still in the job's journal are not included; the next process that opens the job commits them.
     """
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
     requests, limits = wanted["request_id"].combine_chunks(), wanted["n"].combine_chunks()
     for part in part_files(run.shards(table.name, job)):
         with opened_parquet(part) as file:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sanitize import conceal
 
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
@@ -104,6 +105,14 @@ def read_manifest(path: Path) -> Manifest | None:
             where=path,
             remedy="Move it away and run again: the shards are kept and reused.",
         ) from fault
+
+
+def require_run(run: RunFolder) -> Manifest:
+    """The manifest of a run. Raises `StoreError` where there is none."""
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Start it with: polyculture run EXPERIMENT")
+    return manifest
 
 
 def _check_format(data: bytes, folder: Path) -> None:

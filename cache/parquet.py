@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as kind
 
@@ -195,6 +194,8 @@ def _float(value: float) -> float:
 
 def paid_rows(rows: pa.Table) -> pa.Table:
     """The rows that this run bought tokens with."""
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
     if not {"purchase", "status", *_TOKENS}.issubset(rows.column_names):
         return rows.slice(0, 0)
     some = (pc.field(_TOKENS[0]) > 0) | (pc.field(_TOKENS[1]) > 0)
@@ -210,6 +211,8 @@ def void_rows(rows: pa.Table, key: str) -> pa.Table:
 
 def reopened_rows(rows: pa.Table, key: str) -> pa.Table:
     """Failures that the next run tries again, and unusable answers that count as no attempt."""
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
     unusable = rows.filter(pc.field("status") == VOID)
     return pa.concat_tables([_retryable(rows.filter(pc.field("status") != VOID)), void_rows(unusable, key)])
 

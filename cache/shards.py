@@ -21,7 +21,6 @@ from typing import Any, BinaryIO, Self
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults, sweep
@@ -170,6 +169,8 @@ class JobShards:
 
     def _tries(self, keys: Collection[str]) -> set[str]:
         """The keys of unusable answers about what the rows with these keys are about."""
+        import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
         subject = self.commit.subject
         if not keys or subject is None:
             return set()
@@ -180,6 +181,8 @@ class JobShards:
 
     def _rewrite(self, keys: Collection[str], change: Callable[[pa.Table], pa.Table]) -> None:
         """Replaces the committed rows with these keys, part by part."""
+        import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
         chosen = pa.array(sorted(keys), pa.string())
         for part in part_files(self._commit) if keys else ():
             with opened_parquet(part) as file:

@@ -28,14 +28,14 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import COMPUTED, MAIN, Layout, Table, file_of
-from polyculture.cache.manifest import Manifest, read_manifest, setup_id
+from polyculture.cache.manifest import Manifest, require_run, setup_id
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.numbers import inputs_of, numbers_files
 from polyculture.cache.parquet import check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.view_template import create_views, open_view_template
+from polyculture.cache.view_template import asks_of_schema, create_views, open_view_template
 
 _IN_PLACE = "in_place()"
 _IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
@@ -71,20 +71,20 @@ def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | N
 
 
 @contextmanager
-def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str]) -> Iterator[Path]:
+def _built(
+    run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str], asked: str | None
+) -> Iterator[Path]:
     """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL.
 
-    Each of the `selections` (`cache.layout`) is a schema of its own with the same views.
+    Each of the `selections` (`cache.layout`) is a schema of its own with the same views. `asked` as in `open_store`.
 
     The file holds no data and may be deleted at any time. During the block it has a temporary name, then it replaces
     the former one. Raises `StoreError` where there is no run.
     """
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
-        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    manifest = require_run(run)
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
-        with open_view_template(temporary, layout, selections) as connection:
+        with _template(temporary, layout, selections, asked) as connection:
             connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
                 _tie(connection, path, [temporary])
@@ -93,6 +93,14 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
             connection.commit()
             connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary
+
+
+def _template(path: Path, layout: Layout, selections: Collection[str], asked: str | None) -> duckdb.DuckDBPyConnection:
+    if asked is None or selections or asks_of_schema(asked):
+        return open_view_template(path, layout, selections)
+    connection = connect(path)
+    create_views(connection, layout, asked=asked)
+    return connection
 
 
 @contextmanager
@@ -108,10 +116,12 @@ def _disk_faults(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def current_store(run: RunFolder, manifest: Manifest, layout: Layout = CORE) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The current rows under `manifest`, in a database in memory: nothing is written."""
+def current_store(
+    run: RunFolder, manifest: Manifest, layout: Layout = CORE, asked: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The current rows under `manifest`, in a database in memory: nothing is written. `asked` as in `open_store`."""
     with connect() as connection:
-        fill_store(connection, run, manifest, layout)
+        fill_store(connection, run, manifest, layout, asked=asked)
         yield connection
 
 
@@ -121,12 +131,13 @@ def fill_store(
     manifest: Manifest,
     layout: Layout = CORE,
     rows: Mapping[str, pa.Table] = MappingProxyType({}),
+    asked: str | None = None,
 ) -> None:
     """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count.
 
-    `rows` stand in the place of those that the run has of a table, by name.
+    `rows` stand in the place of those that the run has of a table, by name. `asked` as in `open_store`.
     """
-    create_views(connection, layout.only_current)
+    create_views(connection, layout.only_current, asked=asked)
     of_files = tuple(table for table in layout.tables if table.name not in rows)
     _put_rows(connection, run, manifest, replace(layout, tables=of_files))
     for name, given in rows.items():
@@ -148,14 +159,18 @@ def _put_rows(
     thousands.
     """
     _opened.add(run.root)
-    _put_run(connection, manifest)
-    for measure in layout.measures:
+    there = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
+    tables = [table for table in layout.tables if f"stored_{table.name}" in there]
+    for name, rows in _run_rows(manifest).items():
+        for row in rows if name in there else ():
+            connection.table(name).insert(row)
+    for measure in layout.measures if "run_measures" in there else ():
         connection.table("run_measures").insert((measure.name, inputs_of(run, manifest, measure)))
-    for table in layout.tables:
+    for table in tables:
         _put_files(connection, run, table, MAIN, address, tied)
     for selection in selections:
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
-        for table in layout.tables:
+        for table in tables:
             if table.name in COMPUTED:
                 _put_files(connection, run, table, selection, address, tied)
     connection.execute(f"SET search_path = '{MAIN}'")
@@ -169,18 +184,20 @@ def open_store(
     selections: Collection[str] = (),
     at: Path | None = None,
     memory: str | None = None,
+    asked: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Builds the store and opens it read-only; it can read the run's folder and no other file.
 
     With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
     folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
-    ('4GB') bounds what DuckDB holds.
+    ('4GB') bounds what DuckDB holds. `asked` is the only SQL that will be asked of it: views that it does not name, and
+    that nothing rests on that it names, are left out, and the files below them are not looked at.
     The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; rows
     written later are not in them. With a `selection`, names without a schema are those of this schema, and only its
     views are materialised; they take precedence over the views of all schemas. `selections` are further schemas.
     """
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
-    with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
+    with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as path:
         connection = connect(path, read_only=True, memory=memory)
     if at is None:
         _untie(connection)
@@ -256,12 +273,6 @@ def _read_files(
     for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
         check_columns(path, table)
     return connection.read_parquet([address(path) for path in files], hive_partitioning=False)
-
-
-def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
-    for name, rows in _run_rows(manifest).items():
-        for row in rows:
-            connection.table(name).insert(row)
 
 
 def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:

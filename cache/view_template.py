@@ -1,12 +1,14 @@
 """A store without rows: the empty tables of a layout, and its views. `cache.store` puts a run's rows in.
 
-DuckDB takes half a second to parse all views, and as long again for each selection. That is done once; the file is
-kept in the user's cache folder (1.3 to 2.4 MB) until the SQL changes.
+DuckDB takes half a second to parse all views, and as long again for each selection. So a store for any query is made
+once, and its file kept in the user's cache folder (1.3 to 2.4 MB) until the SQL changes. Of a store for a query that is
+known beforehand, only those views are made that it names, and what they rest on.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 import time
 from collections.abc import Collection, Sequence
@@ -37,6 +39,11 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
     pa.map_(pa.string(), pa.int64()): "MAP(VARCHAR, BIGINT)",
 }
+Statement = tuple[str, str]  # the name of what it creates, and its SQL
+_CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
+_COMMENT = re.compile(r"--.*")
+_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:main\.)?"?(\w+))|(\w+)\(')
+_SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
 
@@ -59,14 +66,41 @@ def open_view_template(path: Path, layout: Layout, selections: Collection[str] =
     return connect(path)
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, layout: Layout, selections: Collection[str] = ()) -> None:
-    """Creates the empty tables of a layout and its views over them; the views again for each selection."""
-    for table in layout.tables:
-        _create_empty(connection, table)
-    _execute(connection, [RUN])
-    _create_layers(connection, layout)
+def create_views(
+    connection: duckdb.DuckDBPyConnection,
+    layout: Layout,
+    selections: Collection[str] = (),
+    asked: str | None = None,
+) -> None:
+    """Creates the empty tables of a layout and its views over them; the views again for each selection.
+
+    `asked` is the SQL that will be asked: only views that it names are created, and what these rest on.
+    """
+    every = statements_of(layout)
+    for _, statement in every if asked is None else needed(every, asked):
+        connection.execute(statement)
     for selection in sorted(selections):
-        _create_selection(connection, selection, layout)
+        connection.execute(f"CREATE SCHEMA {selection}")
+        connection.execute(f"SET search_path = '{selection},{MAIN}'")
+        computed = [table for table in layout.tables if table.name in COMPUTED]
+        for _, statement in statements_of(layout, computed, selection_files(selection)):
+            connection.execute(statement)
+        connection.execute(f"SET search_path = '{MAIN}'")
+
+
+def needed(statements: Sequence[Statement], asked: str) -> list[Statement]:
+    """Of statements in the order of their dependencies those whose views a query names, and what these rest on."""
+    found, names = [], _names(asked)
+    for name, statement in reversed(statements):
+        if name.lower() in names:
+            found.append((name, statement))
+            names |= _names(statement)
+    return found[::-1]
+
+
+def asks_of_schema(query: str) -> bool:
+    """Does a query ask which views there are? Then it needs all of them."""
+    return bool(_SCHEMA.search(query))
 
 
 def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
@@ -77,34 +111,46 @@ def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
         connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
 
 
-def _create_selection(connection: duckdb.DuckDBPyConnection, selection: str, layout: Layout) -> None:
-    connection.execute(f"CREATE SCHEMA {selection}")
-    connection.execute(f"SET search_path = '{selection},{MAIN}'")
-    for table in layout.tables:
-        if table.name in COMPUTED:
-            _create_empty(connection, table)
-    _execute(connection, selection_files(selection))
-    _create_layers(connection, layout)
-    connection.execute(f"SET search_path = '{MAIN}'")
-
-
-def _create_layers(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
+def statements_of(
+    layout: Layout, tables: Sequence[Table[Any]] | None = None, first: Sequence[Path] = (RUN,)
+) -> list[Statement]:
+    """All that makes the views of a layout, in order: empty tables (all, by default), the first files, its layers."""
+    found = [(f"stored_{table.name}", _empty(table)) for table in (layout.tables if tables is None else tables)]
+    for file in first:
+        found += _of_file(file)
     for layer in (layout.current, layout.views):
         for file in layer.files:
-            _execute(connection, [file])
+            found += _of_file(file)
             if layer is layout.current:
-                _create_wanted(connection, layout)
-        _create_feeds(connection, layout, layer)
-        _execute(connection, layer.closing)
+                found += _of_wanted(layout, {name for name, _ in found})
+        found += _of_feeds(layout, layer)
+        for file in layer.closing:
+            found += _of_file(file)
+    return found
 
 
-def _create_wanted(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
+def _of_file(file: Path) -> list[Statement]:
+    """The statements of a file, each of which begins a line: CREATE VIEW, MACRO or TABLE."""
+    text = file.read_text(encoding="utf-8")
+    starts = list(_CREATE.finditer(text))
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    if not starts or _COMMENT.sub("", text[: starts[0].start()]).strip():
+        raise ValueError(f"{file.name}: begin each statement with CREATE VIEW, MACRO or TABLE at the start of a line")
+    return [(start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _of_wanted(layout: Layout, there: Collection[str]) -> list[Statement]:
     """The views of tables that say by which view their rows count, once that view is there."""
-    query = "SELECT view_name FROM duckdb_views() WHERE schema_name = current_schema()"
-    there = {name for (name,) in connection.sql(query).fetchall()}
-    for table in layout.tables:
-        if table.wanted is not None and table.wanted.view in there and table.name not in there:
-            connection.execute(f"CREATE VIEW {table.name} AS {rows_that_count(table, table.wanted)}")
+    return [
+        (table.name, f"CREATE VIEW {table.name} AS {rows_that_count(table, table.wanted)}")
+        for table in layout.tables
+        if table.wanted is not None and table.wanted.view in there and table.name not in there
+    ]
+
+
+def _names(sql: str) -> set[str]:
+    """The words that stand where SQL has the name of a table, a view or a macro."""
+    return {name for found in _NAMED.findall(_COMMENT.sub("", sql).lower()) for name in found if name}
 
 
 def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
@@ -119,15 +165,14 @@ def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
     return f"SELECT t.* {rows}{usable}"
 
 
-def _create_feeds(connection: duckdb.DuckDBPyConnection, layout: Layout, layer: Layer) -> None:
+def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
     feeds = {view: [f"FROM {source}" for source in sources] for view, sources in layer.feeds.items()}
     if layer is layout.current:
         for table in layout.tables:
             if table.wanted is not None and table.account is not None:
                 feeds.setdefault("bought", []).append(bought_rows(table))
                 feeds.setdefault("failed", []).append(failed_rows(table))
-    for view, sources in feeds.items():
-        connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}")
+    return [(view, f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}") for view, sources in feeds.items()]
 
 
 def bought_rows(table: Table[Any]) -> str:
@@ -142,14 +187,9 @@ def failed_rows(table: Table[Any]) -> str:
     return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
-def _execute(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
-    for file in files:
-        connection.execute(file.read_text(encoding="utf-8"))
-
-
-def _create_empty(connection: duckdb.DuckDBPyConnection, table: Table[Any]) -> None:
+def _empty(table: Table[Any]) -> str:
     columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in table.schema)
-    connection.execute(f"CREATE TABLE stored_{table.name} ({columns})")
+    return f"CREATE TABLE stored_{table.name} ({columns})"
 
 
 def _identity(layout: Layout, selections: Collection[str]) -> str:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.faults import RetryFailed
@@ -276,6 +275,8 @@ class _OpenWork(Generic[I]):
         return _count([row.status for row in record[self.shards.commit.name]])
 
     def _unsettled(self, rows: pa.Table) -> pa.Table:
+        import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
         if not self._settled:
             return rows
         there = pa.array(sorted(self._settled), pa.string())

@@ -1,8 +1,9 @@
 """The contract of instruments: their queries, tables and report sections.
 
-An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`),
-the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps
-that the worker runs, the ids that are valid from now on, and what follows once they are done. No other module names it.
+An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (its module
+`layout`), the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`:
+the steps that the worker runs, the ids that are valid from now on, and what follows once they are done. No other module
+names it.
 """
 
 from __future__ import annotations
@@ -171,11 +172,6 @@ class Instrument(Protocol):
     def name(self) -> str: ...
 
     @property
-    def layout(self) -> Layout:
-        """Its tables and views, with those of others that it reads."""
-        ...
-
-    @property
     def commands(self) -> Mapping[str, Command]: ...
 
     def sections(self) -> Sequence[Section]:
@@ -189,6 +185,20 @@ class Entry:
 
     name: str
     commands: Mapping[str, str]  # command -> its line in the list of commands
+
+    @property
+    def layout(self) -> Layout:
+        """Its tables and views, with those of others that it reads: `LAYOUT` in its module `layout`, beside its options
+        and steps, which a query does not need. An instrument without that module has tables of others alone.
+        """
+        from importlib import import_module
+        from importlib.util import find_spec
+
+        from polyculture.cache.layout import Layout
+
+        place = f"polyculture.instruments.{self.name}.layout"
+        found: Layout = import_module(place).LAYOUT if find_spec(place) is not None else Layout()
+        return found
 
     def load(self) -> Instrument:
         """The instrument: `INSTRUMENT` in `polyculture.instruments.<name>.instrument`."""

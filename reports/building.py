@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import read_manifest
+from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names
@@ -38,9 +37,7 @@ def open_report(
     tables and views of the store that the sections read; its file stands in the run, or at `at`.
     """
     _check_names(sections)
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
-        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    manifest = require_run(run)
     names = Names(catalog or read_catalog(), tuple(manifest.models))
     titles = {key: title for section in sections for key, title in section_texts(section.texts).boards.items()}
     with read_store(run, layout, at) as reading:

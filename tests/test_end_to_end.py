@@ -16,7 +16,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.cli.app import demo
+from polyculture.cli import demo
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout
 from tests import servers

@@ -8,12 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.layout import Layout, compose
-from polyculture.instruments.bbq.layout import BBQ
 from polyculture.instruments.bbq.options import BbqOptions
 from polyculture.instruments.bbq.respondent.command import SurveyOptions
 from polyculture.instruments.bbq.respondent.command import study as survey_study
-from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.table_option import check_table, listed
 from polyculture.instruments.bbq.treatments import arm
 from polyculture.instruments.choices.needs import GENERATED, needs_of
@@ -134,7 +131,6 @@ class Bbq:
     """What models choose among three answers, one of which a stereotype expects."""
 
     name = "bbq"
-    layout: Layout = compose(BBQ, SURVEY)
     commands: Mapping[str, Command] = {
         "bbq": Command(
             BbqOptions,

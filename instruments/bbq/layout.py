@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout
+from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.bbq.question_rows import BBQ_QUESTIONS
+from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.rows import BBQ_ANSWERS, BBQ_INTERVALS, BBQ_READINGS
 
 _OWN = Path(__file__).parent
@@ -14,3 +15,4 @@ BBQ = Layout(
     Layer((_OWN / "current.sql",), {"bought": ("bought_bbq_answers",), "failed": ("failed_bbq_answers",)}),
     Layer((_OWN / "views.sql", _OWN / "order_views.sql")),
 )
+LAYOUT = compose(BBQ, SURVEY)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from polyculture.cache.layout import Layout
-from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.contract import Asked, Command, Demo, Idle, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
@@ -268,7 +266,6 @@ class Cbs:
     """How probable a model finds native and Western entities in the same contexts."""
 
     name = "cbs"
-    layout: Layout = CBS
     commands: Mapping[str, Command] = {
         "cbs": Command(
             CbsOptions,

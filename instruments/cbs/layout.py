@@ -40,3 +40,4 @@ CBS = compose(
         (MEASURE,),
     ),
 )
+LAYOUT = CBS

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.layout import Layout
 from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, TIES, AtLeastOne, Ties, measure, shown
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
-from polyculture.instruments.corpus.layout import CORPUS
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
@@ -125,7 +123,6 @@ class CorpusBias:
     """How probable a text corpus makes native and Western entities in the same contexts."""
 
     name = "corpus"
-    layout: Layout = CORPUS
     commands: Mapping[str, Command] = {
         "corpus": Command(
             CorpusOptions,

@@ -9,3 +9,4 @@ from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.corpus.rows import PAIR_OUTCOMES
 
 CORPUS = compose(CBS, Layout((PAIR_OUTCOMES,), Layer(()), Layer((Path(__file__).with_name("views.sql"),))))
+LAYOUT = CORPUS

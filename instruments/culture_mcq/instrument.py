@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.cache.layout import Layout
 from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Listing, Setup, Shown, Study, Validity
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
 from polyculture.instruments.culture_mcq.attention_rows import Measure
-from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 
 if TYPE_CHECKING:
     from polyculture.cache.worker import Step
@@ -249,7 +247,6 @@ class CultureMcq:
     """What models take for usual in a culture, among the answers of others."""
 
     name = "culture_mcq"
-    layout: Layout = CULTURE_MCQ
     commands: Mapping[str, Command] = {
         "culture-mcq": Command(
             CultureMcqOptions,

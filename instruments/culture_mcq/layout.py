@@ -26,3 +26,4 @@ CULTURE_MCQ = Layout(
     ),
     Layer((_OWN / "views.sql", _OWN / "attention_views.sql")),
 )
+LAYOUT = CULTURE_MCQ

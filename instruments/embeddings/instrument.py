@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from polyculture.cache.layout import Layout
 from polyculture.instruments.cbs.instrument import AtLeastOne
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
-from polyculture.instruments.embeddings.layout import EMBEDDINGS
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -106,7 +104,6 @@ class Embeddings:
     """The separation of two cultures' entities in a model."""
 
     name = "embeddings"
-    layout: Layout = EMBEDDINGS
     commands: Mapping[str, Command] = {
         "embeddings": Command(
             EmbeddingsOptions,

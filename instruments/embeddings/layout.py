@@ -17,3 +17,4 @@ EMBEDDINGS = compose(
         Layer((_OWN / "views.sql",)),
     ),
 )
+LAYOUT = EMBEDDINGS

@@ -6,10 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from polyculture.cache.layout import Layout, compose
-from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.contract import Asked, Command, Idle, Listing, Study
-from polyculture.instruments.embeddings.layout import EMBEDDINGS
 from polyculture.instruments.papers.parts import (
     TRANSLATED,
     CamelliaOptions,
@@ -21,8 +18,6 @@ from polyculture.instruments.papers.parts import (
     read_languages,
 )
 from polyculture.instruments.papers.report_paper import report_paper
-from polyculture.instruments.swaps.layout import SWAPS
-from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
@@ -75,7 +70,6 @@ class Papers:
     """All that a paper measured, on an experiment's models."""
 
     name = "papers"
-    layout: Layout = compose(CBS, SWAPS, EMBEDDINGS, TOKENS)
     commands: Mapping[str, Command] = {
         "camellia": Command(
             CamelliaOptions,

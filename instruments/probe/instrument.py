@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import install_line
-from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control
-from polyculture.instruments.probe.layout import TOGETHER
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -269,7 +267,6 @@ class Probe:
     """What a model's layers hold of cultures."""
 
     name = "probe"
-    layout: Layout = TOGETHER
     commands: Mapping[str, Command] = {
         "probe": Command(
             ProbeOptions,

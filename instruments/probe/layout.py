@@ -37,3 +37,4 @@ PROBE = Layout(
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
 TOGETHER = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))
+LAYOUT = TOGETHER

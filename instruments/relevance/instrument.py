@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.layout import Layout
 from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Study
-from polyculture.instruments.relevance.layout import RELEVANCE
 from polyculture.instruments.relevance.options import RelevanceOptions
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ class Relevance:
     """Whether what the probe reads out helps."""
 
     name = "relevance"
-    layout: Layout = RELEVANCE
     commands: Mapping[str, Command] = {
         "relevance": Command(
             RelevanceOptions,

@@ -22,3 +22,4 @@ RELEVANCE = Layout(
     ),
     Layer((_OWN / "views.sql",)),
 )
+LAYOUT = RELEVANCE

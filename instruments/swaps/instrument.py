@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Demo, Idle, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
-from polyculture.instruments.swaps.layout import SWAPS
 
 if TYPE_CHECKING:
     from polyculture.cache.worker import Step
@@ -341,7 +339,6 @@ class Swaps:
     """Models' answers about texts when the entity is swapped for one of another culture."""
 
     name = "swaps"
-    layout: Layout = SWAPS
     commands: Mapping[str, Command] = {
         "sentiment": Command(
             SentimentOptions,

@@ -20,3 +20,4 @@ SWAPS = compose(
         ),
     ),
 )
+LAYOUT = SWAPS

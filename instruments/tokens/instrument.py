@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
-from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -86,7 +84,6 @@ class Tokens:
     """How much of a vocabulary is a language's own, and into how many tokens entities fall."""
 
     name = "tokens"
-    layout: Layout = TOKENS
     commands: Mapping[str, Command] = {
         "tokens": Command(
             TokensOptions,

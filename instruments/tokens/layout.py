@@ -9,3 +9,4 @@ from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.tokens.rows import VOCABULARY_SHARES
 
 TOKENS = compose(CBS, Layout((VOCABULARY_SHARES,), Layer((Path(__file__).with_name("current.sql"),))))
+LAYOUT = TOKENS

@@ -8,9 +8,10 @@ from typing import Any
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.experiment.file import Experiment, read_experiment
-from polyculture.experiment.workspace import Workspace, open_workspace, require_run
+from polyculture.experiment.workspace import Workspace, open_workspace
 
 RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 

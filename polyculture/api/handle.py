@@ -18,9 +18,10 @@ from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, m
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
 from polyculture.cache.layout import MAIN, SELECTIONS
+from polyculture.cache.manifest import require_run
 from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
 from polyculture.cache.run_folder import RunFolder
-from polyculture.experiment.workspace import Workspace, require_run
+from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:

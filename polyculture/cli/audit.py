@@ -29,10 +29,9 @@ def export(
     Give every judge a copy with a name of its own; docs/audit.md explains the columns.
     """
     from polyculture.cli.human_audit import export_sheet
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.run_place import stored_run
 
-    run = open_workspace(experiment, runs).run
-    require_run(run)
+    run = stored_run(experiment, runs)
     export_sheet(run, output, per, seed)
 
 
@@ -50,12 +49,11 @@ def import_(
     Rows on which judges differ count by halves, unless an adjudicator decides.
     """
     from polyculture.cli.human_audit import import_sheets, show_audit
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.run_place import stored_run
 
     if not sheets and not adjudicator:
         raise typer.BadParameter("give a sheet, or a judge who is to decide: --adjudicator JUDGE")
-    run = open_workspace(experiment, runs).run
-    require_run(run)
+    run = stored_run(experiment, runs)
     import_sheets(run, sheets or [], adjudicator or [])
     show_audit(run, Format.TABLE, None)
 
@@ -68,10 +66,9 @@ def remove(
 ) -> None:
     """Take a judge's import back: all that the judge said goes, what others said stays."""
     from polyculture.cli.human_audit import remove_judge
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.run_place import stored_run
 
-    run = open_workspace(experiment, runs).run
-    require_run(run)
+    run = stored_run(experiment, runs)
     remove_judge(run, judge)
 
 
@@ -84,8 +81,7 @@ def show(
     Disputed rows and the judges' agreement stand beside them. With --format: the shares as rows.
     """
     from polyculture.cli.human_audit import show_audit
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.run_place import stored_run
 
-    run = open_workspace(experiment, runs).run
-    require_run(run)
+    run = stored_run(experiment, runs)
     show_audit(run, format, output)

@@ -36,11 +36,12 @@ def claims(
     Of a claim about several comparisons ("of every country") the line shows the one that it turns on. The exit code is
     0, whatever the claims come to. docs/claims.md says how to write your own file.
     """
+    from polyculture.cache.manifest import require_run
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import write_lines
     from polyculture.cli.tables import print_table
     from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.experiment.workspace import open_workspace, warn_of_changes
     from polyculture.metrics import KEPT
     from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
     from polyculture.metrics.claims.parts import Store

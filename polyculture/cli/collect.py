@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import Format, OutputFile, OutputFormat
-from polyculture.cli.wikidata import CatalogFolder
+from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat
 
 if TYPE_CHECKING:
     import duckdb

@@ -139,11 +139,12 @@ def compare(
     Exit codes: 0 none holds, 7 one holds, 8 one is not decided (with --fail-if-undecided), 2 a mistake.
     """
     from polyculture.cache.errors import ExperimentError
+    from polyculture.cache.manifest import require_run
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import write_comparison
     from polyculture.cli.fail_if import decisions_of, end_by, tell_decisions, verdicts_of
     from polyculture.cli.two_runs import compared_runs
-    from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.experiment.workspace import open_workspace, warn_of_changes
     from polyculture.metrics import KEPT
     from polyculture.metrics.comparison.blocks import Blocks
     from polyculture.metrics.comparison.compare import METRICS, compare_all

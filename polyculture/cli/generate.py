@@ -9,10 +9,13 @@ from polyculture.cli.options import (
     OnlyLanguage,
     OnlyModel,
     OnlyTopic,
+    RetryCommand,
     RetryOption,
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+
+COMMAND = RetryCommand
 
 
 def generate(

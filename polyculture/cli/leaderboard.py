@@ -22,9 +22,10 @@ def leaderboard(
     better; a difference is ranked by its size. As a file: polyculture table leaderboard.
     """
     from polyculture.cache.errors import did_you_mean
+    from polyculture.cache.manifest import require_run
     from polyculture.cli.boards import print_boards
     from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.workspace import open_workspace
     from polyculture.instruments import INSTRUMENTS
     from polyculture.running.tables import all_tables, table_rows
 

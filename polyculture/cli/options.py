@@ -29,6 +29,9 @@ OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of
 AcceptChanges = Annotated[
     bool, typer.Option("--accept-changes", help="Redo what a changed experiment file makes stale.")
 ]
+CatalogFolder = Annotated[
+    Path | None, typer.Option("--catalog", help="Your own topics/, languages/ and countries.toml.")
+]
 STAGE = "stage"  # the hidden command that a group runs when no other is named
 FLAG = "--retry-failed"
 RETRY_HELP = (

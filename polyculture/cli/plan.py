@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryOption, Runs
+from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "finds", "in other wordings")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
 PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
+
+COMMAND = RetryCommand
 
 
 def plan(

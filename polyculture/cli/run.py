@@ -83,3 +83,6 @@ class RunCommand(RetryCommand):
             if not (after < len(args) and (":" in args[after] or args[after] in ("auto", NEW_CLUSTER))):
                 args = [*args[:after], NEW_CLUSTER, *args[after:]]
         return super().parse_args(ctx, args)
+
+
+COMMAND = RunCommand

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +36,8 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
+    import duckdb
+
     from polyculture.cache.database import memory_limit
     from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
     from polyculture.cache.files import scratch_folder
@@ -45,13 +48,12 @@ def sql(
     from polyculture.cli.options import UsageError
     from polyculture.cli.tables import print_vertical, write_rows
     from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.run_place import stored_run
     from polyculture.running.layout import store_layout
 
     if schema and query and query != "-" and len(query.split()) == 1 and view is None:
         schema, query, view = False, None, query
-    run = open_workspace(experiment, runs).run
-    require_run(run)
+    run = stored_run(experiment, runs)
     waiting = unsealed(run)
     if waiting:
         jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
@@ -63,21 +65,26 @@ def sql(
         raise UsageError("--vertical is for the terminal: leave out --format and --output")
     question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)
     named = [selection for selection in SELECTIONS if selection in question.lower()]
-    with query_faults("polyculture sql EXPERIMENT", timeout):
+
+    def ask(at: Path, asked: str | None) -> None:
+        with (
+            open_store(run, store_layout(), selections=named, at=at, memory=memory_limit(), asked=asked) as store,
+            interrupted_after(timeout, store),
+        ):
+            if view is not None:
+                name = known_view(store, view)
+                say(f"{name}: {meaning_of(store, name)}")
+                rows = store.sql(question, params={"view": name})
+            else:
+                rows = store.sql(question)
+            (print_vertical(rows) if vertical else write_rows(rows, format, output))
+
+    with query_faults("polyculture sql EXPERIMENT", timeout), scratch_folder("sql") as folder:
         check_query(question)  # before the store is built
-        with scratch_folder("sql") as folder:
-            at = folder / "store.duckdb"
-            with (
-                open_store(run, store_layout(), selections=named, at=at, memory=memory_limit()) as store,
-                interrupted_after(timeout, store),
-            ):
-                if view is not None:
-                    name = known_view(store, view)
-                    say(f"{name}: {meaning_of(store, name)}")
-                    rows = store.sql(question, params={"view": name})
-                else:
-                    rows = store.sql(question)
-                (print_vertical(rows) if vertical else write_rows(rows, format, output))
+        try:
+            ask(folder / "store.duckdb", question)
+        except duckdb.CatalogException:  # of all views, DuckDB names those that are like one that is not there
+            ask(folder / "whole.duckdb", None)
 
 
 class SqlCommand(TyperCommand):
@@ -85,3 +92,6 @@ class SqlCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [f" {arg}" if arg.startswith("-- ") else arg for arg in args])
+
+
+COMMAND = SqlCommand

@@ -59,9 +59,10 @@ def _show(
     output: Path | None,
     runs: Path | None,
 ) -> None:
+    from polyculture.cache.manifest import require_run
     from polyculture.cli.printed_table import print_declared
     from polyculture.cli.tables import write_rows
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.workspace import open_workspace
     from polyculture.running.tables import table_rows
 
     workspace = open_workspace(experiment, runs)

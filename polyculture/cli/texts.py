@@ -26,9 +26,10 @@ def texts(
     regions of your own, such as Arab and Western countries, they are cultures. Refusals and empty texts are counted
     beside.
     """
+    from polyculture.cache.manifest import require_run
     from polyculture.cache.store import open_store
     from polyculture.cli.text_tables import show_shares
-    from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.experiment.workspace import open_workspace, warn_of_changes
     from polyculture.metrics import KEPT_OF_TEXTS
     from polyculture.metrics.text_regions import region_shares
     from polyculture.running.layout import store_layout

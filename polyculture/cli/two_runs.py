@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from polyculture.cache.database import connect
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.layout import MAIN
+from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, open_workspace, require_run
+from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.runs import RunNumbers, RunSides, lay_out_runs, paired_models
 from polyculture.running.layout import store_layout

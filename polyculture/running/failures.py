@@ -10,7 +10,7 @@ from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import current_store
-from polyculture.running.layout import store_layout
+from polyculture.running.layout import layout_of
 
 MOST = 3  # reasons that are named
 _SHOWN = 80  # characters of each in a line
@@ -35,8 +35,9 @@ def frequent_reasons(run: RunFolder, most: int = MOST) -> list[FrequentReason]:
     manifest = read_manifest(run.manifest)
     if manifest is None:
         return []
-    with current_store(run, manifest, store_layout()) as store:
-        rows = store.execute(read_sql(Path(__file__).parent, "frequent_reasons"), {"most": most}).fetchall()
+    query = read_sql(Path(__file__).parent, "frequent_reasons")
+    with current_store(run, manifest, layout_of(run), asked=query) as store:
+        rows = store.execute(query, {"most": most}).fetchall()
     return [FrequentReason(*row) for row in rows]
 
 

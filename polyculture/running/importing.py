@@ -17,8 +17,9 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import read_imported
 from polyculture.experiment.imported_file import add_topics, catalog_of, name_of, write_lists
+from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
-from polyculture.experiment.workspace import RUNS, open_workspace
+from polyculture.experiment.workspace import open_workspace
 from polyculture.imports.hub import download, named_on_hub
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.record import BadRow, Record
@@ -66,7 +67,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         catalog_folder = add_topics(experiment, wanted.alike, catalog_folder)
     catalog = read_catalog(catalog_folder)
     name = read_experiment(experiment).name if experiment.exists() else name_of(experiment)
-    run = RunFolder((runs or experiment.resolve().parent / RUNS) / name)
+    run = run_place(name, experiment, runs)
     before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}
     with watch("import", 0) as progress:
         taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.again, path),

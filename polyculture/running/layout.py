@@ -7,26 +7,33 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import Layout, compose
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 
 if TYPE_CHECKING:
-    from polyculture.reports.section import Section
-if TYPE_CHECKING:
     from polyculture.reports.paper_tables.paper import ReportPaper
+    from polyculture.reports.section import Section
 
 
 @cache
 def store_layout() -> Layout:
     """Tables and views of the rooms, then those of each instrument."""
-    return compose(METRICS, *(instrument.layout for instrument in loaded(INSTRUMENTS)))
+    return compose(METRICS, *(entry.layout for entry in INSTRUMENTS))
+
+
+def layout_of(run: RunFolder) -> Layout:
+    """The same of a run, without the instruments that it has no row of."""
+    layouts = (entry.layout for entry in INSTRUMENTS)
+    there = (
+        one for one in layouts if any((run.root / t.name).exists() or run.table(t.name).exists() for t in one.tables)
+    )
+    return compose(METRICS, *there)
 
 
 def report_sections() -> tuple[Section, ...]:
     """All sections in the order of the page."""
-    from polyculture.instruments import INSTRUMENTS
-    from polyculture.instruments.contract import loaded
     from polyculture.reports.sections import with_instruments
 
     return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])
@@ -34,8 +41,6 @@ def report_sections() -> tuple[Section, ...]:
 
 def report_papers() -> Mapping[str, ReportPaper]:
     """All papers by name."""
-    from polyculture.instruments import INSTRUMENTS
-    from polyculture.instruments.contract import loaded
     from polyculture.reports.paper_tables.makieval import STUDY
 
     commands = (command for each in loaded(INSTRUMENTS) for command in each.commands.values())

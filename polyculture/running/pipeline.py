@@ -9,7 +9,7 @@ from typing import Self
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.layout import MAIN
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES
@@ -18,7 +18,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
 from polyculture.experiment.stale_rows import costly_rows
-from polyculture.experiment.workspace import Workspace, require_run
+from polyculture.experiment.workspace import Workspace
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, plan_linking

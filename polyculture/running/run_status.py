@@ -107,9 +107,10 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
 def _count(workspace: Workspace) -> tuple[Counts, int, int]:
     if workspace.before is None:
         return {}, 0, 0
-    with current_store(workspace.run, workspace.before) as connection:
-        rows = connection.sql(read_sql(DATA, "run_status")).fetchall()
-        linked, unlinked = connection.sql(read_sql(DATA, "links_status")).fetchall()[0]
+    of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
+    with current_store(workspace.run, workspace.before, asked=of_jobs + of_links) as connection:
+        rows = connection.sql(of_jobs).fetchall()
+        linked, unlinked = connection.sql(of_links).fetchall()[0]
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, retryable=retryable)
               for stage, *job, done, failed, retryable in rows}  # fmt: skip
     return counts, linked, unlinked

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.manifest import require_run
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, require_run
+from polyculture.experiment.workspace import Workspace
 from polyculture.metrics.comparison.compare import NATIVE, Sides, lay_out_native, sides_of
 from polyculture.metrics.comparison.groups import against_rest, group_sides
 from polyculture.metrics.text_doubts import text_doubts

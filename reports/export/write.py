@@ -32,7 +32,7 @@ from polyculture.cache.files import (
 )
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
@@ -60,9 +60,7 @@ def write_export(run: RunFolder, layout: Layout, to: Path, licence: str | None =
     An export that stands there is replaced; raises `StoreError` for anything else there, where there is no run, and
     where the place cannot be written. Nothing is written into the run.
     """
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
-        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    manifest = require_run(run)
     target = to.absolute()
     if target.is_relative_to(run.root.resolve()):
         raise StoreError("is inside the run itself", where=to, remedy="Export to another place.")

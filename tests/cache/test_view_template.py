@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from polyculture.cache.database import connect
 from polyculture.cache.layout import SELECTIONS, Layer, Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
+from polyculture.cache.view_template import create_views, needed, statements_of
+from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
 
@@ -81,3 +85,32 @@ def test_a_damaged_one_is_made_again(tmp_path: Path, kept: Path, left: bytes | N
     file.write_bytes(whole[: len(whole) // 2] if left is None else left)
     assert models(run) == [("m",)]
     assert len(file.read_bytes()) == len(whole)
+
+
+def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
+    layout = store_layout()
+    every = statements_of(layout)
+    resting = {name: {below for below, _ in needed(every, f"FROM {name}")} - {name} for name, _ in every}
+    for view, sql in every:
+        on_top = not any(view in below for below in resting.values())
+        if on_top and sql.startswith("CREATE VIEW"):
+            with connect() as store:
+                create_views(store, layout, asked=f"SELECT count(*) FROM {view}")
+                assert store.table(view).columns
+        assert len(resting[view]) < len(every) / 2
+
+
+def test_of_a_query_that_is_known_no_other_file_is_read(tmp_path: Path) -> None:
+    run = StoreBuilder(tmp_path / "run").write()
+    run.table("links").write_bytes(b"no Parquet")
+    query = "SELECT model FROM models"
+    with open_store(run, store_layout(), at=tmp_path / "some.duckdb", asked=query) as store:
+        assert store.sql(query).fetchall() == [("m",)]
+    with pytest.raises(pa.ArrowInvalid, match=r"links\.parquet"):
+        open_store(run, store_layout(), at=tmp_path / "all.duckdb")
+
+
+def test_a_statement_that_does_not_begin_a_line_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "view.sql").write_text("  CREATE VIEW answer AS SELECT 1 AS number", encoding="utf-8")
+    with connect() as store, pytest.raises(ValueError, match=r"view\.sql: begin each statement"):
+        create_views(store, beside(tmp_path / "view.sql"))

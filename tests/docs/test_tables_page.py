@@ -15,7 +15,6 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.sql_file import Header
 from polyculture.cache.store import open_store
 from polyculture.instruments import INSTRUMENTS
-from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
@@ -112,7 +111,7 @@ def _parts() -> dict[str, list[str]]:
     parts: dict[str, list[str]] = {}
     owners: list[tuple[str, Layout]] = [("Texts, entities and the four metrics", METRICS)]
     titles = [", ".join(f"`polyculture {command}`" for command in entry.commands) for entry in INSTRUMENTS]
-    owners += [(title, one.layout) for title, one in zip(titles, loaded(INSTRUMENTS), strict=True)]
+    owners += [(title, one.layout) for title, one in zip(titles, INSTRUMENTS, strict=True)]
     for title, layout in owners:
         sql = "\n".join(file.read_text(encoding="utf-8") for file in layout.files)
         tables = {table.name for table in layout.tables}

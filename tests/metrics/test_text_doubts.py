@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.manifest import write_manifest
+from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import require_run
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.layout import store_layout

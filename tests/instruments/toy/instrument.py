@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from polyculture.instruments.toy.layout import LENGTHS, Length
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Layer, Layout, Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SAMPLING
@@ -22,25 +21,6 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 _OWN = Path(__file__).parent
 _LETTERS = _OWN / "letters.sql"
 DECODING = Decoding(0.0, 1.0, None, max_tokens=20)
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """How long an answer about a word is."""
-
-    length_id: str  # hash of model and word
-    model: str
-    word: str  # what was asked about
-    status: str  # 'ok' | 'failed'
-    error: str | None  # why it failed
-    retryable: bool | None  # of a failure: worth asking again
-    letters: int | None  # of the answer
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    purchase: str | None
-
-
-LENGTHS = Table("toy_lengths", Length, key="length_id", account="toy")
 
 
 class ToyOptions(BaseModel):
@@ -88,8 +68,6 @@ def build(data: ReportData) -> tuple[Mapping[str, Any], ...] | None:
 
 class Toy:
     name = "toy"
-    feeds: Mapping[str, tuple[str, ...]] = {"bought": ("bought_toy_lengths",), "failed": ("failed_toy_lengths",)}
-    layout = Layout((LENGTHS,), Layer((_OWN / "current.sql",), feeds))
     commands: Mapping[str, Command] = {"toy": Command(ToyOptions, study, "polyculture toy exp.toml --words 5")}
 
     def sections(self) -> Sequence[Section]:
