@@ -4,11 +4,10 @@
     python -m bench.linking_rate --mentions 100 --sample 20     # what a few mentions cost
 
 The mentions are made from the names of the snapshot, which is built from ../shared/data/wikidata/slice.json.gz unless
-one is given; `--times 10` links each of them ten times, with a number behind from the second time on. Peers, on a
+one is given; `--times 10` links each of them ten times, with a number behind from the second time on. The peer, on a
 sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the best of a topic's names
-for one mention at a time), and the linker itself over the live API's protocol, mention by mention, against a server
-on this machine. Up to 1,000 mentions are linked six times in one process, the first time with all that is loaded
-for it; then `polyculture link show` is timed, from its start to its end.
+for one mention at a time). Up to 1,000 mentions are linked six times in one process, the first time with all that is
+loaded for it; then `polyculture link show` is timed, from its start to its end.
 """
 
 from __future__ import annotations
@@ -33,20 +32,17 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.link.api.client import ApiSettings
-from polyculture.link.api.source import ApiSource
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.normalise import normalise
-from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"
 MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
 FEW = 1_000  # up to so many mentions are linked several times
-SAMPLE = 200  # of the mentions, for rapidfuzz; three of twenty of these for the API
+SAMPLE = 200  # of the mentions, for rapidfuzz
 SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10", "--again", "1")
 # The functions that linking spends its time in, and what they do.
 STEPS = {
@@ -149,25 +145,13 @@ def rapidfuzz_rate(index: Path, sample: list[dict[str, str]]) -> float:
     return len(sample) / (time.perf_counter() - started)
 
 
-def api_rate(sample: list[dict[str, str]]) -> float:
-    """Mentions a second over the API's protocol, one mention a call of the linker, with nothing in the cache."""
-    catalog = read_catalog()
-    with WikidataServer([]) as server, tempfile.TemporaryDirectory() as folder:
-        settings = ApiSettings("bench@example.org", server.url, requests_per_minute=1_000_000)
-        linker = Linker(catalog, ApiSource(settings, Path(folder) / "c.sqlite", catalog.label_languages))
-        started = time.perf_counter()
-        for row in sample:
-            linker.link(pa.Table.from_pylist([row]))
-        return len(sample) / (time.perf_counter() - started)
-
-
 def main() -> None:
-    """Prints seconds, memory, statuses, and the ratios to both peers."""
+    """Prints seconds, memory, statuses, and the ratio to the peer."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--mentions", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--index", type=Path)
-    parser.add_argument("--sample", type=int, default=SAMPLE, help="mentions for the peers")
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="mentions for the peer")
     parser.add_argument("--again", type=int, default=5, help=f"how often up to {FEW:,} mentions are linked again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -197,12 +181,8 @@ def main() -> None:
             print(f"link show: {_median(show_seconds(index, again))}")
         rows = random.Random(1).sample(range(table.num_rows), min(arguments.sample, table.num_rows))
         sample = table.take(rows).to_pylist()
-        peers = (
-            ("rapidfuzz", rapidfuzz_rate(index, sample)),
-            ("API, one by one", api_rate(sample[: arguments.sample * 3 // 20])),
-        )
-        for name, peer in peers:
-            print(f"{name}: {peer:,.0f} mentions a second; ratio {rate / peer:,.0f}")
+        peer = rapidfuzz_rate(index, sample)
+        print(f"rapidfuzz: {peer:,.0f} mentions a second; ratio {rate / peer:,.0f}")
 
 
 if __name__ == "__main__":

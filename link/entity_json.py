@@ -40,6 +40,12 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32()), ("ended", pa.int16())],
     "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
     "kinds": [("item", pa.uint32()), ("topic", pa.string()), ("kind", pa.string())],
+    "fetched": [
+        ("language", pa.string()),
+        ("term", pa.string()),
+        ("asked_at", pa.timestamp("s")),
+        ("hits", pa.list_(pa.uint32())),
+    ],
 }
 NAME_KINDS = ("label", "alias")
 SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}

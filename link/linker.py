@@ -21,19 +21,17 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
-from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
 from polyculture.link.attribution import check_creators
 from polyculture.link.calibration import create_confidences
 from polyculture.link.fuzzy import match_fuzzily
+from polyculture.link.index.source import IndexSource
 from polyculture.link.kind_words import create_kind_words
 from polyculture.link.name_forms import load_loose_names
 from polyculture.link.ontology import Ontology
 from polyculture.link.origins import find_origins
 from polyculture.link.queries import create_keys, create_lookups
-from polyculture.link.query_expansion import create_expansions, create_part_expansions
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
-from polyculture.link.source import Source
 from polyculture.link.statements import statement
 from polyculture.link.variants import create_forms, find_variants
 from polyculture.link.within import match_known, match_unknown
@@ -49,10 +47,10 @@ class Linker:
     """Links surfaces with a catalogue, a source of Wikidata and the thresholds of `rules`."""
 
     catalog: Catalog
-    source: Source
+    source: IndexSource
     rules: LinkRules = DEFAULT_RULES
 
-    def link(self, queries: pa.Table, progress: Progress = silent) -> dict[str, pa.Table]:
+    def link(self, queries: pa.Table) -> dict[str, pa.Table]:
         """The tables `TABLES` for `queries`, a table with the columns language, topic, kind and surface.
 
         The order of the rows does not depend on the order of the queries. Raises `SnapshotError` where the source has
@@ -69,8 +67,8 @@ class Linker:
             ontology = Ontology(connection, self.catalog, topics, self.source.scopes)
             connection.execute(statement("loose"))
             self._create_queries(connection, queries, ontology)
-            self._find_exact(connection, ontology, progress)
-            self._find_variants(connection, ontology, progress)
+            self._find_exact(connection, ontology)
+            self._find_variants(connection)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
@@ -82,60 +80,34 @@ class Linker:
             connection.execute(statement("queries"))
             normalising.result()
 
-    def _find_exact(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+    def _find_exact(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology) -> None:
         """Creates `found` (exact matches) and `unmatched` (queries without an exact match in the topic)."""
-        self.source.find(connection, progress)
         ontology.expand_classes()
         ontology.find_members()
         connection.execute(statement("topic_items"))
         connection.execute(statement("found"))
         if "normalised" not in self.rules.forms:
             connection.execute(statement("drop_normalised"))
-        self._drop_foreign_hits(connection)
         connection.execute(statement("unmatched"))
 
-    def _find_variants(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+    def _find_variants(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Adds candidates of unmatched queries to `found`, by the forms of the rules, one after the other."""
         rules, forms = self.rules, self.rules.forms
         if not forms or not len(connection.table("unmatched")):
             return
         create_forms(connection, self.catalog, inflected="inflection" in forms, within="within" in forms)
-        if self.source.queried_by_name:
-            create_expansions(connection, self.catalog)
-            self._find_exact(connection, ontology, progress)  # the new items may match exactly
         load_loose_names(connection, self.source)
         find_variants(connection, spelled="spelling" in forms, inflected="inflection" in forms)
-        self._drop_foreign_hits(connection)
         if "within" in forms:
             connection.execute(statement("unmatched"))
             match_known(connection)
-            self._drop_foreign_hits(connection)
         if "fuzzy" in forms and rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, rules.fuzzy_threshold, rules.fuzzy_plain, rules.fuzzy_strict)
         elif "fuzzy" in forms and rules.fuzzy_threshold is not None:
             connection.execute(statement("slips"))
         if "within" in forms:
-            if self.source.queried_by_name:
-                self._find_parts(connection, ontology, progress)
             match_unknown(connection, self.catalog)
-            self._drop_foreign_hits(connection)
             check_creators(connection, self.catalog)
-
-    def _find_parts(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
-        """Searches the parts of queries without a candidate, and whoever made the works found."""
-        create_part_expansions(connection, self.catalog)
-        self.source.find(connection, progress)
-        ontology.expand_classes()
-        ontology.find_members()
-        connection.execute(statement("topic_items"))
-        connection.execute("DROP TABLE loose_names; DROP TABLE named_items")
-        load_loose_names(connection, self.source)
-        self.source.fetch(connection, [item for (item,) in connection.sql(statement("span_creators")).fetchall()])
-
-    def _drop_foreign_hits(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Drops from `found` the hits that only other queries returned."""
-        if self.source.queried_by_name:
-            connection.execute(statement("drop_foreign_hits"))
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):
@@ -151,7 +123,7 @@ class Linker:
         create_kind_words(connection, self.catalog)
         connection.execute(statement("ranked_candidates"), lead)
         connection.execute(statement("linked"))
-        find_origins(connection, self.catalog, self.source)
+        find_origins(connection, self.catalog)
         create_confidences(connection)
         params: Mapping[str, dict[str, float]] = {"candidates": lead}
         with ThreadPoolExecutor(AT_A_TIME) as beside:
@@ -159,7 +131,7 @@ class Linker:
             return dict(zip(TABLES, tables, strict=True))
 
 
-def languages_without_names(source: Source, catalog: Catalog, languages: Iterable[str]) -> list[str]:
+def languages_without_names(source: IndexSource, catalog: Catalog, languages: Iterable[str]) -> list[str]:
     """The languages in which the source has no names: there only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)

@@ -8,14 +8,17 @@ for the items of the topics.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import ALL, Rule, inflection_of_names, inflections
 from polyculture.link.normalise import NORMALISATION
-from polyculture.link.source import Source
 from polyculture.link.statements import statement
+
+if TYPE_CHECKING:
+    from polyculture.link.index.source import IndexSource
 
 STATEMENTS = ("loose", "name_forms", "names_without_article", "names_otherwise", "loose_names")
 
@@ -41,7 +44,7 @@ def create_name_forms(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(statement("names_otherwise"), params)
 
 
-def load_loose_names(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+def load_loose_names(connection: duckdb.DuckDBPyConnection, source: IndexSource) -> None:
     """Creates `loose_names`: a view of the source's, else a table for the items of the topics."""
     if source.loose_names == loose_names_version():
         connection.execute("CREATE VIEW loose_names AS FROM wikidata.loose_names")

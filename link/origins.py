@@ -1,4 +1,4 @@
-"""Where linked items come from: `sql/origins.sql` and `sql/entity_countries.sql` over a source of Wikidata."""
+"""Where linked items come from: `sql/origins.sql` and `sql/entity_countries.sql` over a snapshot."""
 
 from __future__ import annotations
 
@@ -7,37 +7,26 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.link.entity_json import number
-from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
 RULES = 2  # version of what the statements do
 
 
-def find_origins(
-    connection: duckdb.DuckDBPyConnection, catalog: Catalog, source: Source | None = None
-) -> duckdb.DuckDBPyRelation:
-    """The rows of `entity_countries` for the items of the table `linked`.
-
-    What the countries rest on beside the items is fetched from `source` first; without one it is all there.
-    """
-    _create_states(connection, catalog)
-    if source is not None and source.queried_by_name:
-        asked: list[int] = []
-        while (missing := [item for (item,) in connection.sql(statement("origin_sources")).fetchall()]) != asked:
-            source.fetch(connection, missing)
-            asked = missing
+def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:
+    """The rows of `entity_countries` for the items of the table `linked`."""
+    create_states(connection, catalog)
     connection.execute(statement("origins"))
     connection.sql(statement("entity_countries")).create("entity_countries")
     return connection.sql("FROM entity_countries ORDER BY ALL")
 
 
 def origin_rules(catalog: Catalog) -> list[object]:
-    """What decides the countries of an item beside the source: to be hashed."""
+    """What decides the countries of an item beside the snapshot: to be hashed."""
     divided = {qid: [state.heirs, state.principal] for qid, state in catalog.divided_states.items()}
     return [RULES, catalog.country_items, divided]
 
 
-def _create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+def create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Creates the tables `states` and `divided`.
 
     A row of `states` is an item and a country that it stands for, `former` where it is a state that is no more; of

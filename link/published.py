@@ -18,8 +18,8 @@ from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
+from polyculture.link.index.source import IndexSource
 from polyculture.link.origins import find_origins, origin_rules
-from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
 _TABLES: tuple[Table[Any], ...] = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
@@ -41,7 +41,7 @@ class PublishedLinker:
     """Takes the links that a study published; names and countries of items are those of `source`."""
 
     catalog: Catalog
-    source: Source
+    source: IndexSource
     links: pa.Table  # see `published_links`
 
     @cached_property
@@ -57,9 +57,7 @@ class PublishedLinker:
             connection.from_arrow(queries).create("queries")
             connection.from_arrow(self.links).create("published")
             connection.execute(statement("published_ranked"))
-            items = [item for (item,) in connection.sql("SELECT item FROM linked ORDER BY item").fetchall()]
-            self.source.fetch(connection, items)
-            find_origins(connection, self.catalog, self.source)
+            find_origins(connection, self.catalog)
             found = {}
             for table, name in zip(_TABLES, ("published_candidates", "entities", "entity_countries",
                                              "published_chosen"), strict=True):  # fmt: skip

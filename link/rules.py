@@ -10,10 +10,10 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import inflections
 from polyculture.link.calibration import bases
 from polyculture.link.forms import FORMS, Form
+from polyculture.link.index.source import IndexSource
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import pages, scope_of
 from polyculture.link.origins import origin_rules
-from polyculture.link.source import Source
 from polyculture.link.within import carriers
 
 ALGORITHM = 12  # raise when the same input may give other links
@@ -41,7 +41,7 @@ class LinkRules:
 DEFAULT_RULES = LinkRules()
 
 
-def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: LinkRules = DEFAULT_RULES) -> str:
+def linker_id(source: IndexSource, catalog: Catalog, topics: Iterable[str], rules: LinkRules = DEFAULT_RULES) -> str:
     """A hash of what decides the item of a surface: snapshot, classes, languages, rules, algorithm."""
     kinds = {
         f"{topic.code}/{name}": asdict(scope_of(topic, kind))

@@ -13,15 +13,16 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest
-from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import KNOWN_COUNTRIES
 from polyculture.cache.store import fill_store
+from polyculture.link.api.names import Named
+from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker, known_countries
 from polyculture.link.published import PublishedLinker
 from polyculture.link.rules import DEFAULT_RULES, LinkRules, linker_id
-from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
 DIGEST = "link_digest"
@@ -31,8 +32,7 @@ def link_run(
     run: RunFolder,
     manifest: Manifest,
     catalog: Catalog,
-    source: Source,
-    progress: Progress = silent,
+    source: IndexSource,
     rules: LinkRules = DEFAULT_RULES,
     published: PublishedLinker | None = None,
 ) -> Outcome:
@@ -50,7 +50,7 @@ def link_run(
     names = (KNOWN_COUNTRIES.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
-    found = published.link(surfaces) if published else Linker(catalog, source, rules).link(surfaces, progress)
+    found = published.link(surfaces) if published else Linker(catalog, source, rules).link(surfaces)
     tables = {**found, KNOWN_COUNTRIES.name: countries}
     for name in names:
         write_parquet(tables[name], run.table(name), {DIGEST: digest})
@@ -66,6 +66,13 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
         fill_store(connection, run, manifest)
         surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
         return surfaces
+
+
+def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
+    """The names under which the run's current mentions are looked up, in a fixed order."""
+    with connect() as connection:
+        fill_store(connection, run, manifest)
+        return [Named(*row) for row in connection.execute(statement("fill_names")).fetchall()]
 
 
 def _topics(surfaces: pa.Table) -> list[str]:

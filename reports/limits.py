@@ -121,7 +121,7 @@ def _links_to_starter(manifest: Manifest) -> bool:
 
 def _by_starter(manifest: Manifest) -> bool:
     """Whether the gazetteer's names are the starter's, as they are where the linker has no snapshot of its own."""
-    return _links_to_starter(manifest) or manifest.linker.get("source") == "api"
+    return _links_to_starter(manifest) or bool(manifest.linker.get("fill"))
 
 
 def _gold_sentence(scores: GoldScores) -> str:

@@ -174,7 +174,7 @@ class FullStudy:
             n=self.n,
             extractor={"with": "gazetteer"},
             extractor_ids=dict.fromkeys(self._asked["topics"], EXTRACTOR),
-            linker={"source": "index"},
+            linker={"source": "snapshot"},
             linker_id="made-up",
             snapshot={"name": "made up", "entities": sum(map(len, self._things.values()))},
             notes=["This run is synthetic: a generator put its texts together, no model wrote them."],

@@ -207,7 +207,7 @@ class Synthetic:
             n=self.n,
             extractor={"with": "gazetteer"},
             extractor_ids=dict.fromkeys(self.topics, EXTRACTOR),
-            linker={"source": "index", "fuzzy": 92},
+            linker={"source": "snapshot", "fuzzy": 92},
             linker_id="9c0ffee",
             snapshot={"name": "starter", "entities": len(ITEMS), "sha256": "9b1c77", "made": "2026-11-01"},
             notes=[f"This run is synthetic: a test put its texts together, no model wrote them.{self.hostile or ''}"],

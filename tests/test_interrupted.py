@@ -22,7 +22,8 @@ from tests.wikidata_server import WikidataServer
 LAST_WORDS = "polyculture: stopped; the same command resumes"
 LIVE = """
 [link]
-source = "api"
+snapshot = "filled.duckdb"
+fill = true
 contact = "nobody@example.org"
 requests_per_minute = 60000
 endpoint = "{url}"

@@ -6,7 +6,7 @@ checked: an unexpected answer is a fault of the service, never "nothing found".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -15,12 +15,11 @@ from polyculture.link.api.answers import Entity, SearchHit, read_entities, read_
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.api.transport import ApiTransport
 
-__all__ = ["IDS_A_CALL", "LONGEST_NAME", "ApiClient", "ApiSettings", "Entity"]
+__all__ = ["IDS_A_CALL", "ApiClient", "ApiSettings", "Entity"]
 
 IDS_A_CALL = 50  # the API's limit for users without bot rights
 HITS_A_CALL = 50
-MOST_PAGES = 200  # pages of hits; the API returns at most 10,000 hits
-LONGEST_NAME = 250  # characters; Wikidata's limit for labels
+MOST_HITS = 10_000  # of a search; the API returns no more
 _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
 
@@ -52,22 +51,16 @@ class ApiClient:
         """Ends the waits of other threads: they raise `StoppedError`."""
         self._transport.stop()
 
-    def search(self, language: str, term: str, enough: Callable[[Sequence[SearchHit]], bool]) -> list[str]:
-        """The QIDs of the items that the service finds for a name, in the service's order.
+    def search(self, language: str, term: str, start: int = 0) -> tuple[list[SearchHit], int | None]:
+        """A page of the items that the service finds for a name, in its order, and where the next page starts, if any.
 
-        The service also finds prefixes, after exact names. Pages are requested until `enough` is true for a page.
+        The service also finds prefixes, after exact names.
         """
-        qids: list[str] = []
         params = {"action": "wbsearchentities", "search": term, "language": language, "uselang": language}
-        start = 0
-        for _ in range(MOST_PAGES):
-            page = {**params, "type": "item", "limit": str(HITS_A_CALL), "continue": str(start)}
-            hits, following = self._transport.request(page, read_hits)
-            qids += [hit.qid for hit in hits]
-            if not hits or following is None or following <= start or enough(hits):
-                break
-            start = following
-        return list(dict.fromkeys(qids))
+        page = {**params, "type": "item", "limit": str(HITS_A_CALL), "continue": str(start)}
+        hits, following = self._transport.request(page, read_hits)
+        more = hits and following is not None and start < following < MOST_HITS
+        return hits, following if more else None
 
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
         """The entities by requested QID, with the parts that linking needs; None for one that does not exist.

@@ -20,7 +20,6 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.link.audit.gold import GoldMention, counted_kinds
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
@@ -102,13 +101,12 @@ def audit_links(
     snapshot: Snapshot,
     by: Sequence[str] = (),
     rules: LinkRules = DEFAULT_RULES,
-    progress: Progress = silent,
 ) -> LinkAudit:
     """Links `gold` against `snapshot` and scores the links, also by the gold's own columns named in `by`.
 
     Raises what the linker raises.
     """
-    return score(judge(gold, catalog, snapshot, rules, progress), by)
+    return score(judge(gold, catalog, snapshot, rules), by)
 
 
 def judge(
@@ -116,14 +114,13 @@ def judge(
     catalog: Catalog,
     snapshot: Snapshot,
     rules: LinkRules = DEFAULT_RULES,
-    progress: Progress = silent,
 ) -> list[Verdict]:
     """The verdict on each gold mention, in the same order."""
     if not gold:
         return []
     source = IndexSource(snapshot)
     queries = _queries(gold, catalog)
-    links = Linker(catalog, source, rules).link(queries, progress)
+    links = Linker(catalog, source, rules).link(queries)
     with duckdb.connect() as connection, source.opened(connection):
         connection.from_arrow(_gold_table(gold)).create("gold")
         connection.from_arrow(queries.select(["number", "kind", "place"])).create("gold_kinds")

@@ -29,7 +29,7 @@ from polyculture.link.name_forms import create_name_forms, loose_names_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.statements import statement
 
-VERSION = f"3.{NORMALISATION}"  # of the tables and their content; an index of another version is refused
+VERSION = f"4.{NORMALISATION}"  # of the tables and their content; an index of another version is refused
 MEMORY = "1GB"  # DuckDB's memory limit while it builds; the rest goes to disk
 # Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
 USELESS = "zstd,fsst,dictionary"

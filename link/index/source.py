@@ -1,22 +1,19 @@
-"""A local snapshot as a source: the file is attached, and all items are loaded."""
+"""A snapshot to link with: the file is attached to a connection as `wikidata`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import duckdb
 
 from polyculture.cache.errors import SnapshotError
-from polyculture.cache.outcome import Progress
 from polyculture.link.index.snapshot import REBUILD, Snapshot, damage_named
 
 
 class IndexSource:
     """Links with the snapshot of `open_snapshot`."""
-
-    queried_by_name = False
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -26,7 +23,7 @@ class IndexSource:
         self.loose_names = snapshot.loose_names
         self.scopes = snapshot.scopes
         told = {key: value for key, value in snapshot.meta.items() if key != "scopes"}  # of no interest to a reader
-        self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **told}
+        self.provenance: Mapping[str, Any] = {"source": "snapshot", "snapshot": snapshot.path.name, **told}
 
     @contextmanager
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
@@ -37,9 +34,3 @@ class IndexSource:
             raise SnapshotError(f"cannot be opened: {fault}", where=self.snapshot.path, remedy=REBUILD) from fault
         with damage_named(self.snapshot.path):
             yield
-
-    def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
-        """Does nothing: all items are there."""
-
-    def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Does nothing: all items are there."""

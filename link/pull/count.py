@@ -14,10 +14,11 @@ import msgspec
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
+from polyculture.link.index.under_way import answers_beside, answers_folder
 from polyculture.link.pull.client import PullSettings, SparqlClient
 from polyculture.link.pull.members import country_items, find_members, scopes_of
-from polyculture.link.pull.pages import QueryPages
-from polyculture.link.pull.pull import ITEMS_A_QUERY, pages_beside, pages_folder
+from polyculture.link.pull.pages import PAGES, QueryPages
+from polyculture.link.pull.pull import ITEMS_A_QUERY
 
 _FILE = "counted.json"
 
@@ -40,7 +41,7 @@ def count_pull(catalog: Catalog, topics: Sequence[str], out: Path, settings: Pul
     """Counts the items that a pull of these topics into `out` would fetch. Raises as `pull_index`."""
     chosen = tuple(dict.fromkeys(topics))
     scopes = scopes_of(catalog, chosen)
-    with pages_beside(out) as folder, SparqlClient(settings) as client:
+    with answers_beside(out, PAGES) as folder, SparqlClient(settings) as client:
         pages = QueryPages(client, folder, settings.endpoint, settings.sleep)
         members = find_members(pages, scopes, settings.tell)
         items = len(members.classes | members.instances | country_items(catalog))
@@ -54,7 +55,7 @@ def count_pull(catalog: Catalog, topics: Sequence[str], out: Path, settings: Pul
 def counted_before(topics: Sequence[str], out: Path) -> PullCount | None:
     """What `count_pull` found for the same topics and snapshot; None where nothing was counted."""
     try:
-        count = msgspec.json.decode((pages_folder(out) / _FILE).read_bytes(), type=PullCount)
+        count = msgspec.json.decode((answers_folder(out) / _FILE).read_bytes(), type=PullCount)
     except (OSError, msgspec.DecodeError):
         return None
     return count if set(count.topics) == set(topics) else None

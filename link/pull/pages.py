@@ -12,6 +12,7 @@ from polyculture.cache.identity import content_id
 from polyculture.link.pull.client import Binding, SparqlClient, TooLargeError, read_rows
 from polyculture.link.pull.queries import Query
 
+PAGES = "*.json.gz"
 PAGE_DAYS = 7.0  # days; older pages are requested again
 _DAY = 86_400.0
 _PATIENCE = (30.0, 120.0)  # seconds to wait before the smallest query is sent again

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,19 +20,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError, WikidataError
-from polyculture.cache.files import claim_folder, remove_folder, store_faults
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.cache.files import remove_folder
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.entity_json import Rows, number
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
+from polyculture.link.index.under_way import answers_beside
 from polyculture.link.pull.client import PullSettings, SparqlClient
 from polyculture.link.pull.facts import ItemFacts, gather
 from polyculture.link.pull.members import country_items, find_members, scopes_of
-from polyculture.link.pull.pages import QueryPages
+from polyculture.link.pull.pages import PAGES, QueryPages
 from polyculture.link.pull.queries import Query
 
 ITEMS_A_QUERY = 100  # of facts
@@ -67,7 +67,7 @@ def pull_index(
     another process pulls it.
     """
     pull = _Pull(catalog, list(dict.fromkeys(topics)), settings, watch)
-    with pages_beside(out) as folder, SparqlClient(settings) as client:
+    with answers_beside(out, PAGES) as folder, SparqlClient(settings) as client:
         pages = QueryPages(client, folder, settings.endpoint, settings.sleep)
         with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as name:
             rows = Path(name)
@@ -154,25 +154,3 @@ class _Pull:
             self._items += 1
             self._modified = max(self._modified, facts.modified)
             self._digest.update(msgspec.json.encode((item, sorted(facts.merged)), order="sorted"))
-
-
-def pages_folder(out: Path) -> Path:
-    """Where the pages for the snapshot `out` stand until it is written."""
-    return out.with_name(f"{out.name}.pulling")
-
-
-@contextmanager
-def pages_beside(out: Path) -> Iterator[Path]:
-    """The folder of the pages, locked by this process. Raises `JobHeldError` where another has it."""
-    folder = pages_folder(out)
-    with store_faults(folder):
-        claim_folder(folder)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield folder
-    except Timeout:
-        raise JobHeldError(f"{folder}: another process is pulling this snapshot") from None
-    except WikidataError:
-        if not any(folder.glob("*.json.gz")):
-            remove_folder(folder)  # nothing was answered
-        raise

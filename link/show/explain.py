@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.cache.outcome import Progress, silent
 from polyculture.link.calibration import Basis, basis_of
 from polyculture.link.entity_json import number
 from polyculture.link.linker import Linker
@@ -106,7 +105,6 @@ def explain(
     kind: str | None = None,
     *,
     rivals: int = 5,
-    progress: Progress = silent,
 ) -> list[Explanation]:
     """The explanation of a surface for `kind`, or for each counted kind of the topic, with at most `rivals` rivals.
 
@@ -115,7 +113,7 @@ def explain(
     chain = list(linker.catalog.language(language).label_languages)
     kinds = chosen_kinds(linker.catalog, topic, kind)
     queries = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface), strict=True)) for kind in kinds]
-    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(queries), progress).items()}
+    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(queries)).items()}
     items = _items(linker, _mentioned(tables), chain)
     by_kind = {link["kind"]: link for link in tables["links"]}
     return [_explanation(by_kind[kind], tables, items, rivals) for kind in kinds]
@@ -164,7 +162,6 @@ def _items(linker: Linker, qids: Iterable[str], chain: Sequence[str]) -> dict[st
     wanted = sorted(map(number, qids))
     own = [code for code in chain if code not in ENGLISH]
     with duckdb.connect() as connection, linker.source.opened(connection):
-        linker.source.fetch(connection, wanted)
         connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
         rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
     return {f"Q{item}": NamedItem(f"Q{item}", *names) for item, *names in rows}

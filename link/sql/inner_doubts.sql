@@ -14,7 +14,7 @@ JOIN inner_texts ON inner_texts.language = chain.name_language AND inner_texts.n
 JOIN query_group_scopes ON query_group_scopes.query_group = unfound.query_group
 JOIN scopes USING (scope)
 JOIN members ON members.scope = query_group_scopes.scope AND members.item = inner_texts.item
-WHERE scopes.occupation IS NULL AND is_own_hit(unfound.query, inner_texts.item);
+WHERE scopes.occupation IS NULL;
 
 -- classes_or_creators: a row is a class of such an item, up to four steps above it, or who made it.
 CREATE OR REPLACE TABLE classes_or_creators AS

@@ -41,7 +41,7 @@ FROM (
         WHEN 'genres' THEN scopes.occupation IS NULL AND scopes.members <> 'instances'
         ELSE scopes.occupation IS NULL
     END
-      AND is_own_hit(hits.query, hits.item) AND NOT (hits.turned AND scopes.members = 'instances')
+      AND NOT (hits.turned AND scopes.members = 'instances')
     GROUP BY hits.query, hits.query_group, hits.item
     QUALIFY rank() OVER (PARTITION BY hits.query ORDER BY max(length(hits.key)) DESC) = 1
 )

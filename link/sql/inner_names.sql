@@ -40,6 +40,3 @@ CREATE MACRO known_sorts(text, things, wear, works, groups, genres) AS CASE
         CASE WHEN regexp_full_match(text, genres) THEN 'genres' END
     ], lambda sort: sort IS NOT NULL)
 END;
-
--- is_own_hit: see `drop_foreign_hits.sql`; an index has no hits.
-CREATE MACRO IF NOT EXISTS is_own_hit(of_query, of_item) AS true;

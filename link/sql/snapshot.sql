@@ -25,3 +25,7 @@ CREATE TABLE wikidata.redirects (item UINTEGER NOT NULL, target UINTEGER NOT NUL
 -- kinds: a row is an item that was assigned to a topic's kind by hand, which gives its granularity. Wikidata has no such
 -- data: a snapshot of a dump has no rows here.
 CREATE TABLE wikidata.kinds (item UINTEGER NOT NULL, topic VARCHAR NOT NULL, kind VARCHAR NOT NULL);
+
+-- fetched: a row is a name that the live service was asked for in a language of Wikidata's, with the items that it found,
+-- in its order; with '' as language, items that were asked for by number and do not exist. Only a filled snapshot has rows.
+CREATE TABLE wikidata.fetched (language VARCHAR NOT NULL, term VARCHAR NOT NULL, asked_at TIMESTAMP_S NOT NULL, hits UINTEGER[]);

@@ -52,3 +52,6 @@ GROUP BY ALL
 ORDER BY property, target, item;
 
 CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM part_kinds ORDER BY item, topic, kind;
+
+CREATE TABLE snapshot.fetched AS
+SELECT language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits FROM part_fetched GROUP BY language, term ORDER BY language, term;

@@ -55,7 +55,6 @@ def audit(
     name, kind of match and status; then the wrong answers.
     """
     from polyculture.cache.catalog import read_catalog
-    from polyculture.console import watch
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.audit.audit import audit_links
     from polyculture.link.audit.gold import read_gold_mentions
@@ -63,8 +62,7 @@ def audit(
     known = read_catalog(catalog)
     mentions = read_gold_mentions(gold, known, by or ())
     index = find_snapshot(snapshot, Path.cwd())
-    with watch(f"audit {gold.name}", len(mentions)) as progress:
-        result = audit_links(mentions, known, index, by or (), progress=progress)
+    result = audit_links(mentions, known, index, by or ())
     _write_rows(result, format, output)
     _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyculture.cache.sanitize import replace_control_chars
-from polyculture.cli.options import UsageError
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 
     from polyculture.cache.catalog import Catalog
     from polyculture.link.calibration import Basis
+    from polyculture.link.index.source import IndexSource
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
-    from polyculture.link.source import Source
 
 PIPE_WIDTH = 10_000  # without a terminal, lines are not wrapped
 EXACT = 100.0  # the score of an exact match
@@ -52,15 +50,7 @@ def show(
     language: Annotated[str, typer.Option(help="The language of the text, e.g. th.")],
     topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
     kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all counted kinds.")] = None,
-    source: Annotated[Literal["index", "api"], typer.Option(help="A snapshot, or the live service.")] = "index",
-    snapshot: Annotated[
-        str | None, typer.Option(help="For --source index: a snapshot's file. Default: the starter snapshot.")
-    ] = None,
-    contact: Annotated[str | None, typer.Option(help="For --source api: your contact for Wikimedia.")] = None,
-    token_env: Annotated[
-        str | None, typer.Option(help="For --source api: the variable with an access token, to sign in.")
-    ] = None,
-    endpoint: Annotated[str | None, typer.Option(help="For --source api: another Wikibase's api.php.")] = None,
+    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = STARTER,
     rivals: Annotated[int, typer.Option(min=0, help="How many rejected candidates are shown.")] = 5,
     catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
@@ -70,8 +60,6 @@ def show(
 
     load_arrow_alone()
     from polyculture.cache.catalog import read_catalog
-    from polyculture.cache.outcome import silent
-    from polyculture.console import watch
     from polyculture.link.linker import Linker
     from polyculture.link.show.explain import chosen_kinds, explain, normal_form
 
@@ -79,29 +67,14 @@ def show(
     known = read_catalog(catalog)
     known.language(language)
     chosen_kinds(known, topic, kind)
-    by_api = source == "api"
-    foreign = (
-        {"--snapshot": snapshot} if by_api else {"--contact": contact, "--endpoint": endpoint, "--token-env": token_env}
-    )
-    _check_options(foreign, "index" if by_api else "api")
-    snapshot = snapshot or STARTER
-    opened = _api(contact, endpoint, token_env, known) if by_api else _index(snapshot, known, language)
-    with watch("ask Wikidata", 0) if by_api else nullcontext(silent) as progress:
-        explanations = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals, progress=progress)
-    place = str(opened.provenance["endpoint"]) if by_api else Path(snapshot).name
-    asked = {"surface": surface, "language": language, "topic": topic, "source": place}
+    opened = _index(snapshot, known, language)
+    explanations = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals)
+    asked = {"surface": surface, "language": language, "topic": topic, "source": Path(snapshot).name}
     asked["normal_form"] = normal_form(surface, language, known)
     if format is ShowFormat.JSON:
         _print_json({**asked, "kinds": explanations})
     else:
         _print_tree({**asked, "language": known.language(language).name}, explanations)
-
-
-def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
-    """Rejects options of the other source instead of ignoring them."""
-    for option, value in foreign.items():
-        if value is not None:
-            raise UsageError(f"{option} is for --source {source}")
 
 
 def _check_text(surface: str) -> None:
@@ -111,7 +84,7 @@ def _check_text(surface: str) -> None:
         raise ExperimentError("the surface is empty", remedy="Write, for example: polyculture link show kimono ...")
 
 
-def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
+def _index(snapshot: str, catalog: Catalog, language: str) -> IndexSource:
     from polyculture.console import say
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.index.source import IndexSource
@@ -121,30 +94,6 @@ def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
     if languages_without_names(source, catalog, [language]):
         say(f"{source.snapshot.path}: holds no names in {catalog.language(language).name}; only other languages' match")
     return source
-
-
-def _api(contact: str | None, endpoint: str | None, token_env: str | None, catalog: Catalog) -> Source:
-    from pydantic import ValidationError
-
-    from polyculture.cache.errors import ExperimentError
-    from polyculture.experiment.sections import LinkSection
-    from polyculture.link.etiquette import is_contact
-    from polyculture.running.linking import open_api
-
-    if contact is None:
-        what = "--source api needs --contact: Wikimedia asks every client for an address that it can write to"
-        raise ExperimentError(what, remedy="Write, for example, --contact you@example.org.")
-    given = {"contact": contact, "endpoint": endpoint, "token_env": token_env}
-    try:
-        section = LinkSection.model_validate({key: value for key, value in given.items() if value is not None})
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        option = str(first["loc"][0]).replace("_", "-")
-        raise ExperimentError(f"--{option}: {first['msg'].removeprefix('Value error, ')}") from fault
-    if not is_contact(contact):
-        what = f"--contact: {contact!r} is neither an e-mail address nor a page"
-        raise ExperimentError(what, remedy="Write, for example, --contact you@example.org.")
-    return open_api(section, catalog)
 
 
 def _print_json(explained: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def plan(
     print_table(("stage", "with"), rows)
     for line in (*limit_lines(pipeline.manifest), *not_ready(workspace.experiment)):
         say(line)
-    if workspace.experiment.link.source == "api" and workspace.experiment.link.contact is None:
+    if workspace.experiment.link.fill and workspace.experiment.link.contact is None:
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )

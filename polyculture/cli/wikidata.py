@@ -9,14 +9,13 @@ import typer
 
 from polyculture.cli.collect import collect
 from polyculture.cli.options import CatalogFolder, UsageError
+from polyculture.cli.wikidata_fill import fill
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 
-API = "https://www.wikidata.org/w/api.php"
-
 app = typer.Typer(
     no_args_is_help=True,
-    help="Build, pull or inspect a local snapshot of Wikidata.",
+    help="Build, pull, fill or inspect a local snapshot of Wikidata.",
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
@@ -31,20 +30,11 @@ Replace = Annotated[bool, typer.Option("--replace", help="Overwrite an existing 
 
 @app.command(epilog="polyculture wikidata build latest-all.json.gz -o wikidata-2026-09.duckdb")
 def build(
-    output: Output,
     dump: Annotated[
-        Path | None,
-        typer.Argument(metavar="[DUMP]", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
-    ] = None,
-    from_cache: Annotated[
-        bool,
-        typer.Option(
-            "--from-cache", help="Build from the cache of the live API's answers; DUMP may name another cache."
-        ),
-    ] = False,
-    service: Annotated[
-        str | None, typer.Option(help=f"With --from-cache: the address of the API that was asked. Default: {API}")
-    ] = None,
+        Path,
+        typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
+    ],
+    output: Output,
     catalog: CatalogToKeep = None,
     also: Annotated[
         list[str] | None,
@@ -53,21 +43,15 @@ def build(
     workers: Annotated[int | None, typer.Option(min=1, help="Reading processes. Default: one per processor.")] = None,
     replace: Replace = False,
 ) -> None:
-    """Build a snapshot from a Wikidata JSON dump, whole or a slice, or from what the live API has answered before.
+    """Build a snapshot from a Wikidata JSON dump, whole or a slice.
 
     The same command resumes a build that was killed.
     """
     check_free(output, replace)
-    if from_cache:
-        _build_from_cache(dump, service or API, output, _kept_languages(catalog, also))
-    elif service is not None:
-        raise UsageError("--service is for --from-cache: a dump comes from no service")
-    elif dump is None:
-        raise UsageError("Missing argument 'DUMP'")
-    else:
-        _build_from_dump(dump, output, _kept_languages(catalog, also), workers)
+    _build_from_dump(dump, output, _kept_languages(catalog, also), workers)
 
 
+app.command(epilog="polyculture wikidata fill exp.toml --contact you@example.org")(fill)
 app.command(epilog=EPILOG)(pull)
 
 
@@ -104,15 +88,6 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
         say(f"  line {line}: {reason}")
     if rest := counts.broken - len(counts.broken_lines):
         say(f"  and {rest} more")
-
-
-def _build_from_cache(cache: Path | None, service: str, output: Path, languages: frozenset[str]) -> None:
-    from polyculture.cache.files import cache_folder
-    from polyculture.link.api.from_cache import build_from_cache
-    from polyculture.running.linking import API_CACHE
-
-    counts = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).counts
-    say(f"Wrote {output}: {counts.items} items, {counts.redirects} redirects, {counts.left_out} answers left out")
 
 
 @app.command(epilog="polyculture wikidata starter wikidata-2026-09.duckdb -o my-starter")

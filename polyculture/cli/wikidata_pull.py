@@ -14,6 +14,7 @@ from polyculture.console import say
 
 if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
+    from polyculture.experiment.workspace import Workspace
     from polyculture.link.pull.count import PullCount
 
 ENDPOINT = "https://query.wikidata.org/sparql"
@@ -28,7 +29,7 @@ class _Wanted:
     topics: Sequence[str]
     output: Path
     contact: str
-    experiment: Path | None
+    workspace: Workspace | None
 
 
 def pull(
@@ -91,10 +92,8 @@ def pull(
     items = report.snapshot.meta["counts"]["items"]
     say(f"Wrote {wanted.output}: {items} items from {report.asked} pages, and {report.reused} that were cached")
     say("  It has no items outside the topics: no fuzzy matching, and fewer ambiguous links")
-    if experiment:
-        beside = wanted.output.resolve().is_relative_to(experiment.resolve().parent)
-        name = wanted.output.resolve().relative_to(experiment.resolve().parent) if beside else wanted.output.resolve()
-        say(f"  To link with it, write in {experiment}: {link_lines(name.as_posix())}")
+    if wanted.workspace:
+        say(f"  To link with it, write in {experiment}: {link_lines(wanted.workspace, wanted.output)}")
 
 
 def check_free(output: Path, replace: bool) -> None:
@@ -109,7 +108,7 @@ def _of_experiment(
     file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: Path | None
 ) -> _Wanted:
     from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.wikidata_requests import pulled_catalog, pulled_file
+    from polyculture.running.wikidata_requests import own_file, pulled_catalog
 
     for option, given in (("--topic", topic), ("--catalog", catalog)):
         if given:
@@ -120,7 +119,7 @@ def _of_experiment(
         raise UsageError(f"{file} has no link.contact: write one, or give --contact you@example.org")
     experiment = workspace.experiment
     return _Wanted(
-        pulled_catalog(workspace), experiment.topics, output or pulled_file(workspace), contact or of_file or "", file
+        pulled_catalog(workspace), experiment.topics, output or own_file(workspace), contact or of_file or "", workspace
     )
 
 

@@ -81,7 +81,7 @@ def write_lists(
     gone: Mapping[str, Sequence[str]],
     *,
     extractor: str = GAZETTEER,
-    links: str = "index",
+    links: str = "snapshot",
 ) -> list[str]:
     """Writes what was found into the experiment file: a new one, or its lists, without what is gone since the last
     import. Returns what it added, a word each.

@@ -97,17 +97,18 @@ class ExtractSection(Section):
 
 
 class LinkSection(Section):
-    """The source of entities: a local snapshot of Wikidata, the live API, or the links of imported texts."""
+    """The source of entities: a local snapshot of Wikidata, or the links of imported texts."""
 
-    source: Literal["index", "api", "published"] = "index"
-    snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the bundled starter snapshot
+    source: Literal["snapshot", "published"] = "snapshot"
+    snapshot: str = "starter"  # a file of `polyculture wikidata build`, `pull` or `fill`; or the bundled one
+    fill: bool = False  # ask the live service for the names that `snapshot` was never asked for, and keep them in it
     forms: str | tuple[str, ...] = "all"  # how else a mention may meet a name than as it stands
-    contact: str | None = None  # for the live API: an address that Wikimedia can write to
+    contact: str | None = None  # for the live service: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
     token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
     connections: int | None = Field(default=None, ge=1, le=16, strict=True)
-    deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live API
+    deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live service
     max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
 
     @property
@@ -123,6 +124,14 @@ class LinkSection(Section):
         if forms not in ("all", "paper") and (isinstance(forms, str) or not set(forms) <= set(FORMS)):
             raise ValueError(f'is neither "all" nor "paper" nor a list of some of: {", ".join(FORMS)}')
         return forms
+
+    @model_validator(mode="after")
+    def _fills_a_file(self) -> LinkSection:
+        if self.fill and (self.source != "snapshot" or self.snapshot == "starter"):
+            raise ValueError(
+                'fill is of a file of your own: write snapshot = "FILE.duckdb", which is made where missing'
+            )
+        return self
 
     @field_validator("token_env")
     @classmethod

@@ -67,7 +67,7 @@ class ExtractionStage:
     def snapshot(self) -> Snapshot:
         """The snapshot that supplies the gazetteer's names: the linker's, else the starter."""
         section = self.workspace.experiment.link
-        name = section.snapshot if section.source != "api" else STARTER
+        name = STARTER if section.fill else section.snapshot
         return find_snapshot(name, self.workspace.file.parent)
 
     @cached_property

@@ -121,7 +121,7 @@ def _write_experiment(
 ) -> None:
     there, found = file.exists(), _lists(run)
     gone = {key: [value for value in values if value not in found[key]] for key, values in before.items()}
-    sources = {"extractor": PUBLISHED, "links": PUBLISHED if links == PUBLISHED else "index"}
+    sources = {"extractor": PUBLISHED, "links": PUBLISHED if links == PUBLISHED else "snapshot"}
     added = write_lists(file, found, catalog, gone, **(sources if items else {}))
     if not there:
         say(f"Wrote {file}")

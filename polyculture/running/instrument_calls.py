@@ -84,10 +84,16 @@ class ExperimentAsked:
         return setup_of(self.workspace, model, cast("Use", use))
 
     def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
+        from polyculture.link.api.names import Named
         from polyculture.link.linker import Linker
-        from polyculture.running.linking import plan_linking
+        from polyculture.running.linking import fill_with, plan_linking
 
-        return Linker(self.catalog, plan_linking(self.workspace).source).link(queries)
+        linking = plan_linking(self.workspace)
+        if self.workspace.experiment.link.fill:
+            names = [Named(row["language"], row["surface"]) for row in queries.to_pylist()]
+            fill_with(self.workspace, names, linking.source.snapshot.path)
+            linking = plan_linking(self.workspace)
+        return Linker(self.catalog, linking.source).link(queries)
 
     def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
         return watch(label, total)

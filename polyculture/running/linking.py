@@ -1,37 +1,38 @@
-"""The linking stage of an experiment: a snapshot, or the live service."""
+"""The linking stage of an experiment: its snapshot, filled from the live service where the experiment says so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
-from polyculture.cache.files import cache_folder
-from polyculture.cache.outcome import Outcome, Progress
-from polyculture.console import say
+from polyculture.cache.outcome import Outcome
+from polyculture.console import say, watch
 from polyculture.experiment.sections import PUBLISHED, LinkSection
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.link.forms import FORMS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from polyculture.cache.manifest import Manifest
-    from polyculture.link.api.client import ApiSettings
+    from polyculture.link.api.fill import FillReport
+    from polyculture.link.api.names import Named
+    from polyculture.link.api.settings import ApiSettings
+    from polyculture.link.index.snapshot import Snapshot
+    from polyculture.link.index.source import IndexSource
     from polyculture.link.published import PublishedLinker
     from polyculture.link.rules import LinkRules
-    from polyculture.link.source import Source
-
-API_CACHE = "wikidata-cache.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkingStage:
-    """The entity source that an experiment names, ready for queries."""
+    """The snapshot that an experiment names, ready for queries."""
 
     workspace: Workspace
-    source: Source
+    source: IndexSource
     settings: Mapping[str, Any]  # what the manifest says of the linker
 
     @property
@@ -52,16 +53,12 @@ class LinkingStage:
     def summary(self) -> str:
         return ", ".join(f"{key} {value}" for key, value in self.settings.items())
 
-    def link(self, manifest: Manifest, progress: Progress) -> Outcome:
+    def link(self, manifest: Manifest) -> Outcome:
         from polyculture.link.index.snapshot import verify
-        from polyculture.link.index.source import IndexSource
         from polyculture.link.stage import link_run
 
-        if isinstance(self.source, IndexSource):
-            verify(self.source.snapshot)
-        return link_run(
-            self.workspace.run, manifest, self.workspace.catalog, self.source, progress, self._rules, self._published
-        )
+        verify(self.source.snapshot)
+        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, self._rules, self._published)
 
     @property
     def _published(self) -> PublishedLinker | None:
@@ -91,24 +88,40 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
 
     Without a contact nothing can be asked of the live service: only a plan can do without (`contact_needed`).
     """
-    section = workspace.experiment.link
-    if section.source == "api":
-        settings = {"source": "api", "endpoint": section.endpoint, **_forms(section)}
-        return LinkingStage(workspace, _api_source(workspace, contact_needed), settings)
     from polyculture.link.index.source import IndexSource
 
-    try:
-        snapshot = find_snapshot(section.snapshot, workspace.file.parent)
-    except SnapshotError as fault:
-        what = f"link.snapshot: {fault.where}: {fault.what}"
-        raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
+    section = workspace.experiment.link
+    if section.fill and not api_settings(workspace).contact and contact_needed:
+        raise ExperimentError(
+            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
+            where=workspace.file,
+            remedy='Write contact = "you@example.org" under [link].',
+        )
+    snapshot = _snapshot(workspace)
     settings = {
         "source": section.source,
         "snapshot": section.snapshot,
         "identity": snapshot.identity,
+        **({"fill": True} if section.fill else {}),
         **_forms(section),
     }
     return LinkingStage(workspace, IndexSource(snapshot), settings)
+
+
+def _snapshot(workspace: Workspace) -> Snapshot:
+    """The snapshot of the experiment; an empty one where it is to be filled and there is none yet."""
+    from polyculture.link.index.snapshot import Snapshot
+
+    section = workspace.experiment.link
+    file = workspace.file.parent / section.snapshot
+    if section.fill and not file.exists():
+        meta = {"languages": sorted(workspace.catalog.label_languages), "identity": "nothing yet", "complete": False}
+        return Snapshot(file, meta)
+    try:
+        return find_snapshot(section.snapshot, workspace.file.parent)
+    except SnapshotError as fault:
+        what = f"link.snapshot: {fault.where}: {fault.what}"
+        raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
 
 
 def _forms(section: LinkSection) -> dict[str, str]:
@@ -117,17 +130,16 @@ def _forms(section: LinkSection) -> dict[str, str]:
     return {} if chosen == FORMS else {"forms": ", ".join(chosen) or "labels and aliases alone"}
 
 
-def check_topics(workspace: Workspace, source: Source) -> None:
+def check_topics(workspace: Workspace, source: IndexSource) -> None:
     """Reports classes of a user's own topics that the snapshot lacks; raises `CatalogError` where it lacks all."""
     from polyculture.link.index.classes import check_classes
-    from polyculture.link.index.source import IndexSource
 
-    if isinstance(source, IndexSource):
+    if not workspace.experiment.link.fill:  # else it has the classes of the names so far
         for line in check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics):
             say(line)
 
 
-def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
+def tell_languages_without_names(workspace: Workspace, source: IndexSource) -> None:
     """Reports languages whose names the snapshot lacks: little will be linked in them."""
     from polyculture.link.linker import languages_without_names
 
@@ -137,34 +149,31 @@ def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
         say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
 
 
-def _api_source(workspace: Workspace, contact_needed: bool) -> Source:
+def fill_with(workspace: Workspace, names: Iterable[Named], out: Path, contact: str | None = None) -> FillReport:
+    """Fills the snapshot `out` with what `names` may mean, asked as [link] says, and tells how much was asked.
+
+    Raises what `fill_snapshot` raises.
+    """
+    from polyculture.link.api.fill import fill_snapshot
+
+    with watch(f"fill {out.name}, names and items", 0) as progress:
+        report = fill_snapshot(workspace.catalog, names, out, api_settings(workspace, contact), progress)
+    if report.requests:
+        items = report.snapshot.meta["counts"]["items"]
+        say(f"Wrote {out}: {items:,} items; {report.requests:,} requests for {report.names:,} names and their items")
+    return report
+
+
+def api_settings(workspace: Workspace, contact: str | None = None) -> ApiSettings:
+    """How the live service is asked, as [link] says. Raises `ExperimentError` for settings that cannot be sent.
+
+    A contact that nobody gave is missed only where something is to be asked: a plan needs none.
+    """
+    from polyculture.link.api.settings import ApiSettings
+
     section = workspace.experiment.link
-    if section.contact is None and contact_needed:
-        raise ExperimentError(
-            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
-            where=workspace.file,
-            remedy='Write contact = "you@example.org" under [link].',
-        )
-    try:
-        return open_api(section, workspace.catalog)
-    except WikidataError as fault:
-        where = f" ({fault.where})" if fault.where else ""
-        raise ExperimentError(f"[link]: {fault.what}{where}", where=workspace.file, remedy=fault.remedy) from fault
-
-
-def open_api(section: LinkSection, catalog: Catalog) -> Source:
-    """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
-    from polyculture.link.api.source import ApiSource
-
-    return ApiSource(api_settings(section), cache_folder() / API_CACHE, catalog.label_languages)
-
-
-def api_settings(section: LinkSection) -> ApiSettings:
-    """How the live service is asked."""
-    from polyculture.link.api.client import ApiSettings
-
-    return ApiSettings(
-        contact=section.contact or "",
+    settings = ApiSettings(
+        contact=contact or section.contact or "",
         endpoint=section.endpoint,
         requests_per_minute=section.requests_per_minute,
         connections=section.connections,
@@ -173,3 +182,10 @@ def api_settings(section: LinkSection) -> ApiSettings:
         token_env=section.token_env,
         tell=say,
     )
+    try:
+        if settings.contact:
+            settings.check()
+    except WikidataError as fault:
+        where = f" ({fault.where})" if fault.where else ""
+        raise ExperimentError(f"[link]: {fault.what}{where}", where=workspace.file, remedy=fault.remedy) from fault
+    return settings

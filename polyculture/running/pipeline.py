@@ -21,7 +21,7 @@ from polyculture.experiment.stale_rows import costly_rows
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.extraction import ExtractionStage
-from polyculture.running.linking import LinkingStage, plan_linking
+from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.steps import StepRunner
 
@@ -109,8 +109,19 @@ class Pipeline(StepRunner):
             self.finish()
 
     def link(self) -> None:
-        """Links all distinct surfaces of the run."""
-        self.work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
+        """Links all distinct surfaces of the run; before, fills the snapshot with their names where [link] says so."""
+        if self.workspace.experiment.link.fill:
+            self._fill()
+        self.work("link", 0, lambda _progress: self.linking.link(self.manifest))
+
+    def _fill(self) -> None:
+        """Fills the snapshot, and records in the manifest what it holds now."""
+        from polyculture.link.stage import current_names
+
+        fill_with(self.workspace, current_names(self.workspace.run, self.manifest), self.linking.source.snapshot.path)
+        self.linking = plan_linking(self.workspace)
+        self.manifest = self.manifest.model_copy(update=self.linking.provenance)
+        self.workspace.write(self.manifest)
 
     def finish(self, view: str = "failures") -> None:
         """Says what makes the texts doubtful; raises for missing work as `StepRunner.finish`."""

@@ -21,8 +21,8 @@ _DISTINCT, _GROWTH = 5.0, 0.6
 def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Rows for `plan`: what the live service would be asked, and what a pull would be. None with an own index."""
     section = workspace.experiment.link
-    if section.source == "api":
-        settings, names = api_settings(section), assumed_names(workspace)
+    if section.fill:
+        settings, names = api_settings(workspace), assumed_names(workspace)
         yield "link asks", f"{settings.requests_line}; here {settings.requests_for(names)}"
         yield (
             "",
@@ -31,7 +31,7 @@ def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
                 f" of m in a language and topic {_DISTINCT:g} m^{_GROWTH:g} distinct"
             ),
         )
-    if section.source == "api" or section.snapshot == STARTER:
+    if section.fill or section.snapshot == STARTER:
         yield "or pull", pull_line(workspace)
 
 
@@ -43,8 +43,8 @@ def assumed_names(workspace: Workspace) -> int:
     return round(sum(min(m, _DISTINCT * math.pow(m, _GROWTH)) for m in mentions))
 
 
-def pulled_file(workspace: Workspace) -> Path:
-    """The snapshot that `wikidata pull EXPERIMENT` writes, beside the experiment file."""
+def own_file(workspace: Workspace) -> Path:
+    """The snapshot that `wikidata pull EXPERIMENT` writes, and `fill` where [link] names none: beside the file."""
     return workspace.file.parent / f"{workspace.experiment.name}-wikidata.duckdb"
 
 
@@ -55,9 +55,11 @@ def pulled_catalog(workspace: Workspace) -> Catalog:
     return catalog.model_copy(update={"languages": chosen})
 
 
-def link_lines(snapshot: str) -> str:
-    """What stands in the experiment file for linking with a pulled snapshot."""
-    return f'[link] source = "index", snapshot = "{snapshot}"'
+def link_lines(workspace: Workspace, snapshot: Path) -> str:
+    """What stands in the experiment file for linking with a snapshot."""
+    folder, file = workspace.file.resolve().parent, snapshot.resolve()
+    name = file.relative_to(folder) if file.is_relative_to(folder) else file
+    return f'[link] snapshot = "{name.as_posix()}"'
 
 
 def pull_line(workspace: Workspace) -> str:
@@ -67,9 +69,9 @@ def pull_line(workspace: Workspace) -> str:
     from polyculture.link.pull.count import counted_before
     from polyculture.link.pull.pull import ITEMS_A_QUERY
 
-    file, rate = pulled_file(workspace), PullSettings("").requests_per_minute
+    file, rate = own_file(workspace), PullSettings("").requests_per_minute
     if file.exists():
-        return f"{file.name} is there: {link_lines(file.name)}"
+        return f"{file.name} is there: {link_lines(workspace, file)}"
     command = f"polyculture wikidata pull {workspace.file.name}"
     if count := counted_before(workspace.experiment.topics, file):
         takes = f"some {count.left:,} queries, {duration(count.left / rate)} at {rate:g} a minute"

@@ -44,7 +44,6 @@ max_tokens = 64
 with = "openai:reader"
 
 [link]
-source = "index"
 snapshot = "wikidata.duckdb"
 
 [options.openai]

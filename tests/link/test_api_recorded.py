@@ -44,15 +44,10 @@ def client(server: WikidataServer, *answers: bytes | Answer, told: list[str] | N
 
 
 def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[SearchHit]]:
-    """The QIDs of a search, and the pages of hits that it checked."""
-    seen: list[SearchHit] = []
-
-    def enough(hits: Any) -> bool:
-        seen.extend(hits)
-        return True
-
+    """The QIDs of a search, and its hits."""
     with client(server, *answers) as asked:
-        return asked.search("en", "some name", enough), seen
+        hits, _ = asked.search("en", "some name")
+    return [hit.qid for hit in hits], hits
 
 
 def entities(server: WikidataServer, *qids: str, answers: list[bytes | Answer]) -> dict[str, Any]:
@@ -83,7 +78,9 @@ def test_nothing_found(server: WikidataServer, bodies: dict[str, bytes], name: s
 
 def test_a_search_is_continued(server: WikidataServer, bodies: dict[str, bytes]) -> None:
     with client(server, bodies["search_alias"], bodies["search_empty"]) as asked:
-        assert asked.search("en", "test", lambda _: False) == ["Q4115189"]
+        hits, following = asked.search("en", "test")
+        assert ([hit.qid for hit in hits], following) == (["Q4115189"], 1)
+        assert asked.search("en", "test", 1) == ([], None)
     assert [request["continue"] for request in server.requests] == ["0", "1"]
 
 

@@ -243,7 +243,7 @@ def test_answered_pages_are_not_requested_again(server: SparqlServer, tmp_path: 
     assert report.reused == 5
     assert report.asked == quiet.asked - 5
     assert content(out) == content(quiet.snapshot.path)
-    assert not out.with_name("pulled.duckdb.pulling").exists()
+    assert not out.with_name("pulled.duckdb.asked").exists()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,8 @@ languages = ["en", "ja"]
 topics = ["food", "music"]
 countries = ["JP"]
 [link]
-source = "api"
+snapshot = "filled.duckdb"
+fill = true
 contact = "me@example.org"
 """
 
@@ -354,7 +355,7 @@ def test_an_experiment_says_what_is_pulled_counted_and_linked_with(server: Sparq
     pulled = polyculture(*pulling, cwd=tmp_path)
     assert pulled.returncode == 0, pulled.stderr
     assert len(server.queries) == asked + math.ceil(items / 100) + 1  # no page twice; one for a singer who was merged
-    assert '[link] source = "index", snapshot = "mine-wikidata.duckdb"' in pulled.stderr
+    assert '[link] snapshot = "mine-wikidata.duckdb"' in pulled.stderr
     assert open_snapshot(out).meta["topics"] == ["food", "music"]
     with duckdb.connect(str(out), read_only=True) as connection:
         written = {code for (code,) in connection.execute("SELECT DISTINCT language FROM names").fetchall()}
@@ -363,7 +364,7 @@ def test_an_experiment_says_what_is_pulled_counted_and_linked_with(server: Sparq
     assert ("味噌汁",) in of_soup
     assert "mine-wikidata.duckdb is there" in " ".join(polyculture("plan", file, cwd=tmp_path).stdout.split())
 
-    file.write_text(OWN.replace('source = "api"', 'source = "index"\nsnapshot = "mine-wikidata.duckdb"'))
+    file.write_text(OWN.replace('"filled.duckdb"\nfill = true', '"mine-wikidata.duckdb"'))
     shown = polyculture(
         "link", "show", "味噌汁", "--language", "ja", "--topic", "food", "--snapshot", out, cwd=tmp_path
     )

@@ -18,10 +18,9 @@ from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.show.explain import Explanation, NamedItem, explain
 from polyculture.link.show.items import describe
-from tests.link_world import CATALOG, CLASSES, index_of, item
+from tests.link_world import CATALOG, index_of, item
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.test_house import ROOT
-from tests.wikidata_server import WikidataServer
 
 ITEMS = [
     item("Q10", {"en": "soup", "ja": "スープ"}, P279="Q746549"),
@@ -272,9 +271,6 @@ def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
     assert "as garment, style: no candidate" in unknown
 
 
-BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--contact", "me@example.org")
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -283,31 +279,9 @@ BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--
         (("kimono", "--language", "ja", "--topic", "clothing", "--kind", "garmet"), "Did you mean 'garment'?"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", "n.duckdb"), "there is no snapshot here"),
         ((" ", "--language", "ja", "--topic", "clothing"), "the surface is empty"),
-        (("kimono", "--language", "ja", "--topic", "clothing", "--source", "api"), "--contact"),
-        (
-            (*BY_API[:-1], "me"),
-            "--contact: 'me' is neither an e-mail address nor a page. Write, for example, --contact you@example.org",
-        ),
         (
             ("kimono", "--language", "ja", "--topic", "clothing", "--catalog", "nowhere"),
             "nowhere: holds neither topics/ nor languages/, countries.toml or regions.toml",
-        ),
-        (
-            (*BY_API, "--endpoint", "http://127.0.0.1:9/w/api.php"),
-            "http://127.0.0.1:9/w/api.php: the Wikidata service does not answer",
-        ),
-        (
-            (*BY_API, "--endpoint", "wikidata"),
-            "--endpoint: String should match",
-        ),
-        ((*BY_API, "--snapshot", "starter"), "--snapshot is for --source index"),
-        (
-            ("kimono", "--language", "ja", "--topic", "clothing", "--contact", "you@example.org"),
-            "--contact is for --source api",
-        ),
-        (
-            (*BY_API, "--token-env", "NO_SUCH_TOKEN"),
-            "the environment variable NO_SUCH_TOKEN, which should hold an access token, is not set",
         ),
     ],
 )
@@ -338,20 +312,6 @@ def _first_block_of_names(snapshot: Path) -> int:
         ).fetchone()
     assert found is not None
     return 3 * 4_096 + int(found[0])
-
-
-def test_the_live_service_is_queried_once(world: Linker, tmp_path: Path) -> None:
-    with WikidataServer([*CLASSES, *WORLD]) as server:
-        options = ("--language", "th", "--topic", "food", "--kind", "dish", "--source", "api")
-        options += ("--contact", "me@example.org", "--endpoint", server.url)
-        by_api = show("ซุปมิโซะ", *options, cwd=tmp_path)
-        asked = len(server.requests)
-        assert asked > 0
-        assert show("ซุปมิโซะ", *options, cwd=tmp_path) == by_api
-        assert len(server.requests) == asked
-        assert server.agents == {agent for agent in server.agents if "me@example.org" in agent}
-    index = ("--language", "th", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
-    assert by_api.splitlines()[1:] == show("ซุปมิโซะ", *index, cwd=tmp_path).splitlines()[1:]
 
 
 @pytest.mark.slow

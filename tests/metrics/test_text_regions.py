@@ -224,7 +224,12 @@ def texts(tmp_path: Path) -> Path:
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")
     written = file.read_text(encoding="utf-8").replace('"openai:gpt-4o-mini"]', '"mock:a"]')
     written = written.replace('topics = ["food", "beverage", "clothing", "book"]\n', 'topics = ["food"]\n')
-    for paid, free in (('with = "openai:gpt-4o-mini"', 'with = "gazetteer"'), ('source = "api"', 'source = "index"')):
+    changes = {
+        'with = "openai:gpt-4o-mini"': 'with = "gazetteer"',
+        "fill = true": "fill = false",
+        'snapshot = "camel-texts-wikidata.duckdb"': 'snapshot = "starter"',
+    }
+    for paid, free in changes.items():
         assert paid in written
         written = written.replace(paid, free)
     file.write_text(written + '\n[options."mock:a"]\nanswers = "answers.toml"\n', encoding="utf-8")

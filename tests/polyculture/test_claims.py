@@ -58,7 +58,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text(
         'name = "claimed"\nmodels = ["llamacpp:one", "llamacpp:two"]\nlanguages = ["en"]\ntopics = ["food"]\n'
         f'countries = {list(countries)}\nconditions = ["explicit"]\n[sampling]\nn = 1\n'
-        '[extract]\nwith = "gazetteer"\n[link]\nsource = "index"\nsnapshot = "starter"\n',
+        '[extract]\nwith = "gazetteer"\n[link]\nsnapshot = "starter"\n',
         encoding="utf-8",
     )
     builder = StoreBuilder(folder / "runs" / "claimed", ("llamacpp:one", "llamacpp:two"), countries, n=1)

@@ -170,7 +170,7 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
     planned = polyculture("plan", "mine.toml", cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
     assert "pilot" in planned.stdout
-    assert "link source api" in " ".join(planned.stdout.split())
+    assert "snapshot pilot-wikidata.duckdb" in " ".join(planned.stdout.split())
     assert "starter" not in planned.stdout + planned.stderr  # never in silence, and here not at all
     assert "mine.toml: link.contact is missing, and `run` needs it" in planned.stderr
     refused = polyculture("run", "mine.toml", cwd=tmp_path, OPENAI_API_KEY="none")

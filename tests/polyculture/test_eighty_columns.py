@@ -17,7 +17,7 @@ def experiment(tmp_path: Path) -> Path:
     file = tmp_path / "exp.toml"
     file.write_text(
         f'name = "large"\npreset = "makieval"\nmodels = {MODELS}\n[sampling]\nn = 500\n[extract]\nwith = "gazetteer"\n'
-        '[link]\nsource = "index"\nsnapshot = "starter"\n',
+        '[link]\nsnapshot = "starter"\n',
         encoding="utf-8",
     )
     return file

@@ -19,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "exp.toml").write_text(
         f'name = "drawn"\nmodels = ["{MODEL}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP", "US"]\n'
         'conditions = ["explicit"]\n[sampling]\nn = 1\n[extract]\nwith = "gazetteer"\n'
-        '[link]\nsource = "index"\nsnapshot = "starter"\n',
+        '[link]\nsnapshot = "starter"\n',
         encoding="utf-8",
     )
     builder = StoreBuilder(folder / "runs" / "drawn", (MODEL,), ("JP", "US"), n=1)

@@ -47,26 +47,26 @@ n = 2
 """
 
 
-def manifest(extractor: Mapping[str, Any], snapshot: Mapping[str, Any], source: str = "index") -> Manifest:
-    linker = {"source": source}
+def manifest(extractor: Mapping[str, Any], snapshot: Mapping[str, Any], fill: bool = False) -> Manifest:
+    linker = {"source": "snapshot", **({"fill": True} if fill else {})}
     return Manifest(experiment="e", polyculture="0", extractor=dict(extractor), snapshot=dict(snapshot), linker=linker)
 
 
 @pytest.mark.parametrize(
-    ("extractor", "snapshot", "source", "count"),
+    ("extractor", "snapshot", "fill", "count"),
     [
-        (GAZETTEER, STARTER_SOURCE, "index", 2),
-        (GAZETTEER, DUMP_SOURCE, "index", 1),
-        (GAZETTEER, {"source": "api"}, "api", 2),  # there the gazetteer takes the starter's names
-        (LLM, STARTER_SOURCE, "index", 1),
-        (LLM, DUMP_SOURCE, "index", 0),
-        (LLM, {"source": "api"}, "api", 0),
+        (GAZETTEER, STARTER_SOURCE, False, 2),
+        (GAZETTEER, DUMP_SOURCE, False, 1),
+        (GAZETTEER, {"source": {"kind": "api"}}, True, 2),  # there the gazetteer takes the starter's names
+        (LLM, STARTER_SOURCE, False, 1),
+        (LLM, DUMP_SOURCE, False, 0),
+        (LLM, {"source": {"kind": "api"}}, True, 0),
     ],
 )
 def test_limits_follow_from_the_sources(
-    extractor: Mapping[str, Any], snapshot: Mapping[str, Any], source: str, count: int
+    extractor: Mapping[str, Any], snapshot: Mapping[str, Any], fill: bool, count: int
 ) -> None:
-    found = limits(manifest(extractor, snapshot, source))
+    found = limits(manifest(extractor, snapshot, fill))
     assert len(found) == count
     for limit in found:
         assert tuple(name for name, _ in limit.effects) == METRIC_NAMES

@@ -34,7 +34,6 @@ n = {N}
 [extract]
 with = "gazetteer"
 [link]
-source = "index"
 snapshot = "starter"
 """
 ITEMS = {"udon": "JP", "sushi": "JP", "ramen": "JP", "burger": "US", "soup": None}

@@ -9,8 +9,8 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.measure import measure
-from polyculture.reports.report import write_report
 from polyculture.reports.numbers import FEWEST, rests_on
+from polyculture.reports.report import write_report
 from tests.reports.test_page import Page, parsed
 from tests.store_builder import StoreBuilder
 

@@ -1,0 +1,174 @@
+"""The answers of the live service, in a DuckDB file beside the snapshot until they are part of it.
+
+Each answer is a transaction of its own: a process that is killed loses those on their way, and no other. The tables are
+those of a snapshot as they are before they are sorted, with all that the snapshot holds so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import pyarrow as pa
+
+from polyculture.cache.catalog import Catalog
+from polyculture.link.api.answers import Entity
+from polyculture.link.api.names import Term
+from polyculture.link.entity_json import SCHEMAS, Rows, number
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.origins import create_states
+from polyculture.link.statements import statement
+
+BY_NUMBER = ""  # in `fetched` in place of a language: items that were asked for by number, and do not exist
+
+
+def read_searches(snapshot: Snapshot) -> dict[Term, bool]:
+    """The names that the service was asked for while the snapshot was filled, and whether it found anything."""
+    with duckdb.connect(str(snapshot.path), read_only=True) as connection:
+        return _searches(connection, "fetched")
+
+
+class Kept:
+    """The answers in `file`, on top of what the snapshot `base` holds.
+
+    `searched` says for each term that was searched whether anything was found; `unfinished` where its next page starts.
+    Where `base` lacks one of the `languages`, its items are asked for anew, and only its searches are taken over.
+    """
+
+    def __init__(self, file: Path, base: Snapshot | None, languages: Iterable[str], catalog: Catalog) -> None:
+        self._languages = frozenset(languages)
+        self._connection = duckdb.connect(str(file))
+        with self._transaction():
+            self._create_tables(catalog)
+        if base is not None:
+            self._take_over(base)
+        rows = self._connection.table("unfinished").fetchall()
+        self.unfinished: dict[Term, int] = {(language, term): start for language, term, start in rows}
+        found = _searches(self._connection, "wikidata.fetched")
+        self.searched = {term: anything for term, anything in found.items() if term not in self.unfinished}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def wanted(self) -> list[str]:
+        """The QIDs that are needed by what is there, and that were never asked for."""
+        self._connection.execute(statement("follow_redirects"))
+        needed = {row for name in ("fill_wanted", "origin_sources") for row in self._fetchall(statement(name))}
+        missing = self._fetchall(f"SELECT unnest(hits) FROM wikidata.fetched WHERE language = '{BY_NUMBER}'")  # noqa: S608
+        return [f"Q{item}" for (item,) in sorted(needed - set(missing))]
+
+    def keep_search(self, term: Term, qids: Sequence[str], following: int | None) -> None:
+        """Stores a page of what the service found for a term, in its order; the next one starts at `following`."""
+        with self._transaction():
+            before = self._taken("wikidata.fetched", "hits", term)
+            self._taken("unfinished", "start", term)
+            hits = [*(before[0] if before else []), *map(number, qids)]
+            self._add_fetched(*term, hits)
+            if following is not None:
+                self._connection.execute("INSERT INTO unfinished VALUES (?, ?, ?)", [*term, following])
+        if following is None:
+            self.searched[term] = bool(hits)
+            self.unfinished.pop(term, None)
+        else:
+            self.unfinished[term] = following
+
+    def keep_entities(self, entities: Mapping[str, Entity | None]) -> None:
+        """Stores the entities by the QID that was asked for; None: there is no such item."""
+        rows = Rows(self._languages)
+        for qid, entity in entities.items():
+            if entity is not None:
+                if qid != entity["id"]:
+                    rows.add_redirect(number(qid), number(entity["id"]))
+                rows.add({key: value for key, value in entity.items() if key != "redirects"})
+        missing = [number(qid) for qid, entity in entities.items() if entity is None]
+        with self._transaction():
+            for name, table in rows.tables().items():
+                self._insert(f"wikidata.{name}", table)
+            if missing:
+                self._add_fetched(BY_NUMBER, " ".join(f"Q{item}" for item in missing), missing)
+
+    def digest(self) -> str:
+        """A hash of the answers, in whatever order and how often they came."""
+        return str(self._fetchall(statement("fill_digest"))[0][0])
+
+    def write_parts(self, folder: Path) -> None:
+        """Writes the tables as the parts of a snapshot into `folder`."""
+        for name, schema in SCHEMAS.items():
+            rows = self._connection.table(f"wikidata.{name}").select(*schema.names)
+            rows.write_parquet(str(folder / f"{name}-00000-0.parquet"))
+
+    def _create_tables(self, catalog: Catalog) -> None:
+        """Creates the tables that are not there yet, and those that follow from the catalogue."""
+        there = {table for (table,) in self._fetchall("SELECT table_name FROM duckdb_tables()")}
+        if "bases" not in there:
+            self._connection.execute("CREATE SCHEMA wikidata; CREATE TABLE bases (identity VARCHAR)")
+            self._connection.execute("CREATE TABLE unfinished (language VARCHAR, term VARCHAR, start BIGINT)")
+            for name, schema in SCHEMAS.items():
+                columns = pa.schema([(field.name, _plain(field.type)) for field in schema])
+                self._connection.from_arrow(columns.empty_table()).create(f"wikidata.{name}")
+        for name in ("roots", "states", "divided"):
+            self._connection.execute(f"DROP TABLE IF EXISTS {name}")
+        kinds = [kind for topic in catalog.topics.values() for kind in topic.kinds.values()]
+        roots = {number(qid) for kind in kinds for qid in (*kind.roots, *kind.types)}
+        self._connection.from_arrow(pa.table({"item": pa.array(sorted(roots), pa.uint32())})).create("roots")
+        create_states(self._connection, catalog)
+        self._connection.execute(statement("fill_found"))
+
+    def _take_over(self, base: Snapshot) -> None:
+        if (base.identity,) in self._fetchall("FROM bases"):
+            return
+        tables = SCHEMAS if self._languages <= base.languages else ("fetched",)
+        self._connection.execute("ATTACH $file AS base (READ_ONLY)", {"file": str(base.path)})
+        with self._transaction():
+            for name in tables:
+                columns = ", ".join(SCHEMAS[name].names)
+                self._connection.execute(f"INSERT INTO wikidata.{name} SELECT {columns} FROM base.{name}")  # noqa: S608  ours
+            self._connection.execute("INSERT INTO bases VALUES ($identity)", {"identity": base.identity})
+        self._connection.execute("DETACH base")
+
+    def _taken(self, table: str, column: str, term: Term) -> list[Any]:
+        """What the row of a term had in a column; the row is deleted."""
+        query = f"DELETE FROM {table} WHERE language = ? AND term = ? RETURNING {column}"  # noqa: S608  our names
+        return [value for (value,) in self._fetchall(query, list(term))]
+
+    def _add_fetched(self, language: str, term: str, hits: Sequence[int]) -> None:
+        now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+        row = {"language": language, "term": term, "asked_at": now, "hits": list(hits)}
+        self._insert("wikidata.fetched", pa.Table.from_pylist([row], SCHEMAS["fetched"]))
+
+    def _insert(self, name: str, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self._connection.from_arrow(rows).insert_into(name)
+
+    def _fetchall(self, query: str, params: list[Any] | None = None) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, params).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.begin()
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type without a dictionary: DuckDB makes an ENUM of one, which takes no other words."""
+    return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
+
+
+def _searches(connection: duckdb.DuckDBPyConnection, table: str) -> dict[Term, bool]:
+    query = f"SELECT language, term, len(hits) > 0 FROM {table} WHERE language <> '{BY_NUMBER}'"  # noqa: S608  our names
+    return {(language, term): anything for language, term, anything in connection.execute(query).fetchall()}

@@ -1,0 +1,38 @@
+"""The folder beside a snapshot with what a service has answered, until the snapshot is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from polyculture.cache.errors import JobHeldError, WikidataError
+from polyculture.cache.files import claim_folder, remove_folder, store_faults
+
+
+def answers_folder(out: Path) -> Path:
+    """Where answers for the snapshot `out` stand until it is written."""
+    return out.with_name(f"{out.name}.asked")
+
+
+@contextmanager
+def answers_beside(out: Path, pattern: str) -> Iterator[Path]:
+    """The folder of the answers, locked by this process; one in which no file of `pattern` came to be is removed.
+
+    Raises `JobHeldError` where another process has it, and `StoreError` where it cannot be made.
+    """
+    folder = answers_folder(out)
+    with store_faults(folder):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        claim_folder(folder)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield folder
+    except Timeout:
+        raise JobHeldError(f"{folder}: another process asks for this snapshot") from None
+    except WikidataError:
+        if not any(folder.glob(pattern)):
+            remove_folder(folder)  # nothing was answered
+        raise
