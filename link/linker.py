@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
@@ -137,8 +138,11 @@ def languages_without_names(source: IndexSource, catalog: Catalog, languages: It
     return sorted(code for code, first in own.items() if first not in source.languages)
 
 
-def known_countries(catalog: Catalog) -> list[KnownCountry]:
-    """The countries of the catalogue with their regions, in the order of maps; those without a region come last."""
+def known_countries(catalog: Catalog, uncovered: Mapping[str, list[str]] = MappingProxyType({})) -> list[KnownCountry]:
+    """The countries of the catalogue with their regions, in the order of maps; those without a region come last.
+
+    `uncovered`: see `origins.uncovered_topics`.
+    """
     region_of, first_of = catalog.region_of, _first_languages(catalog)
     order = [code for code in region_of if code in catalog.countries]
     order += sorted(catalog.countries.keys() - region_of.keys())
@@ -155,6 +159,7 @@ def known_countries(catalog: Catalog) -> list[KnownCountry]:
                 region.part_of if region else None,
                 place,
                 first_of.get(country.code, []),
+                uncovered.get(country.code, []),
             )
         )
     return rows

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.link.entity_json import number
+from polyculture.link.index.source import IndexSource
+from polyculture.link.ontology import Ontology
 from polyculture.link.statements import statement
 
+FILLED = "api"  # the kind of such a snapshot's source
 RULES = 2  # version of what the statements do
 
 
@@ -18,6 +24,28 @@ def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duc
     connection.execute(statement("origins"))
     connection.sql(statement("entity_countries")).create("entity_countries")
     return connection.sql("FROM entity_countries ORDER BY ALL")
+
+
+def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:
+    """By country (ISO 3166): the topics of which the source holds no item that can come from there.
+
+    A share of such a country is no number: it is not 0. Of a snapshot that the live service filled nothing is said: it
+    holds what was asked for.
+    """
+    if source.snapshot.meta.get("source", {}).get("kind") == FILLED:
+        return {}
+    with connect() as connection, source.opened(connection):
+        ontology = Ontology(connection, catalog, sorted(set(topics)), source.scopes)
+        ontology.expand_classes()
+        ontology.find_members()
+        counted = [(topic, scope) for (topic, _), scope in ontology.scopes.items()]
+        columns = {"topic": [topic for topic, _ in counted], "scope": pa.array([s for _, s in counted], pa.uint16())}
+        connection.from_arrow(pa.table(columns)).create("topic_scopes")
+        create_states(connection, catalog)
+        found: dict[str, list[str]] = {}
+        for topic, country in connection.sql(statement("uncovered")).fetchall():
+            found.setdefault(country, []).append(topic)
+        return found
 
 
 def origin_rules(catalog: Catalog) -> list[object]:

@@ -21,6 +21,7 @@ from polyculture.cache.store import fill_store
 from polyculture.link.api.names import Named
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker, known_countries
+from polyculture.link.origins import uncovered_topics
 from polyculture.link.published import PublishedLinker
 from polyculture.link.rules import DEFAULT_RULES, LinkRules, linker_id
 from polyculture.link.statements import statement
@@ -46,11 +47,13 @@ def link_run(
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
     identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), rules)
-    digest = content_id(identity, surfaces.to_pydict(), countries.to_pydict())
+    digest = content_id(identity, surfaces.to_pydict(), countries.to_pydict(), manifest.topics)
     names = (KNOWN_COUNTRIES.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
     found = published.link(surfaces) if published else Linker(catalog, source, rules).link(surfaces)
+    uncovered = uncovered_topics(source, catalog, manifest.topics)
+    countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog, uncovered))
     tables = {**found, KNOWN_COUNTRIES.name: countries}
     for name in names:
         write_parquet(tables[name], run.table(name), {DIGEST: digest})

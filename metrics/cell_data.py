@@ -56,6 +56,7 @@ class CellReader:
         self.cells_of = {model: list(group) for model, group in groupby(cells, key=lambda cell: cell.model)}
         asked = store.execute("SELECT DISTINCT country FROM neutral_countries ORDER BY country").fetchall()
         self.column_of: dict[str, int] = {country: column for column, (country,) in enumerate(asked)}
+        self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
         self.defined_topics = {topic for (topic,) in store.execute("FROM defined_topics").fetchall()}
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
 
@@ -74,6 +75,10 @@ class CellReader:
     def granularity(self) -> Mapping[int, Sums]:
         """Per cell: the sum of labels over linked items, of the loaded model. An item counts once per response."""
         return self._sums("granularity_sums")
+
+    def without_country(self) -> Mapping[int, Sums]:
+        """Per cell: items of which no country is known over linked items, of the loaded model."""
+        return self._sums("without_country_sums")
 
     def specificity(self) -> Mapping[int, Sums]:
         """Per cell that names a country: associated items over linked items, of the loaded model."""

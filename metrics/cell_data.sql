@@ -53,6 +53,17 @@ FROM (
 )
 GROUP BY ALL;
 
+-- without_country_sums: a row: so many responses of a cell mention so many linked items, of so many no country is known.
+CREATE TEMP VIEW without_country_sums AS
+SELECT cell, numerator, denominator, count(*) AS responses
+FROM (
+    SELECT l.cell, l.response, count(*) FILTER (a.item IS NULL) AS numerator, count(*) AS denominator
+    FROM linked_items AS l
+    LEFT JOIN (SELECT DISTINCT substr(qid, 2)::BIGINT AS item FROM associations) AS a USING (item)
+    GROUP BY ALL
+)
+GROUP BY ALL;
+
 -- specificity_sums: a row: so many responses of a cell that names a country mention so many linked items, so many of them
 -- associated with the country.
 CREATE TEMP VIEW specificity_sums AS

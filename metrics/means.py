@@ -20,6 +20,7 @@ from polyculture.metrics.intervals.levels import (
     OF_LANGUAGE,
     OF_WORDINGS,
     PAIR_OF_WORDINGS,
+    PER_CONDITION,
     Level,
     Place,
     kept,
@@ -79,6 +80,7 @@ class CellSizes:
     of_cell: Mapping[Place, tuple[int, int]]
     texts: Mapping[Place, tuple[int, int]]
     repeating: str
+    uncovered: frozenset[tuple[str, str]] = frozenset()  # topics and countries of which the snapshot holds no item
 
     def dependent(self, cells: Iterable[Place]) -> str | None:
         """Why the texts of cells, taken together, are no independent samples; None where they may be."""
@@ -100,6 +102,11 @@ class CellSizes:
         if metric == "specificity_gain":
             cells.add(place._replace(condition=NEUTRAL, country=UNNAMED))
         return cells & self.of_cell.keys()
+
+    def holds_none(self, metric: str, place: Place) -> str | None:
+        """The reason why a share of a country is no number whatever the responses say; None where it may be one."""
+        of_country = metric in PER_CONDITION and (place.topic, place.country) in self.uncovered
+        return f"snapshot holds no item of {place.country}" if of_country else None
 
     def why_missing(self, cells: Iterable[Place]) -> str:
         """The reason why cells have no number."""
@@ -160,7 +167,9 @@ def _cell_number(value: Value, estimate: Estimate | None, cells: set[Place], siz
         *(WordingsInterval(withheld=ONE_WORDING), units, items),
         cells=int(value.estimate is not None),
         missing=int(value.estimate is None),
-        why_missing=sizes.why_missing(cells) if value.estimate is None else None,
+        why_missing=(sizes.holds_none(value.metric, value.place) or sizes.why_missing(cells))
+        if value.estimate is None
+        else None,
         dependent=sizes.dependent(cells),
         inputs=inputs,
     )
@@ -194,10 +203,16 @@ def _mean_number(
         *(metric, level_name(level), place, value, estimate, method, _wide(metric, value, questions), units, items),
         cells=len(values),
         missing=len(numbers) - len(values),
-        why_missing=None if values else NO_CELL,
+        why_missing=None if values else _common(sizes.holds_none(metric, one.place) for one in questions) or NO_CELL,
         dependent=sizes.dependent(cells),
         inputs=inputs,
     )
+
+
+def _common(reasons: Iterable[str | None]) -> str | None:
+    """The reason that all have; None where they differ."""
+    found = set(reasons)
+    return found.pop() if len(found) == 1 else None
 
 
 def _wide(metric: str, value: float | None, questions: Sequence[Question]) -> WordingsInterval:

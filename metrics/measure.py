@@ -28,6 +28,7 @@ from polyculture.metrics.intervals.model import (
     add_diversity,
     add_granularity,
     add_specificity,
+    add_without_country,
     place_of,
     saturation_rows,
 )
@@ -89,6 +90,7 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
         uncertainty = Uncertainty()
         add_granularity(reading, model, uncertainty)
         add_specificity(reading, model, uncertainty)
+        add_without_country(reading, model, uncertainty)
         for topic, group in groupby(cells, key=lambda cell: cell.topic):
             of_topic = list(group)
             assemblages = reading.assemblages(topic, of_topic)
@@ -99,4 +101,5 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
         values = [Value(*row) for row in reading.values(model)]
         rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
         texts = {place_of(cell): (cell.texts, cell.distinct_texts) for cell in cells}
-        yield from model_numbers(values, CellSizes(rests_on, texts, repeating), uncertainty, shared_names, inputs)
+        found = CellSizes(rests_on, texts, repeating, reading.uncovered)
+        yield from model_numbers(values, found, uncertainty, shared_names, inputs)

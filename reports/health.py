@@ -65,6 +65,7 @@ class Health:
     notices: tuple[Notice, ...]
     answered: int
     resolution: PageTable | None  # None where no mention was looked up
+    countryless: tuple[str, ...]  # 'Food: 13 of 38'
     failures: tuple[FrequentFailure, ...]  # the most frequent reasons
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
     thin: tuple[ThinMetric, ...]
@@ -80,6 +81,10 @@ def build(data: ReportData) -> Health:
         notices(rows, data.names),
         totals(rows).get("answered", 0),
         _resolution(data),
+        tuple(
+            f"{data.names.topic(row['topic'])}: {count(row['without_country'])} of {count(row['items'])}"
+            for row in data.reading.rows(SQL / "items_without_country.sql")
+        ),
         frequent_failures(data.reading.lines(SQL / "failures.sql")),
         bool(limits(data.manifest)),
         thin_metrics(data.frame(THIN).to_dict("records"), data.names),

@@ -85,7 +85,7 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         findings(frame, data.names),
         dots(numbers, model_lines(numbers, health, data.manifest), data.names),
         quote(evidence, wanted(frame)),
-        trust(health, thin, data.manifest, data.names),
+        trust(health, data.reading.rows(SQL / "items_without_country.sql"), thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
         notices(health, data.names) if data.about_texts else (),
         limits(data.manifest) if data.about_texts else (),

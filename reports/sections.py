@@ -81,7 +81,9 @@ TEXT_SECTIONS = (
     _section("claims", _later("claims.build"), CLAIMS),
     _section("dominance", _later("dominance.build"), *_tables("dominance")),
     _section("text_regions", _later("text_labels.build"), TEXT_REGIONS, template="table"),
-    _section("distrust", _later("health.build"), *_tables("health", "failures", "resolution"), THIN),
+    _section(
+        "distrust", _later("health.build"), *_tables("health", "failures", "resolution", "items_without_country"), THIN
+    ),
 )
 CLOSING_SECTIONS = (
     _section("leaderboards", _later("leaderboard.build", without_texts=True), *_tables("leaderboard")),

@@ -26,15 +26,27 @@ class Fact:
     says: str
 
 
-def trust(health: Rows, thin: Sequence[Mapping[Any, Any]], manifest: Manifest, names: Names) -> tuple[Fact, ...]:
-    """The facts, from the rows of `sql/health.sql` and `sql/thin.sql`; a share of nothing is left out."""
+def trust(
+    health: Rows, countryless: Rows, thin: Sequence[Mapping[Any, Any]], manifest: Manifest, names: Names
+) -> tuple[Fact, ...]:
+    """The facts, from the rows of the tables of these names; a share of nothing is left out."""
     whole = totals(health)
     found = [
         Fact(name, said, _worst(part, of, _what(part, says, manifest), health, names))
         for name, part, of, says in _SHARES
         if (said := share(whole.get(part, 0), whole.get(of, 0)))
     ]
-    return (*found, _thinnest(thin, names), *_readers(manifest))
+    return (*found, *_without_country(countryless, names), _thinnest(thin, names), *_readers(manifest))
+
+
+def _without_country(countryless: Rows, names: Names) -> list[Fact]:
+    """How many of the linked items no country is known of, and the topic with the largest share."""
+    items, without = (sum(row[name] for row in countryless) for name in ("items", "without_country"))
+    if (said := share(without, items)) is None:
+        return []
+    worst = max(countryless, key=lambda row: row["without_country"] / row["items"])
+    where = f"{count(worst['without_country'])} of {count(worst['items'])} in {names.topic(worst['topic'])}"
+    return [Fact("Without a country", said, f"of linked items; {where}")]
 
 
 def _what(part: str, says: str, manifest: Manifest) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,10 @@ class EntityCountry:
     """
 
     qid: str
-    country: (
-        str | None
-    )  # ISO 3166 where the item that Wikidata names is a country of today, lies in one, or has it as heir
+    country: str | None  # ISO 3166, if what Wikidata names is a country of today, lies in one or has it as heir
     country_qid: str  # what Wikidata names: a country, a former state, a region, a cuisine
     property: str  # 'P495', or by way of the maker 'P50/P27'
-    successors: list[str] | None = (
-        None  # of a former state with several heirs, where nothing decides between them: these
-    )
+    successors: list[str] | None = None  # the heirs of a former state, where nothing decides between them
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +88,4 @@ class KnownCountry:
     part_of: str | None  # the larger region
     place: int  # its place among all countries, by region: the order of maps
     languages: list[str]  # the languages whose first country it is
+    uncovered_topics: list[str] = field(default_factory=list)  # of which the source of Wikidata holds no item of it

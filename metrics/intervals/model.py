@@ -73,10 +73,17 @@ def add_granularity(reading: CellReader, model: str, uncertainty: Uncertainty) -
                 uncertainty.add_cell(name, place_of(cell), estimate, _levels(cell))
 
 
+def add_without_country(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
+    """The share of linked items of which no country is known, of every cell that has linked items."""
+    sums = reading.without_country()
+    for cell in reading.cells_of[model]:
+        if (estimate := _ratio(cell, sums.get(cell.number))) is not None:
+            uncertainty.add_cell("share_without_country", place_of(cell), estimate, _levels(cell))
+
+
 def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
     """The specificity of every cell that has linked items, and the gain over the neutral cell."""
     sums, neutral = reading.specificity(), reading.neutral_specificity()
-    named = {country: reading.column_of[country] for country in reading.countries}
     by_topic = sorted(
         reading.cells_of[model], key=lambda cell: (cell.language, cell.topic, cell.wording, cell.condition, cell.number)
     )
@@ -84,13 +91,20 @@ def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -
         cells = list(group)
         base = next(((cell, neutral[cell.number]) for cell in cells if cell.number in neutral), None)
         for _, same in groupby(cells, key=lambda cell: cell.condition):
-            measured = {cell: found for cell in same if (found := _ratio(cell, sums.get(cell.number))) is not None}
+            measured = {
+                cell: found
+                for cell in same
+                if (cell.topic, cell.country) not in reading.uncovered
+                and (found := _ratio(cell, sums.get(cell.number))) is not None
+            }
             for cell, estimate in measured.items():
                 uncertainty.add_cell("specificity", place_of(cell), estimate, by_condition(_levels(cell)))
             if base is not None:
                 _add_gains(measured, *base, reading.column_of, uncertainty)
         for cell in cells:
             if cell.number in neutral:
+                covered = [country for country in reading.countries if (cell.topic, country) not in reading.uncovered]
+                named = {country: reading.column_of[country] for country in covered}
                 _add_neutral(cell, neutral[cell.number], named, uncertainty)
 
 

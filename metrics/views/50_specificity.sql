@@ -44,8 +44,14 @@ FROM country_counts AS c
 INNER JOIN asked_countries AS q USING (cell, country)
 WHERE q.condition <> 'neutral' OR q.country IN (FROM countries);
 
+-- uncovered_countries: a row is a topic and a country of which the links' source of Wikidata holds no item: no share of it is
+-- a number.
+CREATE VIEW uncovered_countries AS
+SELECT unnest(uncovered_topics) AS topic, country FROM known_countries;
+
 -- country_shares: a row is a cell and one of its `asked_countries`: the share of the cell's linked items, each counted once
--- per response that mentions it, that are associated with the country. NULL when there is no linked item.
+-- per response that mentions it, that are associated with the country. NULL when there is no linked item, and for
+-- `uncovered_countries`.
 --   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
 --     turn
 CREATE VIEW country_shares AS
@@ -61,8 +67,10 @@ WITH sums AS (
 )
 SELECT
     q.model, q.language, q.topic, q.condition, q.country, q.wording,
-    coalesce(s.associated, 0) / nullif(s.incidences, 0) AS specificity,
-    coalesce(s.associated_with_ambiguous, 0) / nullif(s.incidences_with_ambiguous, 0) AS specificity_with_ambiguous,
+    CASE WHEN u.topic IS NULL THEN coalesce(s.associated, 0) / nullif(s.incidences, 0) END AS specificity,
+    CASE WHEN u.topic IS NULL THEN
+        coalesce(s.associated_with_ambiguous, 0) / nullif(s.incidences_with_ambiguous, 0)
+    END AS specificity_with_ambiguous,
     coalesce(e.extracted, 0) AS responses,
     coalesce(s.incidences, 0)::BIGINT AS incidences,
     coalesce(s.associated, 0)::BIGINT AS associated,
@@ -70,7 +78,8 @@ SELECT
     coalesce(s.associated_with_ambiguous, 0)::BIGINT AS associated_with_ambiguous
 FROM asked_countries AS q
 LEFT JOIN sums AS s USING (cell, country)
-LEFT JOIN cell_extractions AS e USING (cell);
+LEFT JOIN cell_extractions AS e USING (cell)
+LEFT JOIN uncovered_countries AS u ON q.topic = u.topic AND q.country = u.country;
 
 -- specificity: a row of `country_shares`, of a neutral cell those for the countries of the experiment.
 --   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
@@ -96,3 +105,22 @@ SELECT
 FROM shares AS s
 LEFT JOIN (SELECT * FROM shares WHERE condition = 'neutral') AS n USING (model, language, topic, country, wording)
 WHERE s.condition <> 'neutral';
+
+-- countryless: a row is a cell: the share of its linked items, each counted once per response that mentions it, of which no
+-- country is known. They count against every country's specificity. NULL when there is no linked item.
+--   share_without_country: share of linked items without a country of today, 0 to 1
+--   without_country: those of `incidences` whose item has none
+CREATE VIEW countryless AS
+SELECT
+    c.model, c.language, c.topic, c.condition, c.country, c.wording,
+    coalesce(n.without_country, 0) / nullif(n.incidences, 0) AS share_without_country,
+    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0)::BIGINT AS incidences,
+    coalesce(n.without_country, 0)::BIGINT AS without_country
+FROM numbered_cells AS c
+LEFT JOIN (
+    SELECT i.cell, sum(i.seen) AS incidences, sum(i.seen) FILTER (a.qid IS NULL) AS without_country
+    FROM cell_incidence AS i
+    LEFT JOIN (SELECT DISTINCT qid FROM associations) AS a USING (qid)
+    GROUP BY i.cell
+) AS n USING (cell)
+LEFT JOIN cell_extractions AS e USING (cell);

@@ -124,7 +124,7 @@ GROUP BY ALL;
 
 -- former_specificity: a row is a cell that names a country: its specificity, which leaves out what comes from a former
 -- state on the land of several countries, and the same with all of these items where the country is one of them. The
--- truth lies between. NULL when there is no linked item.
+-- truth lies between. NULL when there is no linked item, and for `uncovered_countries`.
 --   specificity_with_former: the same with items of former states that the country is one of the heirs of: the most
 --     that it could be
 --   of_former_states: incidences of items of a former state on the country's land and others', not associated with
@@ -145,10 +145,11 @@ WITH sums AS (
 )
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    s.associated / s.incidences AS specificity,
-    (s.associated + s.of_former_states) / s.incidences AS specificity_with_former,
+    CASE WHEN u.topic IS NULL THEN s.associated / s.incidences END AS specificity,
+    CASE WHEN u.topic IS NULL THEN (s.associated + s.of_former_states) / s.incidences END AS specificity_with_former,
     coalesce(s.incidences, 0) AS incidences, coalesce(s.associated, 0) AS associated,
     coalesce(s.of_former_states, 0) AS of_former_states
 FROM numbered_cells AS c
 LEFT JOIN sums AS s USING (cell)
+LEFT JOIN uncovered_countries AS u ON c.topic = u.topic AND c.country = u.country
 WHERE c.country IS NOT NULL AND EXISTS (FROM known_countries);

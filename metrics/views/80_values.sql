@@ -21,6 +21,11 @@ SELECT 'specificity', model, language, NULL, topic, condition, country, wording,
 FROM specificity
 UNION ALL
 SELECT
+    'share_without_country', model, language, NULL, topic, condition, country, wording, share_without_country, responses,
+    incidences
+FROM countryless
+UNION ALL
+SELECT
     'specificity_gain', model, language, NULL, topic, condition, country, wording,
     gain, responses + neutral_responses, incidences + neutral_incidences
 FROM specificity_gain

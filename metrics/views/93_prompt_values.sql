@@ -120,10 +120,11 @@ SELECT
     v.metric, s.model, s.prompt_id, s.language, s.topic, s.condition, s.country, s.wording, s.name,
     v.estimate, CASE WHEN v.estimate IS NOT NULL THEN v.variance END AS variance, s.responses, s.incidences
 FROM shares AS s
+LEFT JOIN uncovered_countries AS u ON s.topic = u.topic AND s.country = u.country
 CROSS JOIN LATERAL (
     VALUES
         ('granularity', s.granularity, s.granularity_variance),
         ('diversity', s.diversity, s.diversity_variance),
-        ('specificity', s.specificity, s.specificity_variance)
+        ('specificity', CASE WHEN u.topic IS NULL THEN s.specificity END, s.specificity_variance)
 ) AS v (metric, estimate, variance)
 WHERE v.metric <> 'specificity' OR s.country IS NOT NULL;

@@ -49,7 +49,12 @@ def plan(
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
     from polyculture.running.estimate import estimates
-    from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
+    from polyculture.running.linking import (
+        check_topics,
+        plan_linking,
+        tell_languages_without_names,
+        tell_uncovered_countries,
+    )
     from polyculture.running.pipeline import Pipeline
     from polyculture.running.readiness import not_ready
     from polyculture.running.studies import calls_of_run, check_calls
@@ -66,6 +71,7 @@ def plan(
         measure_rates(workspace)
     costs = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)
+    tell_uncovered_countries(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     if workspace.experiment.imported:
         title = (

@@ -149,6 +149,19 @@ def tell_languages_without_names(workspace: Workspace, source: IndexSource) -> N
         say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
 
 
+def tell_uncovered_countries(workspace: Workspace, source: IndexSource) -> None:
+    """Reports the asked countries of which the snapshot holds no item: their shares are no numbers."""
+    from polyculture.link.origins import uncovered_topics
+
+    experiment, catalog = workspace.experiment, workspace.catalog
+    uncovered = uncovered_topics(source, catalog, experiment.topics)
+    for topic in experiment.topics:
+        codes = [code for code in experiment.countries if topic in uncovered.get(code, ())]
+        if codes:
+            names = ", ".join(catalog.country(code).name for code in codes)
+            say(f"{topic}: link.snapshot holds no item of {names}, whose specificity will have no number")
+
+
 def fill_with(workspace: Workspace, names: Iterable[Named], out: Path, contact: str | None = None) -> FillReport:
     """Fills the snapshot `out` with what `names` may mean, asked as [link] says, and tells how much was asked.
 

@@ -15,7 +15,7 @@ from polyculture.experiment.workspace import Workspace, choose_jobs
 from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
-from polyculture.running.linking import tell_languages_without_names
+from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole, works_share
 
@@ -63,6 +63,7 @@ def run_experiment(
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     pipeline.retry = retry
     tell_languages_without_names(workspace, pipeline.linking.source)
+    tell_uncovered_countries(workspace, pipeline.linking.source)
     share = works_share(job=part.job, model=part.model, language=part.language, topic=part.topic)
     parts = RunParts(pipeline, calls, cluster)
     if chosen != workspace.jobs:

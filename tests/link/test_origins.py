@@ -8,6 +8,7 @@ import pytest
 
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
+from polyculture.link.origins import uncovered_topics
 from polyculture.link.pull.client import PullSettings
 from polyculture.link.pull.pull import pull_index
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
@@ -154,3 +155,16 @@ def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:
     pulled = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)["entity_countries"]
     assert pulled.equals(dumped["entity_countries"])
     assert [row["country"] for row in pulled.to_pylist()] == ["IT", "JP", "IE", "US"]
+
+
+def test_the_topics_of_which_a_source_holds_no_item_of_a_country(tmp_path: Path) -> None:
+    """A dish of Sicily is one that may be of Italy, a novel one of its author's country."""
+    dish, tea = item("Q1", "cannoli", P31="Q746549", P495="Q90020"), item("Q3", "tea", P31="Q40050", P495=JP)
+    novel, author = item("Q2", "Novel", P31="Q7725634", P50="Q4"), item("Q4", "Ana", P31="Q5", P27=US, P106="Q1")
+    source = index_of(tmp_path, [*PLACES, dish, tea, novel, author])
+    found = uncovered_topics(source, CATALOG, ["food", "beverage", "book"])
+    topics = {code: set(found.get(code, ())) for code in ("IT", "JP", "US", "TH")}
+    assert topics["IT"] == {"beverage", "book"}
+    assert topics["JP"] == {"book"}  # a drink is food in this world
+    assert topics["US"] == {"beverage", "food"}
+    assert topics["TH"] == {"beverage", "book", "food"}

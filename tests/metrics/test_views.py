@@ -136,7 +136,6 @@ def test_specificity_keeps_the_property_and_neutral_prompts_are_held_against_eve
     builder.answer(neutral, ["pizza", "pizza"])
     for surface, qid in (("sushi", "Q1"), ("ramen", "Q2"), ("pizza", "Q3"), ("tea", "Q4")):
         builder.link(surface, qid)
-    builder.entity("Q1", JP="P17")
     builder.entity("Q1", JP="P495")
     builder.entity("Q2", JP="P17", CN="P495")
     builder.entity("Q3", IT="P495")

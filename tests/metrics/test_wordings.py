@@ -63,7 +63,7 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 def test_a_run_in_one_wording_has_the_numbers_and_intervals_that_it_had(one: RunFolder) -> None:
     with open_store(one, store_layout()) as store:
-        now = {_key(row): row for row in _rows(store, NUMBERS)}
+        now = {_key(row): row for row in _rows(store, NUMBERS) if row["metric"] != "share_without_country"}
     with BEFORE.open(encoding="utf-8") as file:
         before = list(csv.DictReader(file))
     for row in before:

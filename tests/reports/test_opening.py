@@ -216,7 +216,13 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     ]
     thin = [{"incidences": 3, "language": "ja", "other_language": None, "country": None, "condition": None, "model": A}]
     manifest = Manifest(experiment="x", polyculture="0", models=[A], extractor={"with": "openai:m"})
-    found = {fact.name: (fact.value, fact.says) for fact in trust(health, thin, manifest, Names(read_catalog(), [A]))}
+    countryless = [
+        {"topic": "food", "items": 38, "without_country": 13},
+        {"topic": "music", "items": 12, "without_country": 2},
+    ]
+    facts = trust(health, countryless, thin, manifest, Names(read_catalog(), [A]))
+    found = {fact.name: (fact.value, fact.says) for fact in facts}
+    assert found["Without a country"] == ("30\u00a0%", "of linked items; 13 of 38 in Food")
     assert found["Linked"] == ("70\u00a0%", "of mentions; 50\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
     assert found["Refused"] == ("0\u00a0%", "of what was asked")

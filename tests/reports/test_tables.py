@@ -22,7 +22,7 @@ NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
     "origins", "granularity_by_country", "voices", "culture_scores", "culture_sentiments", "matched_pairs", "claims",
-    "naming", "consensus_by_topic",
+    "naming", "consensus_by_topic", "items_without_country",
 }  # fmt: skip
 
 UNPRINTED = {"entity_positions", "granularity_by_topic", "diversity_by_topic", "specificity_by_topic"}
