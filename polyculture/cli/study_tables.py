@@ -26,26 +26,27 @@ def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, o
     if form is Format.TABLE and output is None:
         for listing in listings:
             write_values(listing.columns, listing.rows, form, output)
-        for number, table in enumerate(shown := [table for study in studies for table in study.shown]):
-            if table not in shown[:number]:  # several studies may show one table
-                _print(workspace, table)
+        shown = [table for study in studies for table in study.shown]
+        _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
     else:
         _write(listings[::-1], form, output)  # a command's own is its last
 
 
-def _print(workspace: Workspace, shown: Shown) -> None:
+def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
     from polyculture.cache.sql_file import read_table
     from polyculture.cache.store import open_store
     from polyculture.cli.printed_table import print_declared
     from polyculture.console import say
     from polyculture.running.layout import store_layout
 
-    table = read_table(shown.file)
+    tables = [(read_table(one.file), one.values) for one in shown]
     if not workspace.run.manifest.is_file():  # nothing could be asked
-        say(table.header.no_rows or f"the table {table.name} has no rows")
-        return
-    with open_store(workspace.run, store_layout()) as store:
-        print_declared(table, table.select(store, shown.values), shown.values)
+        for table, _ in tables:
+            say(table.header.no_rows or f"the table {table.name} has no rows")
+    elif tables:
+        with open_store(workspace.run, store_layout()) as store:
+            for table, values in tables:
+                print_declared(table, table.select(store, values), values)
 
 
 def _write(listings: Sequence[Listing], form: Format, output: Path | None) -> None:
