@@ -20,7 +20,7 @@ from polyculture.cache.numbers import numbers_file
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT
+from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.intervals.assemblage import (
     Assemblage,
     assemblage,
@@ -484,7 +484,7 @@ def test_cells_of_nine_responses_have_numbers_and_the_reason_why_there_is_no_int
 
 def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
     def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
-        with open_store(run, store_layout(), keep) as store:
+        with open_store(run, METRICS, keep) as store:
             names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
             return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in names}
 

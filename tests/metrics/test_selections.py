@@ -12,7 +12,7 @@ import pytest
 from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT
+from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
@@ -40,9 +40,9 @@ def run(tmp_path: Path) -> RunFolder:
     return build(tmp_path)
 
 
-def ask(run: RunFolder, query: str, *, keep: Sequence[str] = (), selection: str = "main") -> list[Any]:
-    with open_store(run, store_layout(), keep, selection, SELECTIONS) as store:
-        return store.sql(query).fetchall()
+def ask(run: RunFolder, *queries: str, keep: Sequence[str] = (), selection: str = "main") -> list[list[Any]]:
+    with open_store(run, METRICS, keep, selection, SELECTIONS) as store:
+        return [store.sql(query).fetchall() for query in queries]
 
 
 def test_numbers_without_wrong_languages_and_with_ambiguous_links(run: RunFolder) -> None:
@@ -53,34 +53,41 @@ def test_numbers_without_wrong_languages_and_with_ambiguous_links(run: RunFolder
         INNER JOIN {0}.health AS h USING (language)
         WHERE language = 'en'
     """
-    assert ask(run, query.format("main")) == [(3, 4, 0.4, 4, 1, 2, 6)]
-    assert ask(run, query.format("right_language")) == [(1, 2, 1.0, 2, 0, 0, 3)]
-    assert ask(run, query.format("with_ambiguous")) == [(4, 4, 2 / 6, 4, 1, 2, 6)]
-    assert ask(run, query.format("right_language_with_ambiguous")) == [(2, 2, 2 / 3, 2, 0, 0, 3)]
+    assert ask(run, *(query.format(selection) for selection in ("main", *SELECTIONS))) == [
+        [(3, 4, 0.4, 4, 1, 2, 6)],
+        [(1, 2, 1.0, 2, 0, 0, 3)],
+        [(4, 4, 2 / 6, 4, 1, 2, 6)],
+        [(2, 2, 2 / 3, 2, 0, 0, 3)],
+    ]
 
 
 def test_a_cell_without_a_right_answer_has_no_number(run: RunFolder) -> None:
     query = "SELECT diversity, responses FROM {}.diversity WHERE language = 'de'"
-    assert ask(run, query.format("main")) == [(1, 1)]
-    assert ask(run, query.format("right_language")) == [(None, 0)]
-    assert ask(run, "SELECT consensus FROM right_language.consensus") == [(None,)]
+    consensus = "SELECT consensus FROM right_language.consensus"
+    found = ask(run, query.format("main"), query.format("right_language"), consensus)
+    assert found == [[(1, 1)], [(None, 0)], [(None,)]]
 
 
 def test_each_selection_has_intervals_of_its_own(run: RunFolder) -> None:
-    query = "SELECT estimate FROM numbers WHERE level = 'cell' AND metric = 'granularity' AND language = 'en'"
+    counts = [
+        f"SELECT count(estimate) FROM {selection}.numbers "
+        "WHERE level = 'cell' AND metric = 'granularity' AND language = 'en'"
+        for selection in ("main", *SELECTIONS)
+    ]
+    assert ask(run, *counts) == [[(0,)]] * 4
+    assert measure(run, selection="right_language").reused == 0
+    assert ask(run, *counts) == [[(int(selection == "right_language"),)] for selection in ("main", *SELECTIONS)]
     for selection in ("main", *SELECTIONS):
-        assert ask(run, query, keep=KEPT, selection=selection) == []
-        assert measure(run, selection=selection).reused == 0
-        assert len(ask(run, query, keep=KEPT, selection=selection)) == 1
-    assert measure(run, selection="right_language").reused
+        assert bool(measure(run, selection=selection).reused) == (selection == "right_language")
     everywhere = "SELECT (SELECT count(estimate) FROM numbers) > (SELECT count(estimate) FROM right_language.numbers)"
-    assert ask(run, everywhere) == [(True,)]
+    assert ask(run, *counts, everywhere) == [[(1,)]] * 4 + [[(True,)]]
 
 
 def test_what_is_kept_is_of_the_selection(run: RunFolder) -> None:
     query = "SELECT language, diversity FROM diversity ORDER BY ALL"
-    for selection in ("main", *SELECTIONS):
-        assert ask(run, query, keep=KEPT, selection=selection) == ask(run, query, selection=selection)
+    plain = ask(run, *(query.replace("FROM ", f"FROM {selection}.") for selection in ("main", *SELECTIONS)))
+    for selection, expected in zip(("main", *SELECTIONS), plain, strict=True):
+        assert ask(run, query, keep=KEPT, selection=selection) == [expected]
 
 
 @pytest.mark.parametrize("selection", ["main", *SELECTIONS])
