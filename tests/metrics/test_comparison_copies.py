@@ -94,7 +94,7 @@ def alike(one: Sequence[ComparisonRow], other: Sequence[ComparisonRow]) -> bool:
     st.sampled_from(Blocks),
     st.sampled_from([(), ("condition",)]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 def test_copies_of_a_model_change_nothing(
     seed: int, copies: int, sides: Sides, blocks: Blocks, by: tuple[str, ...]
 ) -> None:
@@ -105,7 +105,7 @@ def test_copies_of_a_model_change_nothing(
 
 
 @given(st.integers(0, 10_000), st.integers(2, 12), st.sampled_from(Blocks))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_copies_of_a_language_change_nothing(seed: int, copies: int, blocks: Blocks) -> None:
     languages = ["de", *(f"de.{copy}" for copy in range(2, copies + 1))]
     sides = Sides("model", "one", "two")
@@ -122,7 +122,7 @@ def test_copies_of_a_language_change_nothing(seed: int, copies: int, blocks: Blo
     st.sampled_from([blocks for blocks in Blocks if blocks is not Blocks.WORDINGS]),
     st.sampled_from([["write"], ["write", "describe", "letter"]]),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_copies_of_wordings_change_nothing(seed: int, copies: int, blocks: Blocks, wordings: list[str]) -> None:
     """A wording is no independent witness of what is special about a topic or country."""
     copied = [f"{wording}.{copy}" for wording in wordings for copy in range(1, copies + 1)]

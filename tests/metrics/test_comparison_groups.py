@@ -42,7 +42,7 @@ GIVEN = [name for name in WORLDS if not tried(WORLDS[name], 1).withheld]
     st.sampled_from([ONE_COUNTRY, COUNTRY_AND_REST, LANGUAGE_AND_REST]),
     st.sampled_from([Blocks.PROMPTS, Blocks.TOPICS]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 def test_copies_of_a_model_change_nothing(seed: int, copies: int, sides: Sides, blocks: Blocks) -> None:
     models = ["one", *(f"one.{copy}" for copy in range(2, copies + 1))]
     with store_of(numbers(seed, ["one"], LANGUAGES)) as once, store_of(numbers(seed, models, LANGUAGES)) as often:
@@ -51,7 +51,7 @@ def test_copies_of_a_model_change_nothing(seed: int, copies: int, sides: Sides, 
 
 
 @given(st.integers(0, 10_000), st.integers(2, 12))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_copies_of_the_other_side_change_nothing(seed: int, copies: int) -> None:
     """A rest that is one model seven times is that model."""
     others = ["two", *(f"two.{copy}" for copy in range(2, copies + 1))]
