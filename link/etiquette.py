@@ -1,19 +1,25 @@
-"""The rules of requests to Wikimedia's services: a contact in the User-Agent, a rate limit, and retries with backoff.
+"""The rules of requests to Wikimedia's services: a contact, one request at a time, a rate, and retries with backoff.
 
-Sources: https://www.mediawiki.org/wiki/API:Etiquette and
+Sources: https://www.mediawiki.org/wiki/API:Etiquette, https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits and
 https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 import httpx
-from tenacity import RetryCallState, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+
+from polyculture.cache.errors import WikidataError
+from polyculture.link.http import BoundedHttp, TooLargeError
 
 TRIES = 8  # for a busy service
 TRIES_UNREACHED = 3  # for a service that cannot be reached, or is not the expected one
@@ -25,11 +31,50 @@ _BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
 _ADDRESS = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[A-Za-z0-9-]{2,}")
 _PAGE = re.compile(r"https?://[^\s/()]+\.[^\s()]+")
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """How to send requests to a service. `contact` (an e-mail address or a page) goes into the User-Agent.
+
+    `tell` receives messages for the user; `sleep` and `clock` are for tests.
+    """
+
+    contact: str
+    endpoint: str
+    requests_per_minute: float
+    timeout: float = 30.0  # seconds without a byte received
+    deadline: float = 600.0  # seconds for a whole answer
+    megabytes: float = 128.0  # of an answer, decompressed
+    tell: Callable[[str], None] = lambda _line: None
+    sleep: Callable[[float], object] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+
+    def check(self) -> None:
+        """Raises `WikidataError` where the contact is missing or invalid, or the address is none."""
+        remedy = 'Give an e-mail address or a page: --contact you@example.org, or contact = "..." under [link].'
+        if not self.contact.strip():
+            raise WikidataError("the service requires a contact, and none is given", remedy=remedy)
+        if not fits_header(self.contact.strip()):
+            raise WikidataError("the contact has characters that a User-Agent cannot hold", remedy=remedy)
+        if not is_contact(self.contact):
+            raise WikidataError(f"{self.contact!r} is neither an e-mail address nor a page", remedy=remedy)
+        if not re.fullmatch(r"https?://[^\s/]+\S*", self.endpoint):
+            raise WikidataError(
+                "is not the address of a service", where=self.endpoint, remedy="Give the whole address."
+            )
+
 
 def is_contact(text: str) -> bool:
     """Is it an e-mail address or the URL of a page, in ASCII, and nothing else?"""
     plain = text.strip()
     return plain.isascii() and any(form.fullmatch(plain) for form in (_ADDRESS, _PAGE))
+
+
+def fits_header(text: str) -> bool:
+    """Can it stand in a request's header?"""
+    return text.isascii() and text.isprintable()
 
 
 def duration(minutes: float) -> str:
@@ -48,57 +93,6 @@ def user_agent(contact: str) -> str:
     return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"
 
 
-class StoppedError(Exception):
-    """The answer is no longer needed: another request failed, or the user stopped the run."""
-
-
-class RateLimiter:
-    """One rate for all connections together. Thread-safe. `sleep` and `clock` are for tests."""
-
-    def __init__(
-        self,
-        requests_per_minute: float,
-        *,
-        sleep: Callable[[float], object] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._gap = MINUTE / requests_per_minute
-        self._stopped = threading.Event()
-        self._sleep, self._clock = sleep or self._stopped.wait, clock
-        self._lock = threading.Lock()
-        self.requests = 0  # sent so far
-        self._next = 0.0  # time of the next request
-        self._paused = 0.0  # end of the pause
-
-    def take_turn(self) -> None:
-        """Waits until this request may be sent. Raises `StoppedError` after `stop`."""
-        turn = self._wait_for_turn()
-        while turn < self._paused:  # the service asked for a pause while this request waited
-            turn = self._wait_for_turn()
-        with self._lock:
-            self.requests += 1
-
-    def pause(self, seconds: float) -> None:
-        """Sends nothing for `seconds` from now on, over any connection."""
-        with self._lock:
-            self._paused = max(self._paused, self._clock() + seconds)
-
-    def stop(self) -> None:
-        """Ends all waits: `take_turn` raises `StoppedError` from now on."""
-        self._stopped.set()
-
-    def _wait_for_turn(self) -> float:
-        with self._lock:
-            now = self._clock()
-            turn = max(now, self._next, self._paused)
-            self._next = turn + self._gap
-        if turn > now:
-            self._sleep(turn - now)
-        if self._stopped.is_set():
-            raise StoppedError
-        return turn
-
-
 class TryAgainError(Exception):
     """A service cannot answer now. `after`: the seconds it asks to wait, 0 where it does not say."""
 
@@ -107,18 +101,94 @@ class TryAgainError(Exception):
         self.after, self.tries = after, tries
 
 
-def fault_of(state: RetryCallState) -> TryAgainError:
-    """The fault of the last try."""
+class PoliteClient:
+    """Sends requests to the service of `settings`, one at a time; `requests` counts them.
+
+    `name` is the service's in messages. Raises `WikidataError` where the settings are wrong, or the service cannot be
+    reached or refuses, after retries.
+    """
+
+    def __init__(self, name: str, settings: ServiceSettings, accept: str = "*/*") -> None:
+        settings.check()
+        self.settings, self.requests = settings, 0
+        self._name, self._answered, self._next, self._paused = name, False, 0.0, 0.0
+        self._http = BoundedHttp(
+            {"User-Agent": user_agent(settings.contact), "Accept": accept},
+            timeout=settings.timeout,
+            deadline=settings.deadline,
+            megabytes=settings.megabytes,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def ask(self, send: Callable[[], T]) -> T:
+        """What `send` returns, tried again while it raises `TryAgainError`; each kind of fault has its own patience."""
+        seen = Counter[int]()
+
+        def enough(state: RetryCallState) -> bool:
+            fault = _fault_of(state)
+            seen[fault.tries] += 1
+            return seen[fault.tries] >= fault.tries or fault.after > LONGEST_PAUSE
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(TryAgainError),
+            stop=enough,
+            wait=lambda state: max(_fault_of(state).after, _BACKOFF(state)),
+            sleep=self._pause,
+            before_sleep=self._report_pause,
+            reraise=True,
+        )
+        try:
+            answer = retrying(send)
+        except TryAgainError as fault:
+            what = f"asks to wait {fault.after:.0f} seconds" if fault.after > LONGEST_PAUSE else "does not answer"
+            remedy = "All answers so far are kept: run the same command again later to resume."
+            if not self._answered:
+                remedy = "It never answered: is the address right? Run the same command again later."
+            raise self.error(f"{what}: {fault}", remedy) from fault
+        self._answered = True
+        return answer
+
+    def send(self, method: str, **options: Any) -> httpx.Response:
+        """One request, in its turn; `options` are those of `httpx.AsyncClient.request`."""
+        settings = self.settings
+        now = settings.clock()
+        turn = max(now, self._next, self._paused)
+        self._next = turn + MINUTE / settings.requests_per_minute
+        if turn > now:
+            settings.sleep(turn - now)
+        self.requests += 1
+        try:
+            return self._http.request(method, settings.endpoint, **options)
+        except httpx.ConnectError as fault:
+            raise TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
+        except TooLargeError as fault:
+            raise TryAgainError(str(fault), tries=TRIES_UNREACHED) from fault
+        except httpx.InvalidURL as fault:
+            raise self.error(f"refuses: {fault}", "Check the address of the service.") from fault
+        except httpx.RequestError as fault:
+            raise TryAgainError(str(fault) or type(fault).__name__) from fault
+
+    def error(self, what: str, remedy: str) -> WikidataError:
+        """The error that the service `what`."""
+        return WikidataError(f"{self._name} {what}", where=self.settings.endpoint, remedy=remedy)
+
+    def _pause(self, seconds: float) -> None:
+        self._paused = self.settings.clock() + seconds
+
+    def _report_pause(self, state: RetryCallState) -> None:
+        pause = state.next_action.sleep if state.next_action else 0.0
+        if pause >= REPORTED_PAUSE:
+            name = self._name[0].upper() + self._name[1:]
+            self.settings.tell(f"{name} is busy ({_fault_of(state)}): waiting {pause:.0f} s")
+
+
+def _fault_of(state: RetryCallState) -> TryAgainError:
     fault = state.outcome.exception() if state.outcome else None
     return fault if isinstance(fault, TryAgainError) else TryAgainError("")
-
-
-def wait(state: RetryCallState) -> float:
-    """The seconds until the next try."""
-    return max(fault_of(state).after, _BACKOFF(state))
-
-
-def reportable_pause(state: RetryCallState) -> float:
-    """The seconds until the next try where they are worth a message, else 0."""
-    pause = state.next_action.sleep if state.next_action else 0.0
-    return pause if pause >= REPORTED_PAUSE else 0.0

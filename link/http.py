@@ -22,14 +22,12 @@ _OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class BoundedHttp:
-    """Sends requests. Thread-safe. `timeout`: seconds without a byte; `deadline`: seconds for a whole answer.
+    """Sends requests over one connection. `timeout`: seconds without a byte; `deadline`: seconds for a whole answer.
 
     Raises httpx's errors, `httpx.ReadTimeout` at the deadline, and `TooLargeError` beyond `megabytes`.
     """
 
-    def __init__(
-        self, headers: Mapping[str, str], *, connections: int, timeout: float, deadline: float, megabytes: float
-    ) -> None:
+    def __init__(self, headers: Mapping[str, str], *, timeout: float, deadline: float, megabytes: float) -> None:
         self._deadline = deadline
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="wikidata", daemon=True)
@@ -37,7 +35,7 @@ class BoundedHttp:
         with environment_faults():
             self._client = httpx.AsyncClient(
                 headers={**headers, "Accept-Encoding": ACCEPTED},
-                limits=httpx.Limits(max_connections=connections),
+                limits=httpx.Limits(max_connections=1),
                 timeout=timeout,
                 follow_redirects=True,
                 max_redirects=_REDIRECTS,

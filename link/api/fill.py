@@ -9,19 +9,18 @@ it, and the places it is from. What the snapshot holds is never asked for again.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import remove_folder
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.api.answers import SearchHit
-from polyculture.link.api.at_once import at_once
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.kept import Kept, read_searches
 from polyculture.link.api.names import Named, Searches, Term
@@ -32,9 +31,6 @@ from polyculture.link.normalise import fold_of, normalise
 
 KIND = "api"  # of the snapshot's source
 _FILE = "answers.duckdb"
-
-Question = TypeVar("Question")
-Reply = TypeVar("Reply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +84,23 @@ class _Fill:
         """Searches the names."""
         while terms := sorted({term for name in wanted for term in name.next(self._kept.searched)}):
             pages = [(term, self._kept.unfinished.get(term, 0)) for term in terms]
-            for (term, _), (hits, following) in self._at_once(self._request_page, pages):
+            for term, start in pages:
+                hits, following = self._request_page(term, start)
                 self._kept.keep_search(term, [hit.qid for hit in hits], following)
                 self._advance(names=following is None)
 
     def fetch(self) -> None:
         """Fetches the items found, and what these need, level by level."""
-        fetch = partial(self._client.entities, languages=self._languages)
         while qids := self._kept.wanted():
-            batches = [qids[start : start + IDS_A_CALL] for start in range(0, len(qids), IDS_A_CALL)]
-            for batch, entities in self._at_once(fetch, batches):
-                self._kept.keep_entities(entities)
+            for start in range(0, len(qids), IDS_A_CALL):
+                batch = qids[start : start + IDS_A_CALL]
+                self._kept.keep_entities(self._client.entities(batch, self._languages))
                 self._advance(items=len(batch))
 
-    def _request_page(self, page: tuple[Term, int]) -> tuple[list[SearchHit], int | None]:
-        (language, text), start = page
+    def _request_page(self, term: Term, start: int) -> tuple[list[SearchHit], int | None]:
+        language, text = term
         hits, following = self._client.search(language, text, start)
         return hits, None if following is None or _past(language, text, hits) else following
-
-    def _at_once(
-        self, send: Callable[[Question], Reply], tasks: Iterable[Question]
-    ) -> Iterator[tuple[Question, Reply]]:
-        return at_once(self._client.settings.concurrency, send, tasks, self._client.stop)
 
     def _advance(self, names: int = 0, items: int = 0) -> None:
         self.names, self.items = self.names + names, self.items + items

@@ -107,7 +107,6 @@ class LinkSection(Section):
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
     token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
-    connections: int | None = Field(default=None, ge=1, le=16, strict=True)
     deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live service
     max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
 

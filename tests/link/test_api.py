@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,7 +11,6 @@ import pytest
 
 from polyculture.cache.errors import WikidataError
 from polyculture.link.api.answers import SearchHit
-from polyculture.link.api.at_once import at_once
 from polyculture.link.api.client import ApiClient, ApiSettings
 from tests.link_world import CLASSES
 from tests.wikidata_server import (
@@ -60,71 +57,11 @@ def settings(server: WikidataServer, time: Time | None = None, **more: Any) -> A
 
 def test_it_keeps_the_rate(server: WikidataServer) -> None:
     time = Time()
-    with ApiClient(settings(server, time, requests_per_minute=None)) as client:
+    with ApiClient(settings(server, time, requests_per_minute=200)) as client:
         for _ in range(401):
             client.entities(["Q5"], ["en"])
     assert len(server.requests) == 401
     assert time.now == pytest.approx(120.0)  # 200 a minute
-
-
-@pytest.mark.parametrize(
-    ("given", "rate", "connections"),
-    [
-        ({}, 200, 1),
-        ({"token_env": "MY_TOKEN"}, 600, 3),
-        ({"token_env": "MY_TOKEN", "connections": 1}, 200, 1),
-        ({"connections": 4}, 200, 4),
-        ({"requests_per_minute": 50}, 50, 1),
-        ({"token_env": "MY_TOKEN", "requests_per_minute": 50}, 50, 3),
-    ],
-)
-def test_rate_and_connections_grow_only_when_signed_in(given: dict[str, Any], rate: float, connections: int) -> None:
-    chosen = ApiSettings("test@example.org", "http://localhost/", **given)
-    chosen.check()
-    assert (chosen.rate, chosen.concurrency) == (rate, connections)
-
-
-def test_all_connections_wait_when_one_is_sent_away(server: WikidataServer) -> None:
-    waits: list[float] = []
-    server.faults, server.delay = [TOO_MANY], 0.2
-    real = settings(server, connections=3, sleep=waits.append, clock=lambda: 0.0, requests_per_minute=60_000_000)
-    with ApiClient(real) as client:
-        done = list(at_once(3, lambda qid: client.entities([qid], ["en"]), ["Q5"] * 9, client.stop))
-    assert len(done) == 9
-    assert len(server.requests) == 10
-    assert sum(wait >= 7.0 for wait in waits) >= 5  # all but three, and two that were just about to be sent
-
-
-def test_a_fault_ends_what_other_connections_wait_for(server: WikidataServer) -> None:
-    server.faults = [(404, {}, b"")]
-    patient = replace(settings(server, connections=2, requests_per_minute=1.0), sleep=None, clock=time.monotonic)
-    began = time.monotonic()
-    with ApiClient(patient) as client, pytest.raises(WikidataError, match="HTTP 404"):
-        list(at_once(2, lambda qid: client.entities([qid], ["en"]), ["Q5"] * 9, client.stop))
-    assert time.monotonic() - began < 20  # the second one had a minute to wait
-    assert len(server.requests) == 1
-
-
-def test_what_came_before_a_fault_is_handed_over() -> None:
-    gate, taken = threading.Barrier(2), []
-
-    def work(task: int) -> int:
-        gate.wait()
-        if task == 0:
-            raise WikidataError("no")
-        return task
-
-    with pytest.raises(WikidataError):
-        taken.extend(at_once(2, work, [0, 1], lambda: None))
-    assert taken in ([], [(1, 1)])  # as it came
-
-
-def test_closing_the_iterator_stops_running_tasks() -> None:
-    stopped = threading.Event()
-    results = at_once(2, lambda task: stopped.wait(30) if task else True, [0, 1, 2], stopped.set)
-    assert next(results) == (0, True)
-    results.close()
-    assert stopped.is_set()
 
 
 DATED: Fault = (
@@ -293,7 +230,7 @@ def test_missing_merged_and_impossible_items(server: WikidataServer) -> None:
         ({"token_env": "MY_TOKEN", "endpoint": "http://example.org/w/api.php"}, "would be sent unencrypted"),
         ({"contact": "jos\u00e9@example.org"}, "characters that a User-Agent cannot hold"),
         ({"contact": "me@example.org\nX-Other: 1"}, "characters that a User-Agent cannot hold"),
-        ({"contact": " "}, "requires a contact, and none is set"),
+        ({"contact": " "}, "requires a contact, and none is given"),
         ({"contact": "me"}, "'me' is neither an e-mail address nor a page"),
         ({"contact": "you@example"}, "neither an e-mail address nor a page"),
     ],

@@ -246,21 +246,19 @@ from pathlib import Path
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import fill_snapshot
 from tests.link.test_fill import CATALOG, NAMES
-settings = ApiSettings("test@example.org", sys.argv[1], requests_per_minute=60_000, connections=int(sys.argv[3]))
+settings = ApiSettings("test@example.org", sys.argv[1], requests_per_minute=60_000)
 fill_snapshot(CATALOG, NAMES, Path(sys.argv[2]), settings)
 """
 
 
-@pytest.mark.parametrize(("connections", "after"), [(1, 10), (3, 5)])
-def test_after_a_kill_nothing_that_was_answered_is_asked_again(
-    server: WikidataServer, out: Path, connections: int, after: int
-) -> None:
+@pytest.mark.parametrize("after", [5, 10])
+def test_after_a_kill_nothing_that_was_answered_is_asked_again(server: WikidataServer, out: Path, after: int) -> None:
     gate = WaitingServer(WORLD, MERGED, after)
     with gate:
-        command = [sys.executable, "-c", KILLED, gate.url, str(out), str(connections)]
+        command = [sys.executable, "-c", KILLED, gate.url, str(out)]
         process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
         deadline = time.monotonic() + 120
-        while not gate.is_full(connections) and process.poll() is None and time.monotonic() < deadline:
+        while not gate.is_full() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(0.3)  # what was answered is on disk by now
         process.send_signal(signal.SIGKILL)
@@ -286,8 +284,8 @@ class WaitingServer(WikidataServer):
         super().__init__(entities, redirects)
         self._after, self._opened = after, False
 
-    def is_full(self, connections: int) -> bool:
-        return len(self.requests) >= self._after - 1 + connections
+    def is_full(self) -> bool:
+        return len(self.requests) >= self._after
 
     def open(self) -> None:
         self._opened = True
@@ -348,17 +346,6 @@ def test_no_network_is_one_line_and_leaves_nothing(out: Path) -> None:
         fill_snapshot(CATALOG, NAMES, out, nobody)
     with pytest.raises(WikidataError, match="requires a contact"):
         fill_snapshot(CATALOG, NAMES, out, ApiSettings(""))
-
-
-def test_several_connections_ask_the_same(server: WikidataServer, out: Path) -> None:
-    one = fill(server, out)
-    asked = Counter(map(repr, server.requests))
-    server.requests, server.connections, server.delay = [], 0, 0.03
-    several = fill(server, out.with_name("several.duckdb"), connections=4)
-    assert 2 <= server.busiest <= 4
-    assert server.connections <= 4
-    assert Counter(map(repr, server.requests)) == asked
-    assert several.snapshot.identity == one.snapshot.identity
 
 
 def test_the_token_is_sent_and_stands_in_no_file(
@@ -443,25 +430,21 @@ def test_an_experiment_holds_the_settings_of_requests(tmp_path: Path, monkeypatc
     file = tmp_path / "exp.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     plain, before = api_settings(open_workspace(file)), plan_linking(open_workspace(file)).linker_id
-    assert (plain.rate, plain.concurrency, plain.token_env) == (200, 1, None)
+    assert (plain.requests_per_minute, plain.token_env) == (200, None)
     with file.open("a", encoding="utf-8") as more:
-        more.write("requests_per_minute = 90\nconnections = 2\ntoken_env = 'MY_TOKEN'\n")
+        more.write("token_env = 'MY_TOKEN'\n")
     signed_in = api_settings(open_workspace(file))
-    assert (signed_in.rate, signed_in.concurrency, signed_in.token_env) == (90, 2, "MY_TOKEN")
+    assert (signed_in.requests_per_minute, signed_in.token_env) == (600, "MY_TOKEN")
     assert plan_linking(open_workspace(file)).linker_id == before  # how fast it is asked changes no link
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("connections = 0", "link.connections: must be 1 or more, not 0"),
-        ("connections = 99", "link.connections: must be 16 or less, not 99"),
-        ("connections = '2'", "link.connections: must be a whole number"),
         ("requests_per_minute = 0", "link.requests_per_minute: must be more than 0"),
         ("requests_per_minute = inf", "link.requests_per_minute: must be"),
         ("token_env = 'eyJ0.s3cr3t-token'", "link.token_env: is not the name of an environment variable"),
         ("token = 's3cr3t'", "unknown key 'link.token'. Did you mean 'token_env'?"),
-        ("connection = 2", "unknown key 'link.connection'. Did you mean 'connections'?"),
         ("token_env = 'T'\nendpoint = 'http://example.org/'", "would be sent unencrypted"),
         ("source = 'published'", "fill is of a file of your own"),
     ],

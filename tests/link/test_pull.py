@@ -314,7 +314,7 @@ def test_the_command(server: SparqlServer, tmp_path: Path) -> None:
         (there, "is there already"),
         (command, "--contact"),
         ([*there, "--replace", "--topic", "musik"], "unknown topic 'musik'"),
-        ([*there, "--replace", "--endpoint", "wdqs"], "is not the address of a SPARQL endpoint"),
+        ([*there, "--replace", "--endpoint", "wdqs"], "is not the address of a service"),
     ]:
         failed = subprocess.run(wrong, capture_output=True, text=True, check=False)
         assert failed.returncode == 2
