@@ -24,7 +24,7 @@ from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 
 STARTER = Path(__file__).with_name("starter")
 JOINED = 2  # version of how the two parts are put together
-UNCOUNTED = ("class", "country")  # kinds of items that are here because other items refer to them
+UNCOUNTED = ("class", "country", "place")  # kinds of items that are here because other items refer to them
 
 
 class StarterItem(BaseModel):
