@@ -35,8 +35,6 @@ TAIL = """## Exit codes
 | 6 | a stage stopped itself: one fault met eight different prompts in a row; [more](faults.md) |
 | 7 | a condition of `compare --fail-if` holds |
 | 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
-| 7 | a condition of `compare --fail-if` holds |
-| 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
 | 130 | stopped by Ctrl-C |
 """
 
