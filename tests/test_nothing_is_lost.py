@@ -20,7 +20,7 @@ from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, EXT
 from polyculture.cache.store import fill_store
 from tests import servers
 from tests.extract_engines import answer
-from tests.polyculture.test_command_line import polyculture, polyculture_process
+from tests.polyculture.test_command_line import polyculture
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, completion, failure
 
 EXPERIMENT = """
@@ -122,7 +122,7 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
         if stage in STAGE_TABLES:
             assert polyculture(stage, calm, cwd=tmp_path).returncode == 0
         ballast = leave(small_disk, kilobytes)
-        line = one_line_at_the_end(polyculture_process(stage, full, *runs, cwd=tmp_path))
+        line = one_line_at_the_end(polyculture(stage, full, *runs, cwd=tmp_path))
         assert "No space left on device" in line, line
         assert "run the same command again" in line
         if stage == "extract":
