@@ -195,7 +195,7 @@ class Run:
         into the run's folder. With `path`, an HTML file, nothing is written there: the report shows what is stored. A
         large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
         """
-        from polyculture.api.quiet import quietly
+        from polyculture.api.start import quietly
         from polyculture.running.pipeline import measure_run, report_run
 
         run, catalog = self._workspace.run, self._workspace.catalog

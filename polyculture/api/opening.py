@@ -1,13 +1,21 @@
-"""Opens a run for reading."""
+"""Opens a run for reading: the one that somebody means by its experiment file, or by its folder."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
+from typing import Any
 
-from polyculture.api.finding import find_run
 from polyculture.api.handle import Run
-from polyculture.experiment.workspace import changed_lines
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.manifest import require_run
+from polyculture.cache.run_folder import RunFolder
+from polyculture.experiment.file import Experiment, read_experiment
+from polyculture.experiment.workspace import Workspace, changed_lines, open_workspace
+
+RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 
 
 def open(path: Path | str, *, runs: Path | str | None = None) -> Run:
@@ -21,3 +29,54 @@ def open(path: Path | str, *, runs: Path | str | None = None) -> Run:
         for line in changed_lines(workspace):
             warnings.warn(line, UserWarning, stacklevel=2)
     return Run(workspace)
+
+
+def runs_folder(runs: Path | str | None) -> Path | None:
+    """The folder of runs: the one that is given, that of the environment, or None, which is beside the experiment."""
+    given = runs or os.environ.get(RUNS_VARIABLE)
+    return Path(given).expanduser() if given else None
+
+
+def find_run(path: Path | str, runs: Path | str | None = None) -> Workspace:
+    """The experiment and run of an experiment file, or of a run's folder (its own experiment.toml counts, too).
+
+    Raises `ExperimentError` for an invalid file, and `StoreError` where there is no run.
+    """
+    place = Path(path).expanduser()
+    folder = place if place.is_dir() else place.parent
+    if _is_run(folder) and (place.is_dir() or place.name == "experiment.toml"):
+        return _of_folder(RunFolder(folder))
+    if place.is_dir():
+        inside = sorted(str(one) for one in (*place.glob("*.toml"), *place.glob("runs/*")) if _may_be(one))
+        remedy = f"Did you mean {' or '.join(inside[:3])}?" if inside else "Name an experiment file or a run's folder."
+        raise StoreError("holds no run", where=place, remedy=remedy)
+    workspace = open_workspace(place, runs_folder(runs))
+    require_run(workspace.run)
+    return workspace
+
+
+def _of_folder(run: RunFolder) -> Workspace:
+    """A run without its experiment file: the copy in its folder says what was asked, or else the manifest."""
+    manifest = require_run(run)
+    if not run.experiment.exists():
+        asked: dict[str, Any] = manifest.model_dump(
+            include={"models", "languages", "topics", "countries", "conditions"}
+        )
+        experiment = Experiment.model_construct(**asked, name=manifest.experiment)
+        return Workspace(run.experiment, experiment, read_catalog(), run)
+    experiment = read_experiment(run.experiment)
+    catalog = None
+    if experiment.catalog is not None:
+        catalog = run.root.resolve().parent.parent / experiment.catalog  # where the experiment file stands, by default
+        if not catalog.is_dir():
+            what = f"its experiment has a catalog of its own, and there is no folder {catalog}"
+            raise ExperimentError(what, where=run.root, remedy="Open the run by its experiment file.")
+    return Workspace(run.experiment, experiment, read_catalog(catalog), run)
+
+
+def _is_run(folder: Path) -> bool:
+    return RunFolder(folder).manifest.is_file()
+
+
+def _may_be(path: Path) -> bool:
+    return path.suffix == ".toml" or _is_run(path)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from polyculture.api.finding import runs_folder
 from polyculture.api.handle import Run
-from polyculture.api.quiet import quietly
+from polyculture.api.opening import runs_folder
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.faults import RetryFailed
+from polyculture.console import sending
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.given import workspace_of
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.running.start import Part, run_experiment
+
+_LOGGER = logging.getLogger("polyculture")
 
 
 def run(
@@ -58,3 +62,18 @@ def _workspace(experiment: object, runs: Path | str | None) -> Workspace:
         return workspace_of(experiment, folder)
     what = f"a {type(experiment).__name__} is no experiment"
     raise ExperimentError(what, remedy="Give a file's path, a dictionary of its keys, or a polyculture.Experiment.")
+
+
+@contextmanager
+def quietly(progress: bool = False) -> Iterator[None]:
+    """A block whose lines are logged at the level INFO; with `progress` they are printed."""
+    if progress:
+        yield
+        return
+    with sending(_log):
+        yield
+
+
+def _log(line: str) -> bool:
+    _LOGGER.info("%s", line)
+    return True

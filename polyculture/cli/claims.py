@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.manifest import require_run
+from polyculture.cache.store import open_store
+from polyculture.cli.comparison import write_lines
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+from polyculture.cli.tables import print_table
+from polyculture.console import say
+from polyculture.experiment.workspace import open_workspace, warn_of_changes
+from polyculture.metrics import KEPT
+from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
+from polyculture.metrics.claims.parts import Store
+from polyculture.metrics.claims.verdict import judge
+from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
     from polyculture.metrics.claims.verdict import Verdict
@@ -36,18 +47,6 @@ def claims(
     Of a claim about several comparisons ("of every country") the line shows the one that it turns on. The exit code is
     0, whatever the claims come to. docs/claims.md says how to write your own file.
     """
-    from polyculture.cache.manifest import require_run
-    from polyculture.cache.store import open_store
-    from polyculture.cli.comparison import write_lines
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace, warn_of_changes
-    from polyculture.metrics import KEPT
-    from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
-    from polyculture.metrics.claims.parts import Store
-    from polyculture.metrics.claims.verdict import judge
-    from polyculture.running.layout import store_layout
-
     stated = read_claims(claims or MAKIEVAL)
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)

@@ -9,20 +9,25 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.errors import ExperimentError
+from polyculture.cache.manifest import require_run
+from polyculture.cache.store import open_store
+from polyculture.cli.comparison import decisions_of, end_by, tell_decisions, verdicts_of, write_comparison
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
-
-
-class BlockKind(StrEnum):
-    """The kinds of block. A copy of `Blocks`, whose import would add a tenth of a second to `--help`."""
-
-    PROMPTS = "prompts"
-    TOPICS = "topics"
-    COUNTRIES = "countries"
-    WORDINGS = "wordings"
+from polyculture.cli.two_runs import compared_runs
+from polyculture.experiment.workspace import open_workspace, warn_of_changes
+from polyculture.metrics import KEPT
+from polyculture.metrics.comparison.blocks import Blocks
+from polyculture.metrics.comparison.compare import METRICS, compare_all
+from polyculture.metrics.comparison.conditions import points_of, read_conditions
+from polyculture.metrics.comparison.equivalence import read_margins
+from polyculture.metrics.comparison.lines import Terms
+from polyculture.running.layout import store_layout
+from polyculture.running.sides import Asked, choose_sides
 
 
 class FactName(StrEnum):
-    """The facts that models are grouped by. A copy of `cache.model_facts.GROUPS`, for the same reason."""
+    """The facts that models are grouped by: `cache.model_facts.GROUPS`."""
 
     ORIGIN = "origin"
     OPEN = "open"
@@ -82,8 +87,8 @@ def compare(
         ),
     ] = None,
     blocks: Annotated[
-        BlockKind, typer.Option("--blocks", help="The sampling unit that is taken as independent; see above.")
-    ] = BlockKind.PROMPTS,
+        Blocks, typer.Option("--blocks", help="The sampling unit that is taken as independent; see above.")
+    ] = Blocks.PROMPTS,
     baseline: Annotated[
         Path | None,
         typer.Option(
@@ -138,22 +143,6 @@ def compare(
     Without --metric only the metrics of the conditions are compared: all their tests are one family.
     Exit codes: 0 none holds, 7 one holds, 8 one is not decided (with --fail-if-undecided), 2 a mistake.
     """
-    from polyculture.cache.errors import ExperimentError
-    from polyculture.cache.manifest import require_run
-    from polyculture.cache.store import open_store
-    from polyculture.cli.comparison import write_comparison
-    from polyculture.cli.fail_if import decisions_of, end_by, tell_decisions, verdicts_of
-    from polyculture.cli.two_runs import compared_runs
-    from polyculture.experiment.workspace import open_workspace, warn_of_changes
-    from polyculture.metrics import KEPT
-    from polyculture.metrics.comparison.blocks import Blocks
-    from polyculture.metrics.comparison.compare import METRICS, compare_all
-    from polyculture.metrics.comparison.conditions import points_of, read_conditions
-    from polyculture.metrics.comparison.equivalence import read_margins
-    from polyculture.metrics.comparison.lines import Terms
-    from polyculture.running.layout import store_layout
-    from polyculture.running.sides import Asked, choose_sides
-
     if fail_if_undecided and not fail_if:
         raise ExperimentError("--fail-if-undecided has no condition", remedy="Name one with --fail-if.")
     named = tuple(map(str, metric or ()))
@@ -164,7 +153,7 @@ def compare(
     # The native comparison needs a line per country.
     columns = by or (["country"] if native else [])
     metrics = named or tuple(dict.fromkeys(condition.metric for condition in conditions)) or METRICS
-    terms = Terms(Blocks(blocks), read_margins(equivalent or (), metrics), metrics)
+    terms = Terms(blocks, read_margins(equivalent or (), metrics), metrics)
     asked = Asked(a, b, native, rest, group.value if group else None)
     withheld: Mapping[str, str] = {}
     if baseline is not None:

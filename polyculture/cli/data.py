@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyculture.cli.options import Format, OutputFile, OutputFormat
+from polyculture.cli.tables import print_table, write_values
+from polyculture.console import say
+from polyculture.instruments.datasets.fetch import fetch as get
+from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
+from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
+from polyculture.instruments.datasets.publisher import source_of
+from polyculture.instruments.datasets.rules import known_data_sets, rules_of
+from polyculture.instruments.datasets.source import question_sets
+
+if TYPE_CHECKING:
+    from polyculture.instruments.datasets.model import DataSet
+    from polyculture.instruments.datasets.rules import DatasetRules
+    from polyculture.instruments.datasets.source import Source
+
+
+CAUSAL = "causal"
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
 Published = Annotated[
@@ -30,11 +48,6 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """List the data sets with their licence and folder."""
-    from polyculture.cli.data_sets import list_rows
-    from polyculture.cli.tables import print_table
-    from polyculture.instruments.datasets.rules import known_data_sets
-    from polyculture.instruments.datasets.source import question_sets
-
     sources = [*known_data_sets().values(), *question_sets().values()]
     print_table(("name", "title", "licence", "published", "folder", "fetched at"), list_rows(sources))
 
@@ -47,12 +60,6 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: an https address, or a folder.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
-    from polyculture.console import say
-    from polyculture.instruments.datasets.fetch import fetch as get
-    from polyculture.instruments.datasets.fetch import unlike_known
-    from polyculture.instruments.datasets.opened import data_folder
-    from polyculture.instruments.datasets.publisher import source_of
-
     source = source_of(name)
     target = folder or data_folder(source.name)
     got = get(source, target, commit, repository)
@@ -76,12 +83,6 @@ def check(
     output: OutputFile = None,
 ) -> None:
     """List what is left out of a data set or changed when it is read: file, sheet, row, reason."""
-    from polyculture.cli.data_sets import left_out_rows, published_rows
-    from polyculture.cli.tables import write_values
-    from polyculture.console import say
-    from polyculture.instruments.datasets.opened import open_data_set
-    from polyculture.instruments.datasets.rules import rules_of
-
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:
@@ -95,17 +96,6 @@ def check(
 @app.command(epilog="polyculture data show camellia")
 def show(name: Name, folder: Folder = None, english: English = False, as_published: AsPublished = False) -> None:
     """Count the entities and contexts of a data set, beside the published counts."""
-    from polyculture.cli.data_sets import (
-        absent_cultures,
-        context_rows,
-        entity_rows,
-        total_rows,
-    )
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.instruments.datasets.opened import open_data_set, reasons
-    from polyculture.instruments.datasets.rules import rules_of
-
     rules, dataset = rules_of(name), open_data_set(name, folder, english=english, as_published=as_published)
     print_table(("language", "type", "culture", "entities"), entity_rows(dataset), title=rules.title)
     print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
@@ -115,3 +105,65 @@ def show(name: Name, folder: Folder = None, english: English = False, as_publish
     absent = absent_cultures(dataset, rules)
     if absent:
         say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")
+
+
+def list_rows(data_sets: Iterable[Source]) -> Iterable[tuple[Any, ...]]:
+    """Name, title, licence, publisher and pinned commit, folder, and the fetched commit."""
+    for one in data_sets:
+        folder = data_folder(one.name)
+        pinned = f"{one.repository} at {one.commit[:12]}" if one.repository and one.commit else None
+        here = (str(folder), (fetched_commit(folder) or "")[:12] or None) if folder.is_dir() else (None, None)
+        yield one.name, one.title, one.licence, pinned, *here
+
+
+def entity_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """Language, type, culture and number of entities."""
+    counts = Counter((e.language, e.entity_type, e.culture) for e in dataset.entities)
+    return [(*key, number) for key, number in sorted(counts.items())]
+
+
+def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """Language, culture, setting, form, type and number of contexts."""
+    counts = Counter((c.language, c.culture, c.setting, c.form, c.entity_type) for c in dataset.contexts)
+    return [(*key, number) for key, number in sorted(counts.items())]
+
+
+def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any, ...]]:
+    """Counts as in the papers: a name counts once over all languages, a context once for both forms."""
+    entities = {entity.place for entity in dataset.entities}
+    causal, whole = (
+        len({context.place for context in dataset.contexts if (context.form == CAUSAL) == wanted})
+        for wanted in (True, False)
+    )
+    return [
+        ("entities, once over all languages", len(entities), published.get("entities")),
+        ("contexts, whole texts, once over all languages", whole, published.get("contexts")),
+        ("contexts again, their causal form", causal, None),
+    ]
+
+
+def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...]]:
+    """What the paper counts beside the rows that were read, and why they differ where that is known."""
+    rows = {
+        "entities": {(e.place, e.entity_type, e.culture) for e in dataset.entities},
+        "contexts": {(c.place, c.entity_type, c.culture) for c in dataset.contexts if c.form != CAUSAL},
+    }
+    counts = []
+    lacking = absent_cultures(dataset, rules)
+    absent = f"not in this folder: {', '.join(lacking)}" if lacking else ""
+    for one in rules.published_counts:
+        read = sum(one.type in (None, kind) and one.culture in (None, side) for _, kind, side in rows[one.what])
+        why = "; ".join(filter(None, (one.why, absent if one.culture in (None, *lacking) else "")))
+        counts.append((one.what, one.type, one.culture, read, one.count, read - one.count, one.where, why))
+    return counts
+
+
+def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
+    """The publisher's cultures without an entity in this folder."""
+    cultures = {entity.culture for entity in dataset.entities}
+    return [culture for culture in rules.cultures if culture not in cultures]
+
+
+def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """File, sheet, row, reason and text of every omission or change."""
+    return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]

@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.files import store_faults
+from polyculture.cli.tables import print_metrics
 from polyculture.console import say
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.pipeline import Pipeline
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")
 
@@ -21,11 +25,6 @@ def demo(
 
     Minutes on two cores; no key, and no network once it is installed.
     """
-    from polyculture.cache.files import store_faults
-    from polyculture.cli.printed_table import print_metrics
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.pipeline import Pipeline
-
     file = folder / "demo.toml"
     with store_faults(file):
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
+from polyculture.experiment.run_place import stored_run
+from polyculture.reports.export.write import write_export
+from polyculture.running.layout import store_layout
 
 
 def export(
@@ -28,10 +31,6 @@ def export(
     No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
     one is whole; nothing else is.
     """
-    from polyculture.experiment.run_place import stored_run
-    from polyculture.reports.export.write import write_export
-    from polyculture.running.layout import store_layout
-
     done = write_export(stored_run(experiment, runs), store_layout(), to, licence)
     kept = [table for table in done.tables if table.left_out is None]
     typer.echo(f"{done.path}: {len(kept)} tables, {sum(table.rows for table in kept)} rows")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import pyarrow as pa
 import typer
 
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import connect
+from polyculture.cache.errors import ExperimentError
 from polyculture.cli.options import (
     STAGE,
     AcceptChanges,
@@ -24,6 +32,28 @@ from polyculture.cli.options import (
     StageGroup,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cli.tables import print_table, write_rows
+from polyculture.console import say, watch
+from polyculture.experiment.file import check_extractor
+from polyculture.experiment.sections import GAZETTEER
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.extract.gazetteer import Gazetteer
+from polyculture.extract.gold import GOLD, read_gold
+from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.prompt import ExtractorPrompt, read_prompt
+from polyculture.generate.engines import ModelSpec
+from polyculture.link.index.lexicon import lexicon
+from polyculture.running.models import load_model
+from polyculture.running.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
+    from polyculture.extract.base import Extractor
+
+
+SHOWN = ("all", "language", "topic", "trap", "kind")
+COLUMNS = ("by", "value", "matching", "texts", "failed", "gold", "found", "precision", "recall", "F1", "hallucinated")
 
 app = typer.Typer(
     cls=StageGroup,
@@ -45,9 +75,6 @@ def extract(
     retry_failed: RetryOption = None,
 ) -> None:
     """Extract the mentions of all responses that have none yet."""
-    from polyculture.experiment.workspace import choose_jobs, open_workspace
-    from polyculture.running.pipeline import Pipeline
-
     workspace = open_workspace(experiment, runs)
     chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
@@ -74,6 +101,95 @@ def audit(
 
     Precision, recall and F1 with 95 % intervals, by language, topic, trap and kind.
     """
-    from polyculture.cli.extract_audit import audit_extractor
 
     audit_extractor(extractor, gold, snapshot, language, option or [], prompt, texts, format, output)
+
+
+def audit_extractor(
+    extractor: str,
+    gold: Path | None,
+    snapshot: str,
+    languages: Sequence[str] | None,
+    options: Sequence[str],
+    prompt: Path | None,
+    texts: int,
+    format: Format,
+    output: Path | None,
+) -> None:
+    """Runs `extractor` over the gold texts and writes its precision, recall and F1 with 95 % intervals."""
+    from polyculture.extract.audit import audit
+
+    spec = ModelSpec(extractor, _read_options(options))
+    check_extractor(spec)
+    catalog = read_catalog()
+    asked = ExtractorPrompt(read_prompt(prompt) if prompt else None, texts)
+    gold_texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
+    with ExitStack() as stack:
+        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, asked, stack)
+        progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
+        result = audit(opened, gold_texts, catalog, progress)
+    _write(result, format, output)
+    for text_id, reason in result.failures.items():
+        say(f"failed: {text_id}: {reason}")
+
+
+def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
+    index = find_snapshot(snapshot, Path.cwd())
+
+    def extractor(language: str, topic: str) -> Extractor:
+        names = lexicon(index, catalog, topic, language)
+        return Gazetteer(names, catalog.topic(topic), language, index.identity)
+
+    return extractor
+
+
+def _model(
+    catalog: Catalog, spec: ModelSpec, prompt: ExtractorPrompt, stack: ExitStack
+) -> Callable[[str, str], Extractor]:
+    engine = stack.enter_context(load_model(spec))
+
+    @lru_cache
+    def extractor(topic: str) -> Extractor:
+        return LlmExtractor(engine, spec.model, catalog.topic(topic), prompt=prompt)
+
+    return lambda _language, topic: extractor(topic)
+
+
+def _read_options(options: Sequence[str]) -> dict[str, Any]:
+    """Parses `context=4096` as a TOML value; anything else is a string."""
+    read: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise ExperimentError(f"--option {option!r} is not KEY=VALUE", remedy="Write, for example, context=4096.")
+        try:
+            read[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            read[name] = value
+    return read
+
+
+def _write(result: ExtractionAudit, format: Format, output: Path | None) -> None:
+    if format is Format.TABLE and output is None:
+        rows = sorted(result.rows, key=lambda row: (SHOWN.index(row.by), row.value))
+        print_table(COLUMNS, [_shown(row) for row in rows], title=f"{result.texts} texts")
+        return
+    table = pa.Table.from_pylist(list(result.as_json()["rows"]))
+    with connect() as connection:
+        write_rows(connection.from_arrow(table), format, output)
+
+
+def _shown(row: ExtractionAuditRow) -> tuple[Any, ...]:
+    scores = (
+        (row.precision, row.precision_interval),
+        (row.recall, row.recall_interval),
+        (row.f1, row.f1_interval),
+    )
+    counts = (row.by, row.value, row.matching, row.texts, row.failed, row.gold, row.found)
+    return (*counts, *(_with_interval(*score) for score in scores), row.hallucinated)
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str | None:
+    if value is None or interval is None:
+        return None
+    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"

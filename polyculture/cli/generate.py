@@ -14,6 +14,8 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.running.pipeline import Pipeline
 
 COMMAND = RetryCommand
 
@@ -29,9 +31,6 @@ def generate(
     retry_failed: RetryOption = None,
 ) -> None:
     """Sample the missing responses."""
-    from polyculture.experiment.workspace import choose_jobs, open_workspace
-    from polyculture.running.pipeline import Pipeline
-
     workspace = open_workspace(experiment, runs)
     chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)

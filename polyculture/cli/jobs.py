@@ -9,6 +9,9 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.run_status import STAGES, run_status
+from polyculture.running.studies import open_works
 
 
 class JobCommand(StrEnum):
@@ -30,10 +33,6 @@ def jobs(
     Run them anywhere and in any order, many at once over one file system, then `polyculture run` once for the rest.
     With --left nothing is printed where nothing is left.
     """
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.run_status import STAGES, run_status
-    from polyculture.running.studies import open_works
-
     workspace = open_workspace(experiment, runs)
     total = len(workspace.jobs)
     status = run_status(workspace).jobs if left else ()

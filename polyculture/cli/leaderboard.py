@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated, Any
 
 import typer
 
+from polyculture.cache.errors import did_you_mean
+from polyculture.cache.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Runs
+from polyculture.cli.tables import print_table
+from polyculture.console import say
+from polyculture.experiment.workspace import open_workspace
+from polyculture.instruments import INSTRUMENTS
+from polyculture.running.tables import all_tables, table_rows
+
+BOARD = ("task", "metric", "dataset", "language", "culture", "entity_type", "setting", "variant", "goal")
+_COLUMNS = ("rank", "model", "estimate", "95 %", "contexts", "native", "western")
+_GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is good"}
 
 
 def leaderboard(
@@ -21,14 +34,6 @@ def leaderboard(
     Models whose 95 % intervals overlap share a range of ranks, such as 1-3. Each board says which direction is
     better; a difference is ranked by its size. As a file: polyculture table leaderboard.
     """
-    from polyculture.cache.errors import did_you_mean
-    from polyculture.cache.manifest import require_run
-    from polyculture.cli.boards import print_boards
-    from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.instruments import INSTRUMENTS
-    from polyculture.running.tables import all_tables, table_rows
-
     known = [command for entry in INSTRUMENTS for command in entry.commands]
     if task is not None and task not in known:
         raise typer.BadParameter(f"there is no task {task!r}. {did_you_mean(task, known) or 'See polyculture --help.'}")
@@ -41,3 +46,27 @@ def leaderboard(
     if not entries:
         say("no model has such a measure yet; the commands of instruments measure models: polyculture --help")
     print_boards(entries)
+
+
+def print_boards(rows: Sequence[dict[str, Any]]) -> None:
+    """A table per board; ranks are ranges where intervals overlap."""
+    for board, group in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
+        models = list(group)
+        print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))
+        for row in models:
+            if row["reason"] is not None:
+                say(f"{row['model']}: all {row['failed']} failed, most often: {row['reason']}")
+        if not models[0]["same_items"]:
+            say("these models rest on different numbers of contexts or entities")
+
+
+def _line(row: dict[str, Any]) -> tuple[Any, ...]:
+    interval = None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
+    sizes = (row["contexts"], row["native_entities"], row["western_entities"])
+    return row["rank"], row["model"], row["estimate"], interval, *sizes
+
+
+def _title(board: dict[str, Any]) -> str:
+    of = [board["language"] or "all languages", board["culture"] or "all cultures", board["entity_type"] or "all types"]
+    where = ", ".join([board["dataset"], *of, board["setting"], board["variant"]])
+    return f"{board['task']}, {board['metric']} ({_GOALS[board['goal']]}): {where}"

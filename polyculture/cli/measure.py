@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from polyculture.cli.options import ExperimentFile, OfSelection, Runs, StoreSelection
+from polyculture.cli.tables import print_metrics
+from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
+from polyculture.running.pipeline import measure_run
 
 
 def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.ALL, runs: Runs = None) -> None:
@@ -10,10 +13,6 @@ def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.
 
     They are printed per model and language.
     """
-    from polyculture.cli.printed_table import print_metrics
-    from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
-    from polyculture.running.pipeline import measure_run
-
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)

@@ -34,8 +34,8 @@ from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.generate.engines.setup import model_setup
+from polyculture.running.budget import check_limit, most_cost, within_budget
 from polyculture.running.models import load_model
-from polyculture.running.side_budget import check_limit, most_cost, within_budget
 
 Windows = list[dict[str, str]]
 

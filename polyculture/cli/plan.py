@@ -48,7 +48,7 @@ def plan(
     from polyculture.reports.limits import limit_lines
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
-    from polyculture.running.estimate import estimates
+    from polyculture.running.estimate import estimates, not_ready
     from polyculture.running.linking import (
         check_topics,
         plan_linking,
@@ -56,7 +56,6 @@ def plan(
         tell_uncovered_countries,
     )
     from polyculture.running.pipeline import Pipeline
-    from polyculture.running.readiness import not_ready
     from polyculture.running.studies import calls_of_run, check_calls
     from polyculture.running.wikidata_requests import request_rows
 
@@ -112,7 +111,7 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
 def _print_unsupported(workspace: Workspace) -> None:
     """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
     from polyculture.cli.tables import print_table
-    from polyculture.running.readiness import unsupported
+    from polyculture.running.estimate import unsupported
 
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import PROMPT_REVIEWS, PromptReview
+from polyculture.cache.spreadsheet import require_csv
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.tables import print_table, write_values
+from polyculture.console import say
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.generate.review.sheet import COLUMNS, read_reviews, sheet_rows
+from polyculture.generate.review.templates import ReviewedTemplate, templates_of
+from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
+from polyculture.reports.escaping import defuse
+
+_OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,9 +47,6 @@ def export(
 
     Nothing needs to be asked before. docs/experiments.md explains the columns.
     """
-    from polyculture.cli.review_sheets import export_review
-    from polyculture.experiment.workspace import open_workspace
-
     export_review(open_workspace(experiment, runs), language, output)
 
 
@@ -41,9 +57,6 @@ def import_(
     runs: Runs = None,
 ) -> None:
     """Read judged sheets back, replacing what the same judges said of the same languages, and show the results."""
-    from polyculture.cli.review_sheets import import_reviews, show_reviews
-    from polyculture.experiment.workspace import open_workspace
-
     workspace = open_workspace(experiment, runs)
     import_reviews(workspace, sheets)
     show_reviews(workspace, Format.TABLE, None)
@@ -57,9 +70,6 @@ def remove(
     runs: Runs = None,
 ) -> None:
     """Take a judge's import back: all that the judge said goes, what others said stays."""
-    from polyculture.cli.review_sheets import remove_reviews
-    from polyculture.experiment.workspace import open_workspace
-
     remove_reviews(open_workspace(experiment, runs), judge, language)
 
 
@@ -71,7 +81,128 @@ def show(
 
     With --format: a row per language.
     """
-    from polyculture.cli.review_sheets import show_reviews
-    from polyculture.experiment.workspace import open_workspace
-
     show_reviews(open_workspace(experiment, runs), format, output)
+
+
+def export_review(workspace: Workspace, language: str, output: Path) -> None:
+    """Writes the sheet of a language. Raises `StoreError` where its file is no .csv, or exists and may be judged."""
+    require_csv(output)
+    languages = workspace.experiment.languages
+    if language not in languages:
+        what = f"the experiment has no language {language!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
+    if output.exists():
+        raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
+    rows = sheet_rows([one for one in _templates(workspace).values() if one.language == language])
+    with replacing(output) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([defuse(row[name]) for name in COLUMNS] for row in rows)
+    say(f"{output}: {len(rows)} templates in {language}; docs/experiments.md explains the columns")
+
+
+def import_reviews(workspace: Workspace, sheets: Sequence[Path]) -> None:
+    """Keeps the sheets' judgements in the run's folder, beside those of other judges and languages."""
+    templates, kept = _templates(workspace), _kept(workspace.run)
+    imported: dict[tuple[str, str], Path] = {}
+    for sheet in sheets:
+        judge, named = _judge(sheet, workspace)
+        judge = next((one.judge for one in kept if _same(one.judge, judge)), judge)
+        reviews, gone = read_reviews(sheet, judge, templates)
+        if gone:
+            say(f"{sheet}: {_uncounted(gone, 'judged row')}")
+        if not reviews:
+            what = "holds no judgement of a template that is asked"
+            raise StoreError(what, where=sheet, remedy="Fill in natural, relation or same; or export it again.")
+        for language in dict.fromkeys(one.language for one in reviews):
+            if named not in (None, language):
+                what = f"is named after a sheet in {named}, and holds judgements in {language}"
+                raise StoreError(what, where=sheet, remedy=f"Name it {judge}.{language}.csv, or after its judge alone.")
+            if (judge, language) in imported:
+                what = f"is a second sheet of {judge} in {language}, beside {imported[judge, language]}"
+                raise StoreError(what, where=sheet, remedy="Name each sheet after its judge.")
+            imported[judge, language] = sheet
+            kept = [one for one in kept if not (_same(one.judge, judge) and one.language == language)]
+            say(f"{judge}: {sum(one.language == language for one in reviews)} templates judged in {language}")
+        kept += reviews
+    _keep(workspace.run, kept)
+
+
+def remove_reviews(workspace: Workspace, judge: str, language: str | None) -> None:
+    """Deletes what a judge said, of all languages or of one. Raises `StoreError` where there is none."""
+    kept = _kept(workspace.run)
+    left = [one for one in kept if not _same(one.judge, judge) or language not in (None, one.language)]
+    if len(left) == len(kept):
+        there = ", ".join(sorted({one.judge for one in kept}))
+        of = "" if language is None else f" in {language}"
+        remedy = f"Name one of {there}." if there else "Import a sheet: polyculture prompts review import"
+        raise StoreError(f"has no judge {judge}{of}", where=workspace.run.root, remedy=remedy)
+    _keep(workspace.run, left)
+    say(f"{judge}: {len(kept) - len(left)} judgements removed")
+
+
+def show_reviews(workspace: Workspace, format: Format, output: Path | None) -> None:
+    """Prints the review per language, then each objection."""
+    templates, reviews = _templates(workspace), _kept(workspace.run)
+    asked = {key: one.language for key, one in templates.items()}
+    standing = review_standing(asked, reviews, _of_residence(templates))
+    columns = [field.name for field in fields(ReviewStanding)]
+    if format is not Format.TABLE or output is not None:
+        write_values(columns, [astuple(one) for one in standing], format, output)
+        return
+    print_table(columns, [astuple(one) for one in standing], title="How far the prompts are reviewed")
+    if against := objections(asked, reviews):
+        rows = [tuple(getattr(one, name) for name in _OBJECTIONS) for one in against]
+        print_table(_OBJECTIONS, rows, title="Objections")
+    if changed := sum(one.changed for one in standing):
+        say(_uncounted(changed, "judgement"))
+    if line := unreviewed_line(standing):
+        say(line)
+
+
+def _of_residence(templates: dict[str, ReviewedTemplate]) -> list[str]:
+    """Those that say where a person lives: of wordings whose English, or own template, has {country}."""
+    return [key for key, one in templates.items() if "{country}" in (one.english or one.template)]
+
+
+def _judge(sheet: Path, workspace: Workspace) -> tuple[str, str | None]:
+    """The name of a sheet's judge, which is that of its file, and the language behind it, if there is one."""
+    stem = sheet.name[: -len(".csv")] if sheet.name.casefold().endswith(".csv") else sheet.stem
+    name, dot, last = stem.rpartition(".")
+    language = last.strip().casefold() if dot and last.strip().casefold() in workspace.catalog.languages else None
+    judge = unicodedata.normalize("NFC", stem if language is None else name).strip()
+    if not judge.strip(". "):
+        raise StoreError("names no judge", where=sheet, remedy=f"Name it after its judge: ana.{language or 'it'}.csv.")
+    if judge.casefold() in workspace.experiment.languages:
+        remedy = f"Name it after its judge: ana.{judge.casefold()}.csv."
+        raise StoreError("is named after a language", where=sheet, remedy=remedy)
+    return judge, language
+
+
+def _same(one: str, other: str) -> bool:
+    """Are these two spellings of one judge's name?"""
+    return (
+        unicodedata.normalize("NFC", one).strip().casefold() == unicodedata.normalize("NFC", other).strip().casefold()
+    )
+
+
+def _uncounted(number: int, what: str) -> str:
+    """What is said of judgements whose template is no longer asked: "1 judgement is of a template that ..."."""
+    if number == 1:
+        return f"1 {what} is of a template that changed since, or is not asked: it does not count"
+    return f"{number} {what}s are of templates that changed since, or are not asked: they do not count"
+
+
+def _templates(workspace: Workspace) -> dict[str, ReviewedTemplate]:
+    return {one.template_id: one for one in templates_of(workspace.prompts, workspace.catalog)}
+
+
+def _keep(run: RunFolder, reviews: Sequence[PromptReview]) -> None:
+    with store_faults(run.root):
+        run.root.mkdir(parents=True, exist_ok=True)
+    write_parquet(objects_to_table(PROMPT_REVIEWS, reviews), run.table(PROMPT_REVIEWS.name))
+
+
+def _kept(run: RunFolder) -> list[PromptReview]:
+    path = run.table(PROMPT_REVIEWS.name)
+    return [PromptReview(**row) for row in read_rows(path, PROMPT_REVIEWS).to_pylist()] if path.exists() else []

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields, replace
+from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli import prompt_review
 from polyculture.cli.options import STAGE, ExperimentFile, Format, OutputFile, OutputFormat, Runs, StageGroup
+from polyculture.cli.tables import print_table, write_values
+from polyculture.console import say
+from polyculture.experiment.sections import PUBLISHED
+from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.extract.base import ResponseText
+from polyculture.extract.llm import TEMPERATURES, read_request
+from polyculture.generate.template_checks import GLOSS_LANGUAGE
+from polyculture.running.extraction import ExtractionStage
+
+RESPONSE = "(the text of the response)"
 
 app = typer.Typer(
     cls=StageGroup,
@@ -49,10 +68,6 @@ def prompts(
 
     Where models are sent different texts (a system prompt, a sentence behind the prompt), each text names its models.
     """
-    from polyculture.cli.prompt_tables import print_extractor, print_glosses, print_prompts
-    from polyculture.experiment.sent import PromptFilter
-    from polyculture.experiment.workspace import open_workspace
-
     if extractor and glosses:
         raise typer.BadParameter("--extractor and --glosses are two different tables: name one of them")
     workspace = open_workspace(experiment, runs)
@@ -64,3 +79,131 @@ def prompts(
         print_glosses(workspace, wanted, format, output)
     else:
         print_prompts(workspace, wanted, format, output)
+
+
+def print_prompts(workspace: Workspace, wanted: PromptFilter, format: Format, output: Path | None) -> None:
+    """Each prompt as it is sent; as a table by language, topic and wording, with counts behind them."""
+    sent = list(sent_prompts(workspace, wanted))
+    if format is not Format.TABLE or output is not None:
+        columns = [field.name for field in fields(SentPrompt)]
+        rows = [[", ".join(one.models), *(getattr(one, name) for name in columns[1:])] for one in sent]
+        write_values(columns, rows, format, output)
+        return
+    _print_lines(_prompt_lines(sent))
+    _print_counts(sent)
+    different, models = len({one.prompt_id for one in sent}), {model for one in sent for model in one.models}
+    samples = workspace.sampling.n
+    total = different * samples * len(models)
+    say(f"{different:,} prompts x {samples} samples x {len(models)} models = {total:,} responses")
+
+
+def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, output: Path | None) -> None:
+    """What the extractor's model receives with each text, by topic; one line where there is no model."""
+    model = workspace.experiment.extract.with_
+    if not workspace.experiment.extract.by_model:
+        told = {PUBLISHED: "The mentions are those that the imported texts came with: no model is asked"}
+        say(
+            told.get(model, "The extractor is the gazetteer: it looks for names of the snapshot, and no model is asked")
+        )
+        return
+    wanted.check(workspace)
+    prompt = ExtractionStage(workspace).prompt
+    requests = [
+        (code, read_request(workspace.catalog.topic(code), [ResponseText("", "", RESPONSE)] * prompt.texts, prompt))
+        for code in workspace.experiment.topics
+        if wanted.takes("topic", code)
+    ]
+    if format is not Format.TABLE or output is not None:
+        rows = [
+            (model, topic, json.dumps([asdict(turn) for turn in request.messages], ensure_ascii=False),
+             json.dumps(request.decoding.schema), request.decoding.max_tokens, list(TEMPERATURES))
+            for topic, request in requests
+        ]  # fmt: skip
+        write_values(("model", "topic", "messages", "schema", "max_tokens", "temperatures"), rows, format, output)
+        return
+    for topic, request in requests:
+        decoding = request.decoding
+        tries = ", then ".join(f"{temperature:g}" for temperature in TEMPERATURES)
+        lines = [f"== {topic}: what {model} is sent with each text =="]
+        lines += [f"[{turn.role}]\n{turn.content}" for turn in request.messages]
+        lines += ["[schema]", json.dumps(decoding.schema, indent=2, ensure_ascii=False)]
+        lines += [f"[decoding]\nmax_tokens {decoding.max_tokens}; temperature {tries} where an answer is of no use", ""]
+        _print_lines(lines)
+
+
+def print_glosses(workspace: Workspace, wanted: PromptFilter, format: Format, output: Path | None) -> None:
+    """The text of each template and what it says in English: one beside the other, by wording, topic and condition.
+
+    Only what the experiment asks. Raises `ExperimentError` for a wanted value that no prompt has.
+    """
+    from polyculture.generate.glosses import glosses
+
+    wanted.check(workspace)
+    experiment = workspace.experiment
+    asked = {(one.language, one.topic, one.condition, one.wording) for one in workspace.prompts}
+    languages = [code for code in experiment.languages if wanted.takes("language", code)]
+    topics = [code for code in experiment.topics if wanted.takes("topic", code)]
+    first = workspace.experiment.prompts.design.wordings[0]  # that a template without a name is asked as
+    named = [replace(row, wording=row.wording or first) for row in glosses(workspace.catalog, languages, topics)]
+    rows = [
+        row
+        for row in named
+        if (row.language, row.topic, row.condition, row.wording) in asked
+        and wanted.takes("condition", row.condition)
+        and wanted.takes("wording", row.wording)
+    ]
+    rows.sort(key=lambda row: workspace.experiment.prompts.design.wordings.index(row.wording or first))
+    groups = [(key, list(group)) for key, group in groupby(rows, lambda row: (row.wording, row.topic, row.condition))]
+    if format is not Format.TABLE or output is not None:
+        lines = [(*key, row.language, row.text, row.gloss) for key, group in groups for row in group]
+        write_values(("wording", "topic", "condition", "language", "text", "gloss"), lines, format, output)
+        return
+    width = max(map(len, languages), default=0)
+    for key, group in groups:
+        _print_lines([f"== {'  '.join(map(str, key))} =="])
+        for row in group:
+            _print_lines([f"{row.language:<{width}}  {row.text}"])
+            _print_lines([] if row.language == GLOSS_LANGUAGE else [f"{'':<{width}}  {row.gloss or '-'}"])
+        _print_lines([""])
+    missing = sum(row.gloss is None for row in rows)
+    say(f"{len(rows)} templates{f', {missing} without a gloss' if missing else ''}")
+
+
+def _prompt_lines(sent: Sequence[SentPrompt]) -> Iterator[str]:
+    """The prompts under a heading per language, topic and wording, and what is sent besides, where it changes."""
+    alike = len({(one.models, one.system) for one in sent}) == 1
+    if sent and alike and sent[0].system is not None:
+        yield f"[system]\n{sent[0].system}\n"
+    for key, group in groupby(sent, lambda one: (one.language, one.topic, one.wording)):
+        yield f"== {'  '.join(filter(None, key))} =="
+        rows = list(group)
+        receivers = list(dict.fromkeys((one.models, one.system) for one in rows))
+        rows.sort(key=lambda one: receivers.index((one.models, one.system)))
+        places = [" ".join(filter(None, (one.condition, one.country, one.name))) for one in rows]
+        width = max(map(len, places))
+        before: object = None
+        for place, one in zip(places, rows, strict=True):
+            if not alike and before != (one.models, one.system):
+                before = one.models, one.system
+                yield f"[to {', '.join(one.models)}]"
+                yield from () if one.system is None else (f"[system] {one.system}",)
+            yield f"{place:<{width}}  {one.text}"
+        yield ""
+
+
+def _print_counts(sent: Sequence[SentPrompt]) -> None:
+    """How many prompts there are, by language, wording and condition."""
+    prompts = {one.prompt_id: one for one in sent}.values()
+    conditions = list(dict.fromkeys(one.condition for one in prompts))
+    of_place = Counter((one.language, one.wording, one.condition) for one in prompts)
+    of_all = Counter(one.condition for one in prompts)
+    rows = []
+    for language, wording in dict.fromkeys((one.language, one.wording) for one in prompts):
+        counts = [of_place[language, wording, condition] for condition in conditions]
+        rows.append((language, wording, *counts, sum(counts)))
+    rows.append(("all", "", *(of_all[condition] for condition in conditions), len(prompts)))
+    print_table(("language", "wording", *conditions, "prompts"), rows, title="How many there are")
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    sys.stdout.writelines(f"{escape_control_chars(line)}\n" for line in lines)

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
-
-if TYPE_CHECKING:
-    from polyculture.experiment.workspace import Workspace
-
+from polyculture.experiment.workspace import Workspace, open_workspace, record_facts, warn_of_changes
+from polyculture.reports.figure_files import FigureFormat, write_figures
+from polyculture.reports.main_table import write_main_table
+from polyculture.reports.paper_tables.paper import PaperAsked
+from polyculture.reports.tables import TableFormat, write_tables
+from polyculture.running.layout import report_papers, report_sections, store_layout
+from polyculture.running.pipeline import measure_run, report_run
 
 COLUMN = 3.3  # inches: a column of a paper with two
-
-
-class Tables(StrEnum):
-    """The formats of the report's tables beside it."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    LATEX = "latex"
-
-
-class Figures(StrEnum):
-    """The formats of the report's figures. A copy of `reports.figure_files.FigureFormat`."""
-
-    SVG = "svg"
-    PDF = "pdf"
-    PNG = "png"
 
 
 class PaperName(StrEnum):
@@ -45,7 +32,7 @@ def report(
     experiment: ExperimentFile,
     runs: Runs = None,
     format: Annotated[
-        list[Tables] | None,
+        list[TableFormat] | None,
         typer.Option("--format", "-f", help="Write the tables with their intervals, too: to report-tables/ beside it."),
     ] = None,
     figures: Annotated[
@@ -55,7 +42,7 @@ def report(
         ),
     ] = None,
     figure_format: Annotated[
-        list[Figures] | None,
+        list[FigureFormat] | None,
         typer.Option(help="With --figures: svg, pdf or png; give it again for more. Default: svg and pdf."),
     ] = None,
     figure_width: Annotated[
@@ -87,9 +74,6 @@ def report(
 
     With --figures, letters are 7 points, in the fonts of this machine; see docs/figures.md.
     """
-    from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
-    from polyculture.running.pipeline import measure_run, report_run
-
     if paper is None and (data or published):
         raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
     if paper is not None and data:
@@ -102,33 +86,26 @@ def report(
     measure_run(workspace.run)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
     if format:
-        from polyculture.reports.tables import TableFormat, write_tables
-        from polyculture.running.layout import report_sections, store_layout
-
-        formats = map(TableFormat, format)
-        written = write_tables(workspace.run, formats, workspace.catalog, store_layout(), report_sections())
+        written = write_tables(workspace.run, format, workspace.catalog, store_layout(), report_sections())
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")
     if figures is not None:
-        _write_figures(workspace, figures, figure_format or [Figures.SVG, Figures.PDF], figure_width or COLUMN)
+        _write_figures(
+            workspace, figures, figure_format or [FigureFormat.SVG, FigureFormat.PDF], figure_width or COLUMN
+        )
     if main_table is not None:
         _write_main_table(workspace, main_table)
     if paper is not None:
         _write_paper(workspace, paper.value, data, published)
 
 
-def _write_figures(workspace: Workspace, folder: Path, formats: list[Figures], inches: float) -> None:
-    from polyculture.reports.figure_files import FigureFormat, write_figures
-    from polyculture.running.layout import report_sections, store_layout
-
+def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureFormat], inches: float) -> None:
     written = write_figures(
-        workspace.run, folder, map(FigureFormat, formats), inches, workspace.catalog, store_layout(), report_sections()
+        workspace.run, folder, formats, inches, workspace.catalog, store_layout(), report_sections()
     )
     typer.echo(f"Figures: {folder} ({len(written)} files of {', '.join(formats)}, at most {inches:g} inches wide)")
 
 
 def _check_data(name: str) -> None:
-    from polyculture.running.layout import report_papers
-
     if not report_papers()[name].of_data_set:
         raise typer.BadParameter(
             f"--data names a data set, and --paper {name} reads what this run's texts name: drop it"
@@ -136,9 +113,6 @@ def _check_data(name: str) -> None:
 
 
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
-    from polyculture.reports.paper_tables.paper import PaperAsked
-    from polyculture.running.layout import report_papers, store_layout
-
     paper, run, seed = report_papers()[name], workspace.run, workspace.experiment.sampling.seed
     asked = PaperAsked(run, store_layout(), workspace.catalog, workspace.file, seed, data, published)
     written = paper.write(asked)
@@ -148,8 +122,5 @@ def _write_paper(workspace: Workspace, name: str, data: str | None, published: P
 
 
 def _write_main_table(workspace: Workspace, file: Path) -> None:
-    from polyculture.reports.main_table import write_main_table
-    from polyculture.running.layout import store_layout
-
     models = write_main_table(workspace.run, file, workspace.catalog, store_layout())
     typer.echo(f"Main table: {file} ({models} models)")

@@ -19,6 +19,8 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.start import Cluster, Part, run_experiment
 
 
 def run(
@@ -59,9 +61,6 @@ def run(
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.start import Cluster, Part, run_experiment
-
     done = run_experiment(
         open_workspace(experiment, runs),
         Part(job, model, language, topic),

@@ -6,10 +6,22 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import duckdb
 import typer
 from typer.core import TyperCommand
 
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cache.database import memory_limit
+from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+from polyculture.cache.files import scratch_folder
+from polyculture.cache.layout import SELECTIONS
+from polyculture.cache.queries import check_query, interrupted_after, query_faults
+from polyculture.cache.shards import unsealed
+from polyculture.cache.store import open_store
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
+from polyculture.cli.tables import print_vertical, write_rows
+from polyculture.console import say
+from polyculture.experiment.run_place import stored_run
+from polyculture.running.layout import store_layout
 
 
 def sql(
@@ -36,21 +48,6 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
-    import duckdb
-
-    from polyculture.cache.database import memory_limit
-    from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
-    from polyculture.cache.files import scratch_folder
-    from polyculture.cache.layout import SELECTIONS
-    from polyculture.cache.queries import check_query, interrupted_after, query_faults
-    from polyculture.cache.shards import unsealed
-    from polyculture.cache.store import open_store
-    from polyculture.cli.options import UsageError
-    from polyculture.cli.tables import print_vertical, write_rows
-    from polyculture.console import say
-    from polyculture.experiment.run_place import stored_run
-    from polyculture.running.layout import store_layout
-
     if schema and query and query != "-" and len(query.split()) == 1 and view is None:
         schema, query, view = False, None, query
     run = stored_run(experiment, runs)

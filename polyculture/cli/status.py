@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import pyarrow as pa
 import typer
+from rich.live import Live
 
+from polyculture.cache.database import connect
+from polyculture.cache.run_folder import Job
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.tables import make_table, print_rich, print_table, write_rows
+from polyculture.console import say
+from polyculture.experiment.imported import origin_line
+from polyculture.experiment.workspace import Workspace, open_workspace, warn_of_changes
+from polyculture.running.batching import waiting_line
+from polyculture.running.failures import failures_query
+from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+LIVE_EVERY = 2.0  # seconds between two looks
+FEW_JOBS = 12  # that are listed one by one without being asked for
+MOST_MODELS = 8  # lines of a summary
+COLUMNS = ("model", "language", "topic", *STAGES)
+ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
 
 def status(
@@ -29,9 +54,6 @@ def status(
     Reads only: it works before the first run, while others write, and on a full disk. As CSV or JSON it is a row per
     job and stage.
     """
-    from polyculture.cli.status_table import print_standing, watch_standing, write_standing
-    from polyculture.experiment.workspace import open_workspace, warn_of_changes
-
     workspace = open_workspace(experiment, runs)
     if live:
         watch_standing(workspace, jobs)
@@ -41,3 +63,152 @@ def status(
         print_standing(workspace, jobs)
     else:
         write_standing(workspace, format, output)
+
+
+def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
+    """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
+    status = run_status(workspace)
+    go_on = any(one.open for one in status.jobs)
+    if not all_jobs and len(workspace.jobs) > FEW_JOBS:
+        print_rich(_by_model(workspace, status))
+        more = [("to go on", f"polyculture run {workspace.file}")] if go_on else []
+        rows = [*_whole(workspace, status), *more, ("all jobs", f"polyculture status {workspace.file} --jobs")]
+        print_rich(make_table(("", ""), rows, headed=False))
+        return
+    print_rich(_matrix(workspace, status))
+    others = [one for one in status.jobs if one.stage not in STAGES]
+    if others:
+        print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
+    print_table(("stage", "status"), _whole(workspace, status))
+    if go_on:
+        print_table(("to go on",), [(f"polyculture run {workspace.file}",)])
+
+
+def watch_standing(workspace: Workspace, all_jobs: bool = False) -> None:
+    """Prints the same repeatedly until nothing is left or Ctrl-C; without a terminal, one line each time."""
+    try:
+        if sys.stdout.isatty():
+            _watch_on_terminal(workspace, _matrix if all_jobs or len(workspace.jobs) <= FEW_JOBS else _by_model)
+        else:
+            _watch_in_lines(workspace)
+    except KeyboardInterrupt:
+        say("polyculture: the watch is over; what runs goes on")
+
+
+def write_standing(workspace: Workspace, format: Format, output: Path | None) -> None:
+    """A row per job and stage."""
+    rows = [dict(zip(ROWS, _row(one), strict=True)) for one in run_status(workspace).jobs]
+    with connect() as connection:
+        write_rows(connection.from_arrow(pa.Table.from_pylist(rows)), format, output)
+
+
+def _watch_on_terminal(workspace: Workspace, drawn: Callable[[Workspace, RunStatus], Table]) -> None:
+    status = run_status(workspace)
+    with Live(drawn(workspace, status), auto_refresh=False) as live:
+        while not status.finished:
+            time.sleep(LIVE_EVERY)
+            status = run_status(_again(workspace))
+            live.update(drawn(workspace, status), refresh=True)
+
+
+def _watch_in_lines(workspace: Workspace) -> None:
+    said = ""
+    while True:
+        status = run_status(_again(workspace))
+        line = "; ".join(f"{stage}: {words}" for stage, words in _totals(status))
+        if line != said:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        if status.finished:
+            return
+        said = line
+        time.sleep(LIVE_EVERY)
+
+
+def _again(workspace: Workspace) -> Workspace:
+    """The same, read again: the first run may have begun meanwhile."""
+    return open_workspace(workspace.file, workspace.run.root.parent)
+
+
+def _matrix(workspace: Workspace, status: RunStatus) -> Table:
+    by_job: dict[Job, list[JobStatus]] = {}
+    for one in status.jobs:
+        if one.stage in STAGES:
+            by_job.setdefault(one.job, []).append(one)
+    rows = [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
+    return make_table(COLUMNS, rows, title=str(workspace.run.root))
+
+
+def _by_model(workspace: Workspace, status: RunStatus) -> Table:
+    """A line per model with its jobs added up; of very many models the last ones together."""
+    models = list(dict.fromkeys(job.model for job in workspace.jobs))
+    shown, others = (
+        (models, []) if len(models) <= MOST_MODELS else (models[: MOST_MODELS - 1], models[MOST_MODELS - 1 :])
+    )
+    groups = [(model, {model}) for model in shown]
+    groups += [(f"{len(others)} other models", set(others))] if others else []
+    rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
+    return make_table(("model", "jobs", *STAGES), rows, title=str(workspace.run.root))
+
+
+def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:
+    """'72 of 78 done, 1 running', and the sums of each stage."""
+    mine = [[one for one in jobs if one.stage == stage] for stage in STAGES]
+    started = {one.job for one in jobs if one.running}
+    open_jobs = {one.job for stage in mine for one in stage if one.open}
+    every = {one.job for stage in mine for one in stage}
+    finished = f"{len(every - open_jobs)} of {len(every)} done"
+    running = [f"{len(started)} running"] if started else []
+    return (name, ", ".join([finished, *running]), *map(_sum, mine))
+
+
+def _sum(jobs: Sequence[JobStatus]) -> str:
+    counts = [sum(getattr(one, name) for one in jobs) for name in ("done", "failed", "left")]
+    words = [f"{count:,} {name}" for name, count in zip(("done", "failed", "left"), counts, strict=True) if count]
+    return ", ".join(words) or "nothing to do"
+
+
+def _cell(one: JobStatus) -> str:
+    """'120 done, 3 failed, 377 left, running': zero counts are omitted."""
+    failed = {"failed": one.failed - one.retryable, "failed, to retry": one.retryable}
+    counts = {"done": one.done, **failed, "left": one.left}
+    words = [f"{count} {name}" for name, count in counts.items() if count]
+    return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"
+
+
+def _instrument_row(one: JobStatus) -> tuple[object, ...]:
+    return (one.stage, one.job.model, one.job.language, one.job.topic, _cell(one))
+
+
+def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
+    link = f"{status.surfaces_linked} surfaces done, {status.surfaces_left} left"
+    report = str(workspace.run.report) if status.reported else "not written yet"
+    waits = waiting_line(workspace.run)
+    batches = [("batches", waits)] if waits else []
+    imports = (
+        [("imported", origin_line(file)) for file in workspace.imports.files] if workspace.experiment.imported else []
+    )
+    return [*imports, *_totals(status), *batches, ("link", link), ("report", report), *_reasons(workspace, status)]
+
+
+def _reasons(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
+    """The most frequent reasons of failures, and the command that lists all."""
+    told = [("failed", f"{one}, {one.retryable} of them asked again") for one in status.reasons]
+    return [*told, ("", failures_query(workspace.file))] if told else []
+
+
+def _totals(status: RunStatus) -> list[tuple[str, str]]:
+    stages = dict.fromkeys((*STAGES, *(one.stage for one in status.jobs)))
+    return [(stage, _total([one for one in status.jobs if one.stage == stage])) for stage in stages]
+
+
+def _total(jobs: list[JobStatus]) -> str:
+    done, failed, left = (sum(getattr(one, name) for one in jobs) for name in ("done", "failed", "left"))
+    running = sum(one.running for one in jobs)
+    return f"{done} done, {failed} failed, {left} left, {running} of {len(jobs)} jobs running"
+
+
+def _row(one: JobStatus) -> tuple[object, ...]:
+    job = one.job
+    return (job.model, job.language, job.topic, one.stage, one.total, one.done, one.failed, one.retryable, one.left,
+            one.running)  # fmt: skip

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.manifest import require_run
+from polyculture.cache.sql_file import typed
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+from polyculture.cli.tables import print_declared, print_table, write_rows
+from polyculture.console import say
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.tables import all_tables, table_columns, table_rows
 
 if TYPE_CHECKING:
     from polyculture.reports.section import ReportTable
@@ -35,10 +42,6 @@ def table(
     The same tables are in the report and in what `report --format` writes. A column that the terminal leaves out is in
     every file.
     """
-    from polyculture.cache.errors import StoreError, did_you_mean
-    from polyculture.cli.tables import print_table
-    from polyculture.running.tables import all_tables
-
     tables = all_tables()
     if name is None:
         print_table(("table", "title"), [(one, table.declared.header.title) for one, table in tables.items()])
@@ -59,12 +62,6 @@ def _show(
     output: Path | None,
     runs: Path | None,
 ) -> None:
-    from polyculture.cache.manifest import require_run
-    from polyculture.cli.printed_table import print_declared
-    from polyculture.cli.tables import write_rows
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.tables import table_rows
-
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     with table_rows(workspace, table, values, selection) as rows:
@@ -76,10 +73,6 @@ def _show(
 
 def _describe(table: ReportTable) -> None:
     """Prints what a row of the table is, its parameters and its columns."""
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.running.tables import table_columns
-
     header = table.declared.header
     say(f"{header.title}: {header.row}")
     if header.parameters:
@@ -89,8 +82,6 @@ def _describe(table: ReportTable) -> None:
 
 
 def _values(words: Sequence[str]) -> dict[str, Any]:
-    from polyculture.cache.sql_file import typed
-
     unclear = [word for word in words if "=" not in word]
     if unclear:
         raise typer.BadParameter(f"{unclear[0]}: write KEY=VALUE, as language=ja")

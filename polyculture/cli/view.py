@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from aiohttp import web
 
+from polyculture.cache.files import scratch_folder
+from polyculture.cache.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Runs
+from polyculture.experiment.workspace import open_workspace
+from polyculture.reports.names import Names
+from polyculture.reports.view.live import PageStore
+from polyculture.reports.view.pages import Pages
+from polyculture.reports.view.server import LOOPBACK, application, listen, new_base
+from polyculture.running.layout import store_layout
 
 PORT = 8765
 
@@ -25,17 +34,6 @@ def view(
     Read-only, for this machine's browser only, at the printed address: whoever knows it can read the store. Ctrl-C
     ends it.
     """
-    from aiohttp import web
-
-    from polyculture.cache.files import scratch_folder
-    from polyculture.cache.manifest import require_run
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.reports.names import Names
-    from polyculture.reports.view.live import PageStore
-    from polyculture.reports.view.pages import Pages
-    from polyculture.reports.view.server import LOOPBACK, application, listen, new_base
-    from polyculture.running.layout import store_layout
-
     workspace = open_workspace(experiment, runs)
     manifest = require_run(workspace.run)
     with listen(port) as door, scratch_folder("view") as folder:

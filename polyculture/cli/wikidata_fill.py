@@ -31,9 +31,10 @@ def fill(
     Each name is searched once, items are fetched by 50. What the snapshot was asked for before is not asked again; the
     same command resumes a fill that failed. With [link] fill = true, `polyculture run` does this before it links.
     """
+    from polyculture.cache.manifest import require_run
     from polyculture.console import say
     from polyculture.experiment.snapshots import STARTER
-    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.experiment.workspace import open_workspace
     from polyculture.link.stage import current_names
     from polyculture.running.linking import fill_with
     from polyculture.running.wikidata_requests import link_lines, own_file

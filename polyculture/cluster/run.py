@@ -10,8 +10,7 @@ from typing import Any
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Work
 from polyculture.cluster.connection import connected
-from polyculture.cluster.lines import Terminal
-from polyculture.cluster.replica import Order
+from polyculture.cluster.replica import Order, Terminal
 from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options

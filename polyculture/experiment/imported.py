@@ -1,17 +1,35 @@
-"""What a run has of texts that somebody else generated: its prompts, numbers of texts, and where they came from."""
+"""Texts that somebody else generated: what a run has of them, and their experiment file.
+
+The file is written by the first import, and its lists are extended by later ones.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
 from typing import Any
 
-from polyculture.cache.errors import StoreError
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.catalog.read import BUILT_IN
+from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
+from polyculture.experiment.file import read_experiment
+from polyculture.experiment.sections import GAZETTEER
 from polyculture.generate.request import imported_request_id
+
+TEMPLATE = Path(__file__).parents[1] / "cli" / "imported.toml"
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_TOPIC = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
+LISTS = ("models", "languages", "topics", "countries")
 
 UNKNOWN = (
     "Texts of this run were imported, not generated here: what their files do not say (seed, decoding settings, "
@@ -78,3 +96,108 @@ def read_imported(run: RunFolder, *, unfinished: bool = False) -> ImportedTexts:
             for row in rows[IMPORTED_PROMPTS]
         ],
     )
+
+
+def name_of(file: Path) -> str:
+    """The name of the experiment of a file that is not there yet."""
+    return _NAME.sub("-", file.stem).strip("-._") or "imported"
+
+
+def catalog_of(file: Path, named: Path | None = None) -> Path | None:
+    """The folder of the user's own catalogue: by the experiment file, else the named one, else by its usual name.
+
+    Raises `ExperimentError` where the file names another one than `named`.
+    """
+    if file.exists():
+        experiment = read_experiment(file)
+        if not experiment.imported:
+            what = "generates its texts: imported ones need an experiment of their own"
+            raise ExperimentError(what, where=file, remedy="Name another file with --as.")
+        folder = None if experiment.catalog is None else file.parent / experiment.catalog
+        if named is not None and (folder is None or folder.resolve() != named.resolve()):
+            what = f"--catalog {named}: the experiment has {'none' if folder is None else experiment.catalog}"
+            raise ExperimentError(what, where=file, remedy=f'Write catalog = "{named}" into it, relative to it.')
+        return folder
+    if named is not None:
+        return named
+    usual = file.with_name(f"{name_of(file)}-catalog")
+    return usual if usual.is_dir() else None
+
+
+def add_topics(file: Path, alike: Mapping[str, str], found: Path | None) -> Path:
+    """Writes a topic for each label into the catalogue that was found, or a new one, with the kinds of a known one."""
+    folder = found or file.with_name(f"{name_of(file)}-catalog")
+    if found is None and file.exists():
+        remedy = f'Write catalog = "{folder.name}" into it, make the folder {folder.name}/topics, and import again.'
+        raise ExperimentError("names no catalogue for --like to write to", where=file, remedy=remedy)
+    known = read_catalog(found)
+    for label, like in alike.items():
+        topic = known.topic(like)
+        if not _TOPIC.fullmatch(label):
+            what = f"--like {label!r} is no code of a topic"
+            raise ExperimentError(what, remedy="Small letters, digits, - and _ alone; rename it in the file first.")
+        source = folder / "topics" / f"{topic.code}.toml"
+        text = (source if source.exists() else BUILT_IN / "topics" / f"{topic.code}.toml").read_text(encoding="utf-8")
+        text = re.sub(r"^code = .*$", f"code = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
+        text = re.sub(r"^name = .*$", f"name = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
+        target = folder / "topics" / f"{label}.toml"
+        if label in known.topics and not target.exists():
+            raise ExperimentError(f"--like {label}={like}: there is a topic {label!r} already", remedy="Leave it out.")
+        with store_faults(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                target.write_text(text, encoding="utf-8")
+    return folder
+
+
+def write_lists(
+    file: Path,
+    found: Mapping[str, Sequence[str]],
+    catalog: Path | None,
+    gone: Mapping[str, Sequence[str]],
+    *,
+    extractor: str = GAZETTEER,
+    links: str = "snapshot",
+) -> list[str]:
+    """Writes what was found into the experiment file: a new one, or its lists, without what is gone since the last
+    import. Returns what it added, a word each.
+
+    A new file takes its mentions from `extractor`, and its links from `links`.
+
+    Raises `ExperimentError` where a list of a file that people changed does not stand on one line.
+    """
+    if not file.exists():
+        values = {key: json.dumps(list(found[key]), ensure_ascii=False) for key in LISTS}
+        beside = None if catalog is None else os.path.relpath(catalog, file.parent)
+        folder = "" if beside is None else f"catalog = {json.dumps(beside)}\n"
+        template = Template(TEMPLATE.read_text(encoding="utf-8"))
+        with replacing(file) as temporary:
+            temporary.write_text(
+                template.substitute(
+                    values,
+                    name=json.dumps(name_of(file)),
+                    catalog=folder,
+                    extractor=json.dumps(extractor),
+                    links=json.dumps(links),
+                ),
+                encoding="utf-8",
+            )
+        return []
+    experiment, text = read_experiment(file), file.read_text(encoding="utf-8")
+    added: list[str] = []
+    for key in LISTS:
+        before: tuple[str, ...] = getattr(experiment, key)
+        new = [value for value in found[key] if value not in before]
+        kept = [value for value in before if value not in gone.get(key, ())]
+        if not new and len(kept) == len(before):
+            continue
+        line = f"{key} = {json.dumps([*kept, *new], ensure_ascii=False)}"
+        there = list(re.finditer(rf"^{key}\s*=\s*\[[^\]\n]*\]", text, flags=re.MULTILINE))
+        if len(there) != 1:
+            raise ExperimentError(f"{key} lacks {', '.join(new)}", where=file, remedy=f"Write {line}, and go on.")
+        text = text[: there[0].start()] + line + text[there[0].end() :]
+        added += new
+    if text != file.read_text(encoding="utf-8"):
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return added

@@ -1,4 +1,7 @@
-"""Estimate an experiment's remaining tokens, money and hours."""
+"""What `plan` tells: the tokens, money and hours that are left, and what `run` would meet.
+
+The latter are keys that are not set, prices without a model, and what models cannot do.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,22 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.database import connect
+from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state
+from polyculture.experiment.file import Experiment
+from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
+from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
-from polyculture.running.extraction import ExtractionStage
-from polyculture.running.instrument_calls import InstrumentCall
-from polyculture.running.known_samples import samples_left
+from polyculture.running.extraction import ExtractionStage, samples_left
+from polyculture.running.instrument_calls import InstrumentCall, PartCall
 from polyculture.running.studies import calls_of_run
 
 _MEANS = """
@@ -228,3 +234,40 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
     with connect() as connection:
         fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted_now})
         return connection.sql(query).fetchall()
+
+
+def not_ready(experiment: Experiment) -> Iterator[str]:
+    """A line for each: the plan stands, and a run will refuse, or bill at no price. Asks no service."""
+    asked = [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
+    for model in asked:
+        spec = experiment.model_spec(model)
+        kind = find_kind(spec)
+        try:
+            kind.places(spec, read_options(kind.options, spec))
+        except EngineError as fault:
+            yield f"run will refuse: {fault}"
+    for name in experiment.prices:
+        if name not in asked:
+            yield f"[prices] names {name}, which the experiment does not ask. {did_you_mean(name, asked)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """What a model cannot do of a command, for one reason."""
+
+    command: str
+    model: str
+    parts: tuple[str, ...]  # of a command that asks several; else none
+    reason: str
+    remedy: str
+
+
+def unsupported(workspace: Workspace) -> list[Unsupported]:
+    """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for asked in calls_of_run(workspace):
+        command, part = (asked.suite.command, asked.part.name) if isinstance(asked, PartCall) else (asked.command, "")
+        for model, fault in asked.unable():
+            key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
+            found.setdefault(key, []).extend([part] if part else [])
+    return [Unsupported(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]

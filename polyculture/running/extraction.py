@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.faults import RetryFailed
+from polyculture.cache.parquet import largest
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
+from polyculture.cache.shards import JobShards, part_files, value_of
+from polyculture.cache.worker import left
 from polyculture.experiment.sections import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
+from polyculture.generate.step import SamplingStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +163,6 @@ class ExtractionStage:
     def _shared_of(self, job: Job) -> int:
         from polyculture.cache.answers import sibling_parts
         from polyculture.cache.worker import work_state
-        from polyculture.running.known_samples import known_step
 
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):
@@ -200,3 +205,30 @@ class ExtractionStage:
             return Gazetteer(names_of(topic)[language], catalog.topic(topic), language, self.snapshot.identity)
 
         return lambda job, _models: extractor(job.topic, job.language)
+
+
+def known_step(workspace: Workspace, job: Job) -> SamplingStep:
+    """Samples a job as far as this run or one beside it holds any: no later sample is done or can be taken over.
+
+    So what is left is counted in a time that hangs on what is stored, not on how many samples are asked for.
+    """
+    sampling = workspace.sampling
+    return workspace.sampling_step([job], replace(sampling, n=min(sampling.n, _known(workspace, job))))
+
+
+def samples_left(workspace: Workspace, job: Job, retry: RetryFailed | None = None) -> int:
+    """The samples of a job that would be asked now. Final failures that `retry` names are asked again."""
+    step = known_step(workspace, job)
+    (work,) = step.works()
+    whole = len(workspace.prompts_of(job)) * workspace.sampling.n
+    return whole - work.size + left(workspace.run, step, work, retry)
+
+
+def _known(workspace: Workspace, job: Job) -> int:
+    """One more than the highest number of a stored sample of a job; 0 where there is none."""
+    run, column = workspace.run, "sample"
+    own = part_files(run.shards(RESPONSES.name, job))
+    parts = [*own, *(part for _, part in sibling_parts(run, job, RESPONSES))]
+    journal = JobShards(run, job, [RESPONSES]).read_journal()
+    waiting = (int(value_of(row, column)) for record in journal for row in record.get(RESPONSES.name, ()))
+    return 1 + max([*(largest(part, column) for part in parts), *waiting], default=-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
@@ -12,6 +13,10 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import current_store
 from polyculture.running.layout import layout_of
 
+if TYPE_CHECKING:
+    import duckdb
+
+REASONS = read_sql(Path(__file__).parent, "frequent_reasons")
 MOST = 3  # reasons that are named
 _SHOWN = 80  # characters of each in a line
 
@@ -30,15 +35,9 @@ class FrequentReason:
         return f"{self.rows} x {reason} ({self.stage})"
 
 
-def frequent_reasons(run: RunFolder, most: int = MOST) -> list[FrequentReason]:
-    """The most frequent reasons, over all that the run asks now. Writes nothing."""
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
-        return []
-    query = read_sql(Path(__file__).parent, "frequent_reasons")
-    with current_store(run, manifest, layout_of(run), asked=query) as store:
-        rows = store.execute(query, {"most": most}).fetchall()
-    return [FrequentReason(*row) for row in rows]
+def frequent_reasons(store: duckdb.DuckDBPyConnection) -> tuple[FrequentReason, ...]:
+    """The most frequent reasons in a store that can answer `REASONS`."""
+    return tuple(FrequentReason(*row) for row in store.execute(REASONS, {"most": MOST}).fetchall())
 
 
 def failures_query(experiment: Path) -> str:
@@ -48,5 +47,9 @@ def failures_query(experiment: Path) -> str:
 
 def reasons_line(run: RunFolder, experiment: Path) -> str:
     """The most frequent reasons and the command that lists all, for the end of a line; empty where nothing failed."""
-    found = frequent_reasons(run)
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        return ""
+    with current_store(run, manifest, layout_of(run), asked=REASONS) as store:
+        found = frequent_reasons(store)
     return f"most frequent reasons: {', '.join(map(str, found))}; all: {failures_query(experiment)}" if found else ""

@@ -15,8 +15,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.imported import read_imported
-from polyculture.experiment.imported_file import add_topics, catalog_of, name_of, write_lists
+from polyculture.experiment.imported import add_topics, catalog_of, name_of, read_imported, write_lists
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.workspace import open_workspace

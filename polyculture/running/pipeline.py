@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
+
+import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.layout import MAIN
@@ -14,16 +16,25 @@ from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import current_store
+from polyculture.cache.worker import left
 from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
-from polyculture.experiment.stale_rows import costly_rows
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.steps import StepRunner
+
+# The extracted responses that none of the given extractors has processed.
+UNREAD = """
+SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
+    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
+        AND list_contains($extractors, s.extractor_id))
+"""
+# By model: how many texts the last run has. Failures are lost to nobody.
+ANSWERED = "SELECT model, count(*) FROM responses WHERE status = 'ok' GROUP BY model"
 
 VERSIONS = """
 SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
@@ -186,3 +197,35 @@ def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
     complete = manifest.model_copy(update={"model_versions": versions})
     workspace.write(complete)
     return complete
+
+
+def costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
+    """By stage, the number of the last run's rows that a model would have to make again under `now`.
+
+    Rows on disk from an earlier run with these settings are reused.
+    """
+    before = workspace.before
+    if before is None:
+        return {}
+    with current_store(workspace.run, before) as store:
+        was = _requests(store.table("wanted_responses").to_arrow_table())
+        answered = dict(store.sql(ANSWERED).fetchall())
+        unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))
+    is_now = _requests(workspace.wanted(now))
+    otherwise = {model for model, prompt in is_now.keys() & was.keys() if is_now[model, prompt] != was[model, prompt]}
+    stale = [model for model in answered if workspace.reworded or model in otherwise]
+    responses = sum(min(answered[model], _unasked(workspace, before, model)) for model in stale)
+    by_model = ":" in workspace.experiment.extract.with_  # the new extractor decides whether it costs anything
+    return {"generate": responses, "extract": unread if by_model else 0}
+
+
+def _requests(wanted: pa.Table) -> dict[tuple[str, str], str]:
+    """The request that each model is sent for each prompt."""
+    return {(row["model"], row["prompt_id"]): row["request_id"] for row in wanted.to_pylist()}
+
+
+def _unasked(workspace: Workspace, before: Manifest, model: str) -> int:
+    """The number of samples of a model's last jobs without a stored answer under the present settings."""
+    sampling = replace(workspace.sampling, n=min(workspace.sampling.n, before.n))
+    step = workspace.sampling_step([job for job in workspace.jobs if job.model == model], sampling)
+    return sum(left(workspace.run, step, work) for work in step.works())

@@ -19,6 +19,8 @@ from polyculture.cache.store import current_store
 from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.failures import REASONS, FrequentReason, frequent_reasons
+from polyculture.running.layout import layout_of
 from polyculture.running.studies import calls_of_run
 
 DATA = Path(__file__).parent
@@ -55,6 +57,7 @@ class RunStatus:
     surfaces_linked: int
     surfaces_left: int
     reported: bool
+    reasons: tuple[FrequentReason, ...] = ()  # why answers are missing
 
     def of(self, job: Job) -> Mapping[str, JobStatus]:
         """A job's status by stage."""
@@ -70,9 +73,9 @@ Counts = Mapping[tuple[str, Job], Counter[str]]
 
 def run_status(workspace: Workspace) -> RunStatus:
     """How far the experiment's run is, before its first run and while others write, too."""
-    counts, linked, unlinked = _count(workspace)
+    counts, linked, unlinked, reasons = _read(workspace)
     jobs = (*_job_statuses(workspace, counts), *_of_instruments(workspace))
-    return RunStatus(jobs, linked, unlinked, workspace.run.report.exists())
+    return RunStatus(jobs, linked, unlinked, workspace.run.report.exists(), reasons)
 
 
 def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
@@ -104,16 +107,17 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
             yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.retry_transient), running)
 
 
-def _count(workspace: Workspace) -> tuple[Counts, int, int]:
-    if workspace.before is None:
-        return {}, 0, 0
+def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason, ...]]:
+    run, before = workspace.run, workspace.before
+    if before is None:
+        return {}, 0, 0, ()
     of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
-    with current_store(workspace.run, workspace.before, asked=of_jobs + of_links) as connection:
-        rows = connection.sql(of_jobs).fetchall()
-        linked, unlinked = connection.sql(of_links).fetchall()[0]
+    with current_store(run, before, layout_of(run), asked=of_jobs + of_links + REASONS) as store:
+        rows, reasons = store.sql(of_jobs).fetchall(), frequent_reasons(store)
+        linked, unlinked = store.sql(of_links).fetchall()[0]
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, retryable=retryable)
               for stage, *job, done, failed, retryable in rows}  # fmt: skip
-    return counts, linked, unlinked
+    return counts, linked, unlinked, reasons
 
 
 def _in_journal(run: RunFolder, job: Job, table: Table[Any]) -> Counter[str]:

@@ -11,7 +11,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cli.data_sets import total_rows
+from polyculture.cli.data import total_rows
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit

@@ -17,7 +17,7 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
-from polyculture.cli.human_audit import import_sheets
+from polyculture.cli.audit import import_sheets
 from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores, share_limits
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.manifest import Manifest
-from polyculture.cli.fail_if import decisions_of
+from polyculture.cli.comparison import decisions_of
 from polyculture.metrics.comparison.compare import METRICS, ComparisonRow
 from polyculture.metrics.comparison.conditions import (
     Condition,

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.errors import StoreError
-from polyculture.cli.compare import BlockKind
 from polyculture.metrics.comparison.blocks import Blocks
 from polyculture.metrics.comparison.compare import NATIVE, ComparisonRow, Sides, compare, lay_out_native, pairs_of
 
@@ -207,7 +206,3 @@ def test_a_block_counts_once_however_many_pairs_it_has() -> None:
         [row] = compare(store, Sides("model", "one", "two"), (), ["granularity"])
     assert row.effect
     assert (row.effect.a, row.effect.difference, row.effect.pairs, row.effect.blocks) == (0.5, 0.5, 4, 2)
-
-
-def test_the_command_takes_every_kind_of_block() -> None:
-    assert [sampled.value for sampled in BlockKind] == [blocks.value for blocks in Blocks]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import UserError
-from polyculture.cluster.authentication import choose_authentication
+from polyculture.cluster.connection import choose_authentication
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, write_experiment
 from tests.servers import StubServer
