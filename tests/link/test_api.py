@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from tests.wikidata_server import (
     UNAVAILABLE,
     Fault,
     WikidataServer,
+    moved_to,
     reset,
     slow,
     truncated,
@@ -260,3 +262,16 @@ def test_an_invalid_token_is_refused_at_the_first_request(
         client.entities(["Q5"], ["en"])
     assert "s3cr" not in str(error.value)
     assert not server.requests
+
+
+def test_a_redirect_is_followed_without_the_token(
+    server: WikidataServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_TOKEN", "s3cr3t.t0ken")
+    with WikidataServer([]) as elsewhere, ApiClient(settings(server, token_env="MY_TOKEN")) as client:
+        server.faults = [moved_to(elsewhere.url)]
+        assert client.entities(["Q5"], ["en"]) == {"Q5": None}
+        assert server.headers[0]["Authorization"] == "Bearer s3cr3t.t0ken"
+        assert "Authorization" not in elsewhere.headers[0]
+        assert "s3cr3t" not in caplog.text + repr(client.settings)
