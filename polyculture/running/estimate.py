@@ -43,6 +43,11 @@ SEMI JOIN wanted_extractions AS w ON e.request_id = w.request_id AND e.extractor
 WHERE e.status = 'ok'
 GROUP BY extractor_model
 """
+# Equal texts of a job are asked about once.
+_DISTINCT = """
+SELECT count(DISTINCT (model, language, topic, text)) / count(*) FROM responses
+WHERE status = 'ok' HAVING count(*) > 0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,10 @@ def _sampling(
 
 
 def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> StageEstimate:
-    """Every response is read once behind the instructions; until it is measured, as much is written as was read."""
+    """Every distinct text is read once behind the instructions; until it is measured, as much is written as was read.
+
+    Texts that are still to come are taken to repeat as those of the run do; `most` takes all for distinct.
+    """
     from polyculture.extract.llm import MAX_TOKENS
 
     experiment = workspace.experiment
@@ -173,7 +181,8 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     each_read, each_written = _extraction_tokens(workspace, means)
     total = sum(map(workspace.extracted_of, workspace.jobs))
     left = max(total - _extracted(workspace, model) - ExtractionStage(workspace).shared(), 0)
-    read, written = left * each_read, left * each_written
+    [(distinct,)] = _rows(workspace, _DISTINCT) or [(1.0,)]
+    read, written = left * distinct * each_read, left * distinct * each_written
     return StageEstimate(
         stage="extract",
         model=model,

@@ -200,7 +200,7 @@ def test_nothing_of_a_failed_response_counts(tmp_path: Path) -> None:
     failed = [row for row in stored(run, "extractions", extractor.extractor_id) if row["status"] == "failed"]
     assert [(row["response_id"], row["mentions"], row["attempts"]) for row in failed] == [("r00002", 0, 3)]
     assert failed[0]["raw"] == good("", 0)[:20]
-    assert "no JSON" in failed[0]["error"]
+    assert "no list of mentions" in failed[0]["error"]
     mentions = stored(run, "mentions", extractor.extractor_id)
     assert {row["response_id"] for row in mentions} == {"r00000", "r00001", "r00003"}
     flagged = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -96,6 +97,18 @@ def test_the_rest_is_counted_and_priced(tmp_path: Path) -> None:
     extraction = estimate(ready, "extract")
     assert (extraction.responses, extraction.left) == (1000, 1000)
     assert extraction.prompt_tokens > 1000 * 100  # the instructions, each time
+
+
+def test_texts_that_repeat_are_extracted_once_in_the_estimate(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 2}
+    same = {"choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}], "usage": usage}
+    with StubServer(behaviour=lambda *_: Reply(body=json.dumps(same).encode())) as server:
+        ready = workspace(tmp_path, server.url)
+        every = estimate(ready, "extract")
+        assert polyculture("generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
+    repeated = estimate(ready, "extract")
+    assert (repeated.left, repeated.most) == (every.left, every.most)
+    assert repeated.prompt_tokens < every.prompt_tokens / 100
 
 
 def test_a_million_samples_are_planned_at_once_whatever_is_stored(tmp_path: Path) -> None:
