@@ -9,6 +9,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from polyculture.cache.errors import EngineError
 
@@ -50,6 +52,15 @@ def environment_faults() -> Iterator[None]:
             named = [f"{name}={os.environ[name]}" for name in named]
         what = f"the environment's {', '.join(named)}: {' '.join(str(fault).split()) or type(fault).__name__}"
         raise EngineError(what, remedy="Correct the variable, or unset it.") from fault
+
+
+def proxy_variable(url: str) -> str | None:
+    """The environment's variable by which calls to an address go through a proxy; None where they do not."""
+    parts = urlsplit(url)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    names = (name for plain in (f"{parts.scheme}_proxy", "all_proxy") for name in (plain, plain.upper()))
+    return next((name for name in names if os.environ.get(name)), None)
 
 
 async def bounded(chunks: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The encoding of a text file: UTF-8, UTF-16 or Windows-1252, decided on the whole file, or refused.
+"""The encoding of a text file: UTF-8, UTF-16, UTF-32 or Windows-1252, decided on the whole file, or refused.
 
 Nearly all bytes are some letter of Windows-1252. Another encoding of one byte a letter (Mac Roman, DOS, the Windows
 encodings of Polish, Turkish or Russian) would enter as wrong letters without an error. So it counts only where all that
@@ -13,10 +13,12 @@ from pathlib import Path
 
 from polyculture.cache.errors import UserError
 
-UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
-NAMES = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", WINDOWS: "Windows-1252"}
+UTF_8, WINDOWS = "utf-8", "cp1252"
+NAMES = {f"utf-{bits}{order}": f"UTF-{bits}" for bits in (16, 32) for order in ("", "-le", "-be")}
+NAMES |= {WINDOWS: "Windows-1252"}
 _CHUNK = 2**20
-_MARKS = {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: UTF_16, codecs.BOM_UTF16_BE: UTF_16}
+_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # before UTF-16's: one begins with the other
+_MARKS |= {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ€£§°·ªº©®™¿¡«»‹›„“”‚‘’…–—•½¼´\xa0\xad")
 _WITHIN = re.compile("[A-Za-z][„‚“”…†‡ˆ‰›‹™•€£§°©®¿¡«»¼½][a-z]")  # marks that no word has inside
 _MOST_FOREIGN = 0.3  # of letters beyond ASCII: Cyrillic or Greek in another encoding has nearly all
@@ -25,7 +27,7 @@ _MOST_FOREIGN = 0.3  # of letters beyond ASCII: Cyrillic or Greek in another enc
 def encoding_of(path: Path) -> str:
     """The encoding of a file. Broken UTF-8 is UTF-8: its rows are refused one by one.
 
-    Raises `UserError` where it is none of the three.
+    Raises `UserError` where it is none of these.
     """
     decoder, row = codecs.getincrementaldecoder("utf-8")(), 1
     with path.open("rb") as file:
@@ -34,7 +36,9 @@ def encoding_of(path: Path) -> str:
         if marked is not None:
             return marked
         if first.count(0) > len(first) // 10:
-            return "utf-16-le" if first[1:400:2].count(0) >= first[0:400:2].count(0) else "utf-16-be"
+            bytes_each = 4 if first.count(0) > len(first) // 2 else 2
+            little = first[bytes_each - 1 : 400 : bytes_each].count(0) >= first[0:400:bytes_each].count(0)
+            return f"utf-{8 * bytes_each}-{'le' if little else 'be'}"
         chunk = first
         while chunk:
             try:

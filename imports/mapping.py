@@ -161,7 +161,8 @@ def _check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) 
         if column.startswith("=") or any(record.has(column) for record in records):
             continue
         head = next((record for record in records if record.has(re.split(r"[.\[|]", column)[0])), records[0])
-        near = did_you_mean(column, list(map(str, head.values))) if len(head.values) < 100 else ""
+        there = [str(name) for name in head.values if not str(name).startswith(("@", " "))]
+        near = did_you_mean(column, there) if len(there) < 100 else ""
         remedy = near if near.startswith("Did") else "See docs/importing.md for paths."
         option = name if name == PARTS else f"--{name.replace('_', '-')}"
         raise UserError(f"{option} {column}: {missing(head.values, column)}", where=path, remedy=remedy)

@@ -98,8 +98,8 @@ def missing(values: Any, path: str) -> str | None:
 
 
 def names(keys: Iterable[Any]) -> str:
-    """The first keys in a line."""
-    every = [str(key) for key in keys]
+    """The first keys in a line, without those that are ours: `@`, and what begins with a space."""
+    every = [str(key) for key in keys if not str(key).startswith(("@", " "))]
     more = f", and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
     return f"{', '.join(shown(key) for key in every[:_NAMED])}{more}"
 

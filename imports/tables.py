@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Recor
 _SEPARATORS = "\t;,|"
 _SEP = re.compile('"?sep=(.)"?')
 _BATCH_CELLS = 200_000
+TITLE = "is a title above the header"
+_LOOKED_AT = 5  # lines below what may be a title
+_LONGEST_NAME = 60  # characters of a column's name below a title
 
 
 def read_separated(path: Path, encoding: str) -> Rows:
@@ -26,11 +30,15 @@ def read_separated(path: Path, encoding: str) -> Rows:
     with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
         first = file.readline(LONGEST_LINE)
         told = _SEP.fullmatch(first.strip("\ufeff\r\n"))  # as a spreadsheet writes it for itself
-        separator = told[1] if told else max(_SEPARATORS, key=first.count)
-        if told is None:
-            file.seek(0)
+        below = _below_title(first, [file.readline(LONGEST_LINE) for _ in range(_LOOKED_AT)])
+        separator = told[1] if told else below or max(_SEPARATORS, key=first.count)
+        file.seek(0)
         rows = csv.reader(file, delimiter=separator, strict=True)
-        header = _header(next(rows, []), path)
+        if told or below:
+            next(rows)
+        if below and not told:
+            yield BadRow("1", TITLE, shown(first), lost=False)
+        header = _header(next((cells for cells in rows if cells), []), path)
         while True:
             try:
                 cells = next(rows, None)
@@ -63,23 +71,23 @@ def _rows_of_sheets(path: Path) -> Rows:
     with open_workbook(path) as book:
         header: list[str] | None = None
         for name in book.sheet_names:
-            rows = (list(map(_cell, row)) for row in book.get_sheet_by_name(name).iter_rows())
-            number, columns = 0, list[str]()
-            for number, cells in enumerate(rows, 1):  # noqa: B007
-                if any(cells):
-                    columns = cells
-                    break
-            if not columns:
+            cells_of = (list(map(_cell, row)) for row in book.get_sheet_by_name(name).iter_rows())
+            rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
+            number, cells = next(rows, (0, list[str]()))
+            if not cells:
                 continue
-            columns = _header(columns, path)
+            second = next(rows, None)
+            if second is not None and len(list(filter(None, cells))) == 1 and _names_columns(second[1]):
+                yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(cells)), lost=False)
+                (number, cells), second = second, None
+            columns = _header(cells, path)
             if header is None:
                 header = columns
             elif columns != header:
                 yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {book.sheet_names[0]}")
                 continue
-            for line, cells in enumerate(rows, number + 1):
-                if any(cells):
-                    yield _row(f"{name}!{line}", header, cells)
+            for line, cells in chain([] if second is None else [second], rows):
+                yield _row(f"{name}!{line}", header, cells)
         if header is None:
             raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
 
@@ -100,6 +108,24 @@ def read_parquet(path: Path) -> Rows:
     except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
         where = f"is no Parquet file that can be read, after row {number}: {shown(fault)}"
         raise UserError(where, where=path, remedy="Get the file again.") from fault
+
+
+def _below_title(first: str, lines: Sequence[str]) -> str | None:
+    """The separator of a table below a title, which is one cell of several words; None where there is no title."""
+    separator = max(_SEPARATORS, key="".join(lines).count)
+    try:
+        rows = csv.reader([first, *lines], delimiter=separator)
+        title, *table = (list(filter(None, cells)) for cells in rows if any(cells))
+    except (ValueError, csv.Error):
+        return None
+    is_table = len(table) > 1 and _names_columns(table[0]) and all(1 < len(row) <= len(table[0]) for row in table)
+    return separator if len(title) == 1 and " " in title[0].strip() and is_table else None
+
+
+def _names_columns(cells: Sequence[str]) -> bool:
+    """Whether cells are names of several columns, rather than a text and what is said of it."""
+    names = list(filter(None, cells))
+    return len(names) > 1 and len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_NAME
 
 
 def _header(cells: list[str], path: Path) -> list[str]:

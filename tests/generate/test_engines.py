@@ -224,6 +224,19 @@ def test_a_host_that_does_not_exist_is_one_line() -> None:
         list(engine.sample([request()]))
 
 
+def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer() as server:
+        address = server.url.removesuffix("/v1")
+    monkeypatch.setenv("ALL_PROXY", address)
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with (
+        OpenAIEngine(ModelSpec("openai:stub", {"base_url": "http://192.0.2.1/v1", "max_retries": 0})) as engine,
+        pytest.raises(EngineError, match=r"the proxy of ALL_PROXY cannot be reached.*unset it"),
+    ):
+        list(engine.sample([request()]))
+
+
 def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_work() -> None:
     clock = Clock()
     with StubServer() as server:

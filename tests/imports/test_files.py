@@ -24,7 +24,9 @@ ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.
 CSV = "".join(f'"{text}";{language}\r\n' for text, language in ROWS)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"]
+)
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.json"])
 def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None:
     lines = [json.dumps(dict(zip(ROWS[0], row, strict=True)), ensure_ascii=False) for row in ROWS[1:]]
@@ -32,7 +34,7 @@ def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None
     (tmp_path / name).write_bytes(content.encode(encoding))
     rows = list(read_file(tmp_path / name))
     assert [(row.get("text"), row.get("language")) for row in rows if isinstance(row, Record)] == ROWS[1:]
-    name_of = {"cp1252": ["Windows-1252"], "utf-8": [], "utf-8-sig": []}.get(encoding, ["UTF-16"])
+    name_of = {"cp1252": ["Windows-1252"], "utf-8": [], "utf-8-sig": []}.get(encoding, [encoding[:6].upper()])
     assert find_source(tmp_path / name, None, None).encodings == name_of
 
 
@@ -130,6 +132,30 @@ def test_a_cell_far_out_is_one_line_and_no_abort(tmp_path: Path, cell: str, told
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert told in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv", "semicolons.csv"])
+def test_a_title_above_the_header_is_left_and_told(name: str, tmp_path: Path) -> None:
+    table = [["text", "lang", "topic"], ["Pizza, they say.", "en", "food"], ["Tacos.", "es", "food"]]
+    if name == "a.xlsx":
+        workbook(tmp_path / name, {"S": [["Answers of 2026"], *table]})
+    else:
+        mark = ";" if name[0] == "s" else ","
+        rows = [["Answers of 2026", *[""] * (2 if mark == ";" else 0)], [], *table]
+        text = "\n".join(mark.join(f'"{cell}"' if "," in cell else cell for cell in row) for row in rows)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    title, *rows = read_file(tmp_path / name)
+    assert isinstance(title, BadRow)
+    assert (title.value or "").startswith("Answers of 2026")
+    assert not title.lost
+    assert [row.get("text") for row in rows if isinstance(row, Record)] == ["Pizza, they say.", "Tacos."]
+
+
+def test_one_column_of_texts_has_no_title(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\nRice, beans\nFish, bread\n", encoding="utf-8")
+    assert [row.get("text") for row in read_file(tmp_path / "a.csv") if isinstance(row, Record)] == [
+        "Rice, beans", "Fish, bread"
+    ]  # fmt: skip
 
 
 def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

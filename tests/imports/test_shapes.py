@@ -330,3 +330,13 @@ def test_a_list_is_a_score_only_where_it_holds_a_number(tmp_path: Path) -> None:
     lines = [lm_eval_line(0, [["Pizza."]], "first"), lm_eval_line(1, [[[["Pasta."]]]], "first")]
     _, _, bad = read(write_lines(tmp_path / f"samples_food_{DATE}.jsonl", *lines))
     assert [row.lost for row in bad] == [True]
+
+
+def test_parts_of_a_column_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "a.jsonl", {"key": "en-food-1", "response": gemini_body("Pizza.")})
+    with pytest.raises(UserError) as fault:
+        read(file, parts="custom_id={language}-{topic}-{}")
+    assert "key" in str(fault.value)
+    assert "it has response" in str(fault.value) or "it has key" in str(fault.value)
+    assert " answer" not in str(fault.value).replace("no answer", "")
+    assert "@" not in str(fault.value)

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import openai
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.http_answers import proxy_variable
 from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
@@ -71,7 +72,8 @@ class ChatApi:
         self._address, _, query = without_password(self.options.base_url).partition("?")
         self._query: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
         self._headers = self._authorization()
-        self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
+        proxy = None if self.local else proxy_variable(self.options.base_url)
+        self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key, proxy)
 
     def asks(self, request: Request) -> Iterator[ChatCall]:
         """The calls for a request, one per seed."""

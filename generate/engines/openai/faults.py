@@ -54,9 +54,10 @@ class WebPageError(RequestError):
 class Server:
     """A server for error messages: address, model, and the key's environment variable, never the key."""
 
-    def __init__(self, url: str, model: str, key_remedy: str, key: str) -> None:
+    def __init__(self, url: str, model: str, key_remedy: str, key: str, proxy: str | None = None) -> None:
+        """`proxy` is the environment's variable by which calls go through one."""
         self.url, self.model, self.key_remedy = without_password(url), model, key_remedy
-        self._key = key
+        self._key, self._proxy = key, proxy
 
     def explain(self, error: openai.APIError) -> RequestError:
         """The fault of one request. Whether every request meets it, its other requests show."""
@@ -67,7 +68,10 @@ class Server:
         return RequestError(self.in_short(f"{type(error).__name__}: {error}"), kind=kind_of(message=_BROKE))
 
     def unreachable(self, reason: str) -> SystematicFaultError:
-        """No server listens at the address."""
+        """No server listens at the address, or no proxy before it: who would answer for a closed port behind it."""
+        if self._proxy is not None:
+            remedy = f"Is the proxy running? Correct {self._proxy}, or unset it, then run the same command again."
+            return SystematicFaultError(f"the proxy of {self._proxy} cannot be reached: {reason}", remedy=remedy)
         remedy = "Is the server running there? Start it, or correct base_url, then run the same command again."
         return SystematicFaultError(f"cannot be reached: {reason}", where=self.url, remedy=remedy)
 
