@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines import PATCHING, Decoding, Message, ModelSpec, Request, ScoreRequest, open_engine
+from polyculture.generate.engines.attending import AttentionRequest
 from polyculture.generate.engines.gguf import find_gguf
+from polyculture.generate.engines.patching import Inspection, Patch, StatesRequest
 from tests import tiny_models
 
 pytest.importorskip("transformers")
@@ -113,6 +115,25 @@ def test_a_broken_file_is_one_line_with_the_file_and_the_remedy(tmp_path: Path, 
     assert "\n" not in str(fault.value)
     assert "broken-model" in str(fault.value)
     assert fault.value.remedy
+
+
+def test_states_that_are_no_numbers_stop_like_logits(tmp_path: Path, whole: Path) -> None:
+    def broken(found: dict[str, Any]) -> None:
+        found["model.layers.0.mlp.down_proj.weight"][:] = float("inf")
+
+    folder = Path(shutil.copytree(whole, tmp_path / "broken-model"))
+    weights(broken)(folder)
+    message = (Message("user", "the soup"),)
+    with open_engine(ModelSpec(f"transformers:{folder}"), PATCHING) as engine:
+        inside: Any = engine
+        for read in (
+            inside.represent([ScoreRequest("a", "we ate ", ("soup",))], ["last"]),
+            inside.answer_states([StatesRequest("a", message, "hot")]),
+            inside.continue_patched(Inspection("the x", "x"), [Patch("a")]),
+            inside.attend([AttentionRequest("a", message, ((0, 3),))]),
+        ):
+            with pytest.raises(EngineError, match="no finite numbers"):
+                list(read)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])

@@ -21,6 +21,7 @@ from transformers import PreTrainedModel
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.patching import Span, Vector
+from polyculture.generate.engines.transformers.batches import need_finite
 from polyculture.generate.engines.transformers.loading import Loaded
 
 _AT_ONCE = 64  # prompts among which those of equal length are read together
@@ -107,6 +108,7 @@ class AttentionReader:
             at = {place: number for number, place in enumerate(flat)}
             parts = [[at[place] for place in span] for span in prompt.places]
             weights = torch.stack([_at_places(layer.weights[row].float().mean(0), flat, length) for layer in layers])
+            need_finite(weights, self._loaded.version, "attention weights")
             lengths = None
             if norms:
                 rows = [self._norms(number, layer, row, flat, length) for number, layer in enumerate(layers)]

@@ -121,11 +121,11 @@ class TransformersEngine:
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         """Yields what the model writes behind each text, given with an id, up to its line's end."""
-        from polyculture.generate.engines.transformers.patched import line_breaks, stop_tokens, tokens_of
+        from polyculture.generate.engines.transformers.patched import tokens_of
         from polyculture.generate.engines.transformers.texts import TextWriter
 
         self._check_causal()
-        writer = TextWriter(self._loaded, stop_tokens(self._loaded), line_breaks(self._loaded))
+        writer = TextWriter(self._loaded)
         read = ((name, tokens_of(self._loaded, text, bos=self.options.bos)[0]) for name, text in texts)
         with self._within_memory("batch_patches"):
             yield from writer.write(read, max_tokens, self.options.batch_patches)

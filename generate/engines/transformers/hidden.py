@@ -9,6 +9,7 @@ import torch
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Represented
+from polyculture.generate.engines.transformers.batches import batches, need_finite, padded
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
@@ -17,40 +18,23 @@ def represent(
     loaded: Loaded, texts: Sequence[Text], layers: Sequence[str], most: int, model: str
 ) -> Iterator[Represented]:
     """The hidden states of each text's continuation, averaged over its tokens; a pass has at most `most` tokens."""
-    for batch in _batches(texts, most):
+    for batch in batches(sorted(texts, key=_length), most, _length):
         states = _states(loaded, batch)
         numbers = [_layer(name, len(states) - 1, model) for name in layers]
         for row, text in enumerate(batch):
             place = slice(text.pair.start, text.pair.end)
-            vectors = tuple(tuple(states[number][row, place].float().mean(dim=0).tolist()) for number in numbers)
+            means = torch.stack([states[number][row, place].float().mean(dim=0) for number in numbers])
+            need_finite(means, loaded.version, "hidden states")
+            vectors = tuple(map(tuple, means.tolist()))
             yield Represented(text.request_id, text.pair.index, tuple(numbers), vectors, None, loaded.version)
 
 
 @torch.inference_mode()
 def _states(loaded: Loaded, batch: Sequence[Text]) -> Sequence[torch.Tensor]:
     """Hidden states [texts, tokens, width] for each layer; no token of a shorter text attends to its padding."""
-    longest = max(len(text.pair.ids) for text in batch)
-    fed = torch.full((len(batch), longest), loaded.tokenizer.pad_token_id or 0)
-    read = torch.zeros_like(fed)
-    for row, text in enumerate(batch):
-        fed[row, : len(text.pair.ids)] = torch.tensor(text.pair.ids)
-        read[row, : len(text.pair.ids)] = 1
+    fed, read = padded([text.pair.ids for text in batch], loaded.model.device, loaded.tokenizer.pad_token_id or 0)
     body: Any = loaded.model.base_model
-    device = loaded.model.device
-    output = body(input_ids=fed.to(device), attention_mask=read.to(device), output_hidden_states=True)
-    return list(output.hidden_states)
-
-
-def _batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
-    """Texts of similar length, as many as fit the tokens of a pass when padded."""
-    batch: list[Text] = []
-    for text in sorted(texts, key=lambda text: len(text.pair.ids)):
-        if batch and (len(batch) + 1) * len(text.pair.ids) > most:
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
+    return list(body(input_ids=fed, attention_mask=read, output_hidden_states=True).hidden_states)
 
 
 def _layer(name: str, last: int, model: str) -> int:
@@ -60,3 +44,7 @@ def _layer(name: str, last: int, model: str) -> int:
         remedy = f"Name 'first', 'middle', 'last', or a number from 0 to {last}."
         raise EngineError(f"has no layer {name!r}", where=model, remedy=remedy)
     return number
+
+
+def _length(text: Text) -> int:
+    return len(text.pair.ids)

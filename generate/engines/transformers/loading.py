@@ -62,11 +62,10 @@ def check_installed(spec: ModelSpec) -> None:
 
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     """Load a model. Raises `EngineError` where none exists, or none that this version of transformers can open."""
-    import torch
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     place = place_of(spec, options)
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    device = _device(options)
     config = _config(spec, place)
     masked = _is_masked(config, spec)
     kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
@@ -76,9 +75,21 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
         model = _model(spec, kind, place, device, arguments)
     else:
         model = _untrained(kind, config, options, device).to(device)
-    tokenizer = _fast_tokenizer(spec, place)
     drawn = "" if options.random_weights is None else f" random weights {options.random_weights}"
-    return Loaded(model, tokenizer, masked, f"{_version(place, config)}{drawn} {_short(model.dtype)} {device}")
+    return _loaded(spec, place, model, device, masked=masked, drawn=drawn)
+
+
+def _device(options: TransformersOptions) -> str:
+    import torch
+
+    return options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _loaded(
+    spec: ModelSpec, place: _Place, model: Any, device: str, *, masked: bool = False, drawn: str = ""
+) -> Loaded:
+    dtype = str(model.dtype).removeprefix("torch.")
+    return Loaded(model, _fast_tokenizer(spec, place), masked, f"{_version(place)}{drawn} {dtype} {device}")
 
 
 def _untrained(kind: Any, config: PretrainedConfig, options: TransformersOptions, device: str) -> Any:
@@ -98,11 +109,9 @@ def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: s
 
     Raises `EngineError` as `load` does, and for a model of another kind.
     """
-    import torch
     import transformers
 
-    place = place_of(spec, options)
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    place, device = place_of(spec, options), _device(options)
     config = _config(spec, place)
     if not any(name.endswith(architecture) for name in config.architectures or ()):
         what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
@@ -110,9 +119,7 @@ def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: s
         raise EngineError(what, where=spec.model, remedy=remedy)
     kind: Any = getattr(transformers, f"AutoModel{architecture}")
     model = _model(spec, kind, place, device, {"dtype": _dtype(options, device)})
-    tokenizer = _fast_tokenizer(spec, place)
-    version = f"{_version(place, config)} {_short(model.dtype)} {device}"
-    return Loaded(model.eval(), tokenizer, False, version)
+    return _loaded(spec, place, model.eval(), device)
 
 
 def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, labels: Sequence[str]) -> Loaded:
@@ -123,17 +130,14 @@ def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, 
     import torch
     import transformers
 
-    place = place_of(spec, options)
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    place, device = place_of(spec, options), _device(options)
     numbers = dict(enumerate(labels))
     names = {"num_labels": len(labels), "id2label": numbers, "label2id": {label: n for n, label in numbers.items()}}
     config = _config(spec, place, **names)
     kind: Any = getattr(transformers, f"AutoModel{architecture}")
     # In single precision: with fewer bits small steps of the optimiser would be rounded away.
     model = _model(spec, kind, place, device, {"config": config, "dtype": torch.float32}, new_head=True)
-    tokenizer = _fast_tokenizer(spec, place)
-    version = f"{_version(place, config)} {_short(model.dtype)} {device}"
-    return Loaded(model, tokenizer, False, version)
+    return _loaded(spec, place, model, device)
 
 
 def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
@@ -177,16 +181,12 @@ def _attention(options: TransformersOptions) -> dict[str, Any]:
     return {} if options.attention is None else {"attn_implementation": options.attention}
 
 
-def _short(dtype: object) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def _version(place: _Place, config: PretrainedConfig) -> str:
+def _version(place: _Place) -> str:
     if place.gguf is not None:
         return f"{place.gguf.name} sha256:{model_sha256(place.gguf)[:16]}"
-    commit = getattr(config, "_commit_hash", None)
-    if commit:
-        return f"{place.name}@{commit}"
+    if "revision" in place.arguments:  # of the hub, whose cache has a folder per commit
+        folder = _folder(place)
+        return f"{place.name}@{folder.name if folder.is_dir() else place.arguments['revision']}"
     return f"{Path(place.name).name} sha256:{model_sha256(Path(place.name))[:16]}"
 
 

@@ -14,6 +14,7 @@ from itertools import chain
 import torch
 from transformers import PreTrainedModel
 
+from polyculture.generate.engines.transformers.batches import batches, padded
 from polyculture.generate.engines.transformers.causal import most_tokens
 from polyculture.generate.engines.transformers.prefix_trie import Text
 from polyculture.generate.engines.transformers.tree import ScoredText, log_probabilities
@@ -38,7 +39,9 @@ class MaskedScorer:
             asked: dict[Masked, set[tuple[int, int]]] = {}
             for masked, place, token in chain.from_iterable(inputs):
                 asked.setdefault(masked, set()).add((place, token))
-            known = {key: value for batch in self._batches(asked) for key, value in self._run(batch, asked)}
+            longest_first = sorted(asked, key=len, reverse=True)
+            runs = (self._run(batch, asked) for batch in batches(longest_first, self._most, len))
+            known = dict(chain.from_iterable(runs))
             for text, wanted in zip(texts, inputs, strict=True):
                 yield ScoredText(text, tuple(known[each] for each in wanted))
 
@@ -51,26 +54,12 @@ class MaskedScorer:
             return [(filled, place, ids[place]) for place in places]
         return [((*ids[:place], self._mask, *ids[place + 1 :]), place, ids[place]) for place in places]
 
-    def _batches(self, inputs: Iterable[Masked]) -> Iterator[list[Masked]]:
-        """Inputs of similar length, as many as fit the tokens of a pass when padded."""
-        batch: list[Masked] = []
-        for masked in sorted(inputs, key=len, reverse=True):
-            if batch and (len(batch) + 1) * len(batch[0]) > self._most:
-                yield batch
-                batch = []
-            batch.append(masked)
-        if batch:
-            yield batch
-
     @torch.inference_mode()
     def _run(
         self, batch: Sequence[Masked], asked: dict[Masked, set[tuple[int, int]]]
     ) -> Iterator[tuple[tuple[Masked, int, int], float]]:
-        fed = torch.full((len(batch), len(batch[0])), self._padding)
-        for row, masked in enumerate(batch):
-            fed[row, : len(masked)] = torch.tensor(masked)
-        read = torch.tensor([[n < len(masked) for n in range(fed.shape[1])] for masked in batch]).long()
-        logits = self._model(input_ids=fed.to(self._model.device), attention_mask=read.to(self._model.device)).logits
+        fed, read = padded(batch, self._model.device, self._padding)
+        logits = self._model(input_ids=fed, attention_mask=read).logits
         for row, masked in enumerate(batch):
             wanted = sorted(asked[masked])
             places = sorted({place for place, _ in wanted})

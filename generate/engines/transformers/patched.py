@@ -19,6 +19,7 @@ from transformers import DynamicCache
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
+from polyculture.generate.engines.transformers.batches import need_finite, stop_tokens
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, layer_kinds
@@ -57,7 +58,7 @@ class PatchedWriter:
         if wrong:
             remedy = f"Its layers are 1 to {depth}."
             raise EngineError(f"has no layer {wrong[0]} to patch", where=self._name, remedy=remedy)
-        return _Writing(self._loaded.model, self._layers, self._ids, self._prefix, patches)
+        return _Writing(self._loaded, self._layers, self._ids, self._prefix, patches)
 
     def _continue(self, batch: Sequence[Patch]) -> list[Continuation]:
         writing, ends = self._begin(batch), ["length"] * len(batch)
@@ -108,13 +109,14 @@ class _Writing:
 
     def __init__(
         self,
-        model: Any,
+        loaded: Loaded,
         layers: Sequence[torch.nn.Module],
         prompt: Sequence[int],
         prefix: DynamicCache | None,
         patches: Sequence[Patch],
     ) -> None:
-        self._model, self._layers, self._prompt, self._patches = model, layers, prompt, patches
+        self._model, self._version = loaded.model, loaded.version
+        self._layers, self._prompt, self._patches = layers, prompt, patches
         self.written: list[list[int]] = [[] for _ in patches]
         self.rows = list(range(len(patches)))  # that are being written
         self._cache: Any = None
@@ -145,6 +147,7 @@ class _Writing:
                 input_ids=torch.tensor(fed, device=self._model.device), use_cache=bool(kept), logits_to_keep=1, **kept
             )
         logits: torch.Tensor = output.logits[:, -1]
+        need_finite(logits.amax(-1), self._version)
         return logits
 
     def _changes(self, place: int) -> Mapping[int, Change]:
@@ -156,12 +159,6 @@ class _Writing:
                 places.append(at)
                 states.append(state)
         return {layer: _replacing(places, np.stack(states), place) for layer, (places, states) in by_layer.items()}
-
-
-def stop_tokens(loaded: Loaded) -> set[int]:
-    """The tokens with which the model ends a text."""
-    stops = loaded.model.generation_config.eos_token_id if loaded.model.generation_config else None
-    return {*([stops] if isinstance(stops, int) else stops or []), loaded.tokenizer.eos_token_id} - {None}
 
 
 def line_breaks(loaded: Loaded) -> Callable[[int], bool]:

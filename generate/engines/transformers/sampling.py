@@ -24,6 +24,7 @@ from polyculture.generate.engines.base import Completion, Decoding, Message, Req
 from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
+from polyculture.generate.engines.transformers.batches import need_finite, padded, padding_of, stop_tokens
 from polyculture.generate.engines.transformers.loading import Loaded
 
 _TEMPLATE = "Download the model again, or write its template (chat_template.jinja, or tokenizer_config.json) anew."
@@ -49,14 +50,10 @@ class Sampler:
             raise EngineError("has no chat template: it is no chat model", where=loaded.version, remedy=remedy)
         self._loaded, self._batch_size, self._bare = loaded, batch_size, bare
         self._system = SystemPrompts(loaded.version, self._render)
-        model, tokenizer = loaded.model, loaded.tokenizer
-        stops = model.generation_config.eos_token_id if model.generation_config else None
-        self._stops = {*([stops] if isinstance(stops, int) else stops or []), tokenizer.eos_token_id} - {None}
-        padding = tokenizer.pad_token_id
-        self._padding = padding if padding is not None else next(iter(sorted(self._stops)), 0)
+        self._stops, self._padding = stop_tokens(loaded), padding_of(loaded)
         # The model's own generation defaults (penalties, temperatures) would change the requested settings.
         habits: Any = GenerationConfig
-        model.generation_config = habits(eos_token_id=sorted(self._stops), pad_token_id=self._padding)
+        loaded.model.generation_config = habits(eos_token_id=sorted(self._stops), pad_token_id=self._padding)
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields a completion per request and seed, in order."""
@@ -111,18 +108,16 @@ class Sampler:
     @torch.inference_mode()
     def _write(self, decoding: Decoding, asks: Sequence[_Ask]) -> list[list[int]]:
         model: Any = self._loaded.model
-        width = max(len(ask.prompt) for ask in asks)
-        fed = torch.tensor([[self._padding] * (width - len(ask.prompt)) + [*ask.prompt] for ask in asks])
-        read = torch.tensor([[0] * (width - len(ask.prompt)) + [1] * len(ask.prompt) for ask in asks])
+        fed, read = padded([ask.prompt for ask in asks], model.device, self._padding, left=True)
         with self._failing():
             written = model.generate(
-                input_ids=fed.to(model.device),
-                attention_mask=read.to(model.device),
+                input_ids=fed,
+                attention_mask=read,
                 max_new_tokens=decoding.max_tokens,
                 do_sample=False,  # the choice is made by the last of the processors
                 logits_processor=_processors(decoding, [ask.seed for ask in asks], self._loaded.version),
             )
-        rows: list[list[int]] = written[:, width:].tolist()
+        rows: list[list[int]] = written[:, fed.shape[1] :].tolist()
         return rows
 
     @contextmanager
@@ -174,10 +169,7 @@ class Finite(LogitsProcessor):
         self._version = version
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
-        if not bool(torch.isfinite(scores.amax(-1)).all()):
-            what = "computes logits that are no finite numbers: what it wrote would be chance"
-            remedy = 'Are its weights broken? Download it again; or set dtype = "float32" under [options.transformers].'
-            raise EngineError(what, where=self._version, remedy=remedy)
+        need_finite(scores.amax(-1), self._version)
         return scores
 
 

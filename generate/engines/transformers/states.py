@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from polyculture.generate.engines.patching import AnswerStates, Span, StatesRequest
+from polyculture.generate.engines.transformers.batches import batches, need_finite, padded
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 
@@ -42,7 +43,7 @@ class StateReader:
             answers = [self._answer(request, prompt(request)) for request in some]
             yield from (one for one in answers if isinstance(one, AnswerStates))
             whole = sorted((one for one in answers if isinstance(one, _Answer)), key=_length)
-            for batch in _padded(whole, self._most):
+            for batch in batches(whole, self._most, _length):
                 yield from self._states(batch)
 
     def _answer(self, request: StatesRequest, prompt: Sequence[int]) -> _Answer | AnswerStates:
@@ -59,43 +60,30 @@ class StateReader:
 
     @torch.inference_mode()
     def _states(self, batch: Sequence[_Answer]) -> Iterator[AnswerStates]:
-        device, longest = self._loaded.model.device, max(map(_length, batch))
-        fed, chosen = torch.zeros((len(batch), longest), dtype=torch.long), torch.zeros((len(batch), longest))
-        mask = torch.zeros_like(fed)
+        fed, mask = padded([answer.ids for answer in batch], self._loaded.model.device)
+        chosen = torch.zeros(fed.shape)
         for row, answer in enumerate(batch):
-            fed[row, : len(answer.ids)] = torch.tensor(answer.ids)
-            mask[row, : len(answer.ids)] = 1
             chosen[row, list(answer.places)] = 1.0
-        chosen = chosen.to(device)[:, None]
+        chosen = chosen.to(fed.device)[:, None]
         sums: dict[int, Any] = {}
 
         def summing(layer: int) -> Change:
             def see(state: torch.Tensor) -> None:
-                sums[layer] = (chosen @ state.float())[:, 0].cpu().numpy()
+                summed = (chosen @ state.float())[:, 0]
+                need_finite(summed, self._loaded.version, "hidden states")
+                sums[layer] = summed.cpu().numpy()
 
             return see
 
         numbers = range(1, len(self._layers) + 1)
         body: Any = self._loaded.model.base_model
         with hooked(self._layers, {number: summing(number) for number in numbers}):
-            body(input_ids=fed.to(device), attention_mask=mask.to(device), use_cache=False)
+            body(input_ids=fed, attention_mask=mask, use_cache=False)
         for row, answer in enumerate(batch):
             states = np.stack([sums[number][row] for number in numbers])
             yield AnswerStates(
                 answer.request.request_id, states, len(answer.places), answer.last_token, None, self._loaded.version
             )
-
-
-def _padded(answers: Sequence[_Answer], most: int) -> Iterator[list[_Answer]]:
-    """Answers, sorted by length, as many as fit `most` tokens when padded."""
-    batch: list[_Answer] = []
-    for answer in answers:
-        if batch and (len(batch) + 1) * _length(answer) > most:
-            yield batch
-            batch = []
-        batch.append(answer)
-    if batch:
-        yield batch
 
 
 def _length(answer: _Answer) -> int:

@@ -10,7 +10,9 @@ import torch
 from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
 from polyculture.generate.engines.patching import Continuation
+from polyculture.generate.engines.transformers.batches import padded, padding_of, stop_tokens
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.patched import line_breaks
 from polyculture.generate.engines.transformers.sampling import Finite
 
 Tokens = Sequence[int]
@@ -19,10 +21,8 @@ Tokens = Sequence[int]
 class TextWriter:
     """Continues texts, given as tokens, by one loaded causal model."""
 
-    def __init__(self, loaded: Loaded, stops: set[int], breaks: Callable[[int], bool]) -> None:
-        self._loaded, self._stops, self._breaks = loaded, stops, breaks
-        padding = loaded.tokenizer.pad_token_id
-        self._padding = padding if padding is not None else next(iter(sorted(stops)), 0)
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded, self._stops, self._breaks = loaded, stop_tokens(loaded), line_breaks(loaded)
 
     def write(self, texts: Iterable[tuple[str, Tokens]], most: int, rows: int) -> Iterator[Continuation]:
         """A continuation of at most `most` tokens per text, in order, `rows` at a time.
@@ -42,19 +42,21 @@ class TextWriter:
             return []
         model: Any = self._loaded.model
         habits: Any = GenerationConfig  # the model's own (penalties, temperatures) would change what is greedy
-        width = max(map(len, texts))
-        fed = torch.tensor([[self._padding] * (width - len(ids)) + [*ids] for ids in texts])
-        read = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in texts])
+        padding = padding_of(self._loaded)
+        fed, read = padded(texts, model.device, padding, left=True)
         written = model.generate(
-            input_ids=fed.to(model.device),
-            attention_mask=read.to(model.device),
+            input_ids=fed,
+            attention_mask=read,
             generation_config=habits(
-                eos_token_id=sorted(self._stops), pad_token_id=self._padding, max_new_tokens=most, do_sample=False
+                eos_token_id=sorted(self._stops),
+                pad_token_id=padding,
+                max_new_tokens=most,
+                do_sample=False,
             ),
             logits_processor=LogitsProcessorList([Finite(self._loaded.version)]),
             stopping_criteria=StoppingCriteriaList([_LineEnd(self._breaks)]),
         )
-        rows: list[list[int]] = written[:, width:].tolist()
+        rows: list[list[int]] = written[:, fed.shape[1] :].tolist()
         return rows
 
     def _told(self, name: str, written: Tokens) -> Continuation:
