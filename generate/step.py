@@ -111,14 +111,13 @@ class SamplingStep:
         return self._requests.get((job.model, job.language)) or PromptRequests(job.model)
 
     def _asks(self, samples: Sequence[Sample], sent: PromptRequests) -> Iterator[Request]:
-        """A request per gap, i.e. per run of consecutive samples of a prompt, made when it is taken."""
-        numbered = enumerate(samples)
-        for _, gap in groupby(numbered, key=lambda pair: (pair[1].request_id, pair[1].number - pair[0])):
-            together = [sample for _, sample in gap]
+        """A request per prompt for its missing samples, made when it is taken."""
+        for request_id, missing in groupby(samples, key=lambda sample: sample.request_id):
+            together = list(missing)
             text = together[0].prompt.text
             base = self._sampling.base_seed(sent.asked(text))
             seeds = tuple(base + sample.number for sample in together)
-            yield Request(together[0].request_id, sent.chat(text), self._sampling.decoding, seeds)
+            yield Request(request_id, sent.chat(text), self._sampling.decoding, seeds)
 
     def _row(self, completion: Completion, prompt: Prompt, job: Job) -> Response:
         text, sent = completion.text, self._sent(job)

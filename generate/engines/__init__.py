@@ -76,7 +76,7 @@ __all__ = [
 ENGINES: Mapping[str, str] = {
     "imported": "polyculture.generate.engines.imported",
     "llamacpp": "polyculture.generate.engines.llamacpp",
-    "mock": "polyculture.generate.engines.mock.kind",
+    "mock": "polyculture.generate.engines.mock.engine",
     "openai": "polyculture.generate.engines.openai.kind",
     "transformers": "polyculture.generate.engines.transformers.kind",
     "vllm": "polyculture.generate.engines.vllm.kind",
@@ -123,10 +123,10 @@ def open_engine(spec: ModelSpec, needs: Capability[Any] = SAMPLING) -> Any:
     offer = find_offer(spec, needs)
     if offer.extra is not None:
         offer.extra.check(f"The model {spec.model}")
-    return offer.open(spec, read_options(find_kind(spec).options, spec))
+    return offer.opened(spec)
 
 
-def find_offer(spec: ModelSpec, needs: Capability[E_co]) -> Offer[Any, E_co]:
+def find_offer(spec: ModelSpec, needs: Capability[E_co]) -> Offer[E_co]:
     """How a model is opened for a capability. Raises `EngineError`, with the remedy, where it lacks it."""
     kind = find_kind(spec)
     offer = kind.offer(needs)

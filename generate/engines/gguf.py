@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import ModelSpec
 
 _MAGIC = b"GGUF"
 # The model of the demo comes inside a package, which is looked up and never imported.
@@ -29,12 +30,12 @@ def find_gguf(name: str) -> Path:
     return file
 
 
-def model_files(name: str) -> Path | None:
+def model_files(spec: ModelSpec, _: object = None) -> Path | None:
     """Where a model's file or folder would be; None where a package that holds it is not installed."""
-    if name not in _PACKAGED:
-        return Path(name).expanduser()
+    if spec.name not in _PACKAGED:
+        return Path(spec.name).expanduser()
     try:
-        return find_gguf(name)
+        return find_gguf(spec.name)
     except EngineError:
         return None
 

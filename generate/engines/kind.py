@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from threading import Event
 from typing import Any, Generic, TypeVar
@@ -22,12 +23,21 @@ Encode = Callable[[str], int]
 
 
 @dataclass(frozen=True)
-class Offer(Generic[Told, E_co]):
+class Offer(Generic[E_co]):
     """One capability of an engine, and what opens a model for it."""
 
     capability: Capability[E_co]
-    open: Callable[[ModelSpec, Told], E_co]  # returns a context manager, which loads the model when it is entered
+    # Makes a context manager, which loads the model when it is entered; 'module:name' is imported when it is used.
+    open: Callable[[ModelSpec], E_co] | str
     extra: Extra | None = None
+
+    def opened(self, spec: ModelSpec) -> E_co:
+        """A model, to be entered."""
+        if not isinstance(self.open, str):
+            return self.open(spec)
+        module, _, name = self.open.partition(":")
+        made: E_co = getattr(import_module(f"polyculture.generate.engines.{module}"), name)(spec)
+        return made
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class EngineKind(Generic[Told]):
     name: str  # what stands before the colon in a model's name
     options: type[Told]  # which of them decide a number is said there, option by option
     paid: bool  # its answers cost money: `max_cost` needs a price
-    offers: tuple[Offer[Told, Any], ...]
+    offers: tuple[Offer[Any], ...]
     real: bool = True  # a model answers; numbers of an engine that only plays one are marked
     # Capabilities that a model lacks for its options, each with the remedy.
     lacks: Callable[[ModelSpec, Told], Mapping[Capability[Any], str]] = lambda _spec, _options: {}
@@ -79,7 +89,7 @@ class EngineKind(Generic[Told]):
     # The remedy of one failed answer, where the service's words say more than the table of faults; None where not.
     advice: Callable[[str], str | None] = lambda _error: None
 
-    def offer(self, capability: Capability[E_co]) -> Offer[Told, E_co] | None:
+    def offer(self, capability: Capability[E_co]) -> Offer[E_co] | None:
         """How a model is opened for a capability; None where the engine does not have it."""
         return next((offer for offer in self.offers if offer.capability is capability), None)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Self
 from urllib.request import ProxyHandler, build_opener
@@ -25,7 +24,7 @@ from polyculture.cache.extras import Extra
 from polyculture.cache.faults import CONNECTION, kind_of_error
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
-from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING, Tokenizing
+from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING
 from polyculture.generate.engines.gguf import find_gguf, model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
@@ -191,29 +190,13 @@ class LlamaCppEngine:
             ) from fault
 
 
-def _open(spec: ModelSpec, _: LlamaCppOptions) -> LlamaCppEngine:
-    return LlamaCppEngine(spec)
-
-
-def _open_tokenizer(spec: ModelSpec, _: LlamaCppOptions) -> Tokenizing:
-    """As transformers reads it out of the GGUF file."""
-    from polyculture.generate.engines.transformers.options import TransformersOptions
-    from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
-
-    return ModelTokenizer(spec, TransformersOptions())
-
-
-def _files(spec: ModelSpec, _: LlamaCppOptions) -> Path | None:
-    return model_files(spec.name)
-
-
 KIND = EngineKind(
     name="llamacpp",
     options=LlamaCppOptions,
     paid=False,
     offers=(
-        Offer(SAMPLING, _open, Extra("llamacpp", ("xllamacpp",))),
-        Offer(TOKENIZING, _open_tokenizer, EXTRA),
+        Offer(SAMPLING, LlamaCppEngine, Extra("llamacpp", ("xllamacpp",))),
+        Offer(TOKENIZING, "transformers.vocabulary:ModelTokenizer", EXTRA),
     ),
-    files=_files,
+    files=model_files,
 )

@@ -114,7 +114,7 @@ def test_other_settings_ask_anew_and_leave_the_old_rows(run: RunFolder) -> None:
         assert generate(run, server) == Outcome(30, 0, reused=30)
 
 
-def test_only_gaps_are_asked_in_runs_of_consecutive_seeds(run: RunFolder) -> None:
+def test_only_missing_samples_are_asked(run: RunFolder) -> None:
     def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
         return failure(500) if body["seed"] % 3 == 0 and before == 0 else None
 

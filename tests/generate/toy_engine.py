@@ -10,7 +10,7 @@ from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.metering import Usage
-from polyculture.generate.engines.options import PACE, Options
+from polyculture.generate.engines.options import PACE, Options, read_options
 from polyculture.generate.engines.wrapper import Wrapper
 
 
@@ -20,8 +20,8 @@ class ToyOptions(Options):
 
 
 class Toy(Wrapper):
-    def __init__(self, options: ToyOptions) -> None:
-        self._voice = options.voice
+    def __init__(self, spec: ModelSpec) -> None:
+        self._voice = read_options(ToyOptions, spec).voice
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         for request in requests:
@@ -30,10 +30,4 @@ class Toy(Wrapper):
                 yield completed(request.request_id, seed, answer)
 
 
-def _open(_: ModelSpec, options: ToyOptions) -> Toy:
-    return Toy(options)
-
-
-KIND = EngineKind(
-    name="toy", options=ToyOptions, paid=True, offers=(Offer(SAMPLING, _open),), gpus=lambda _options: 2.0
-)
+KIND = EngineKind(name="toy", options=ToyOptions, paid=True, offers=(Offer(SAMPLING, Toy),), gpus=lambda _options: 2.0)

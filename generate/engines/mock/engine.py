@@ -19,8 +19,11 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.answer import completed, read_text
@@ -32,14 +35,27 @@ from polyculture.generate.engines.base import (
     Scored,
     ScoreRequest,
 )
+from polyculture.generate.engines.capabilities import REPRESENTING, SAMPLING, SCORING, TOKENIZING
+from polyculture.generate.engines.kind import EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.metering import Usage
-from polyculture.generate.engines.mock.answers import VERSION, Answers, Script
+from polyculture.generate.engines.mock.answers import VERSION, Answers, Script, read_answers
 from polyculture.generate.engines.mock.byte_model import ByteModel, mean_vector, share
-from polyculture.generate.engines.mock.options import Failure, MockOptions
-from polyculture.generate.engines.options import read_options
+from polyculture.generate.engines.options import PACE, Options, read_options
 
+Failure = Literal["transient", "permanent", "refusal", "content_filter", "length"]
 LAYERS = 4  # above what the first one reads
 _CUT = 20  # characters of an answer that is cut
+
+
+class MockOptions(Options):
+    """Options of the `mock` engine."""
+
+    answers: Annotated[str | None, PACE] = None  # a TOML or JSON file; its content is part of the setup, not its path
+    fail_share: float = Field(default=0.0, ge=0, le=1)  # of the samples and continuations
+    fail_as: Failure = "transient"
+    dies_after: Annotated[int | None, PACE] = Field(default=None, ge=0)  # answers, then the engine itself fails
+    reasoning: str | None = None  # written before each answer, in tags
+    latency: Annotated[float, PACE] = Field(default=0.0, ge=0)  # seconds for one answer
 
 
 class MockEngine:
@@ -140,3 +156,29 @@ def _failed(request_id: str, seed: int, how: Failure) -> Completion:
     error = f"refused: {how}, as it is told" if withheld else "fails, as it is told"
     found = Completion(request_id, seed, None, error=error, retryable=how == "transient", model_version=VERSION)
     return replace(found, ending="withheld", finish_reason=how) if withheld else found
+
+
+def _check(spec: ModelSpec, options: MockOptions) -> None:
+    if options.answers is not None:
+        read_answers(spec, Path(options.answers).expanduser())
+
+
+def _files(_: ModelSpec, options: MockOptions) -> Path | None:
+    return None if options.answers is None else Path(options.answers).expanduser()
+
+
+KIND = EngineKind(
+    name="mock",
+    options=MockOptions,
+    paid=False,
+    real=False,
+    offers=(
+        Offer(SAMPLING, MockEngine),
+        Offer(SCORING, MockEngine),
+        Offer(REPRESENTING, MockEngine),
+        Offer(TOKENIZING, MockEngine),
+    ),
+    check=_check,
+    files=_files,
+    counter=lambda _spec: TokenCounter(lambda text: len(text.split()), "words; no real model"),
+)

@@ -11,23 +11,11 @@ from typing import Any
 from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.byte_pairs import byte_pairs, vocabulary_name
-from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling, Scoring
+from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling
 from polyculture.generate.engines.kind import Batching, EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.openai.options import OPENAI, OpenAIOptions
 from polyculture.generate.engines.openai.servers import advice
 from polyculture.generate.engines.options import Use
-
-
-def _open_sampling(spec: ModelSpec, _: OpenAIOptions) -> Sampling:
-    from polyculture.generate.engines.openai.engine import OpenAIEngine
-
-    return OpenAIEngine(spec)
-
-
-def _open_scoring(spec: ModelSpec, _: OpenAIOptions) -> Scoring:
-    from polyculture.generate.engines.openai.scoring import OpenAIScorer
-
-    return OpenAIScorer(spec)
 
 
 def _open_batches(spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> Sampling:
@@ -71,8 +59,8 @@ KIND = EngineKind(
     options=OpenAIOptions,
     paid=True,
     offers=(
-        Offer(SAMPLING, _open_sampling),
-        Offer(SCORING, _open_scoring, Extra("transformers", ("transformers",))),
+        Offer(SAMPLING, "openai.engine:OpenAIEngine"),
+        Offer(SCORING, "openai.scoring:OpenAIScorer", Extra("transformers", ("transformers",))),
     ),
     lacks=_lacks,
     further_setup=_server,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
@@ -15,27 +14,13 @@ from polyculture.generate.engines.capabilities import (
     SAMPLING,
     SCORING,
     TOKENIZING,
-    Tokenizing,
 )
 from polyculture.generate.engines.gguf import model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.options import Use
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
-if TYPE_CHECKING:
-    from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-
-def _open(spec: ModelSpec, _: TransformersOptions) -> TransformersEngine:
-    from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-    return TransformersEngine(spec)
-
-
-def _open_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Tokenizing:
-    from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
-
-    return ModelTokenizer(spec, options)
+_ENGINE = "transformers.engine:TransformersEngine"
 
 
 def _precision(options: TransformersOptions, use: Use) -> Mapping[str, Any]:
@@ -54,23 +39,19 @@ def _check(spec: ModelSpec, options: TransformersOptions) -> None:
         )
 
 
-def _files(spec: ModelSpec, _: TransformersOptions) -> Path | None:
-    return model_files(spec.name)
-
-
 KIND = EngineKind(
     name="transformers",
     options=TransformersOptions,
     paid=False,
     offers=(
-        Offer(SAMPLING, _open, EXTRA),
-        Offer(SCORING, _open, EXTRA),
-        Offer(REPRESENTING, _open, EXTRA),
-        Offer(PATCHING, _open, EXTRA),
-        Offer(ATTENDING, _open, EXTRA),
-        Offer(TOKENIZING, _open_tokenizer, EXTRA),
+        Offer(SAMPLING, _ENGINE, EXTRA),
+        Offer(SCORING, _ENGINE, EXTRA),
+        Offer(REPRESENTING, _ENGINE, EXTRA),
+        Offer(PATCHING, _ENGINE, EXTRA),
+        Offer(ATTENDING, _ENGINE, EXTRA),
+        Offer(TOKENIZING, "transformers.vocabulary:ModelTokenizer", EXTRA),
     ),
     further_setup=_precision,
     check=_check,
-    files=_files,
+    files=model_files,
 )

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.transformers.loading import check_installed, load_tokenizer
 from polyculture.generate.engines.transformers.options import TransformersOptions
 
@@ -14,8 +15,11 @@ from polyculture.generate.engines.transformers.options import TransformersOption
 class ModelTokenizer:
     """The tokenizer published with a model: on the hub, in a folder, or in a GGUF file."""
 
-    def __init__(self, spec: ModelSpec, options: TransformersOptions) -> None:
-        self._spec, self._options = spec, options
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
+        # A model's files are the same for all engines that open them here.
+        own = spec.engine == "transformers"
+        self._options = read_options(TransformersOptions, spec) if own else TransformersOptions()
         check_installed(spec)
 
     def __enter__(self) -> Self:
