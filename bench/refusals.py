@@ -17,8 +17,8 @@ from itertools import cycle
 
 from scipy.stats import binomtest
 
+from bench.refusal_gold import Example, read_gold
 from polyculture.generate.refusals import is_refusal, refusal_detector
-from polyculture.generate.refusals.gold import Example, read_gold
 from polyculture.generate.refusals.phrases import KINDS, built_in_languages, fold_text, phrases_for
 
 SMALLEST = ("--texts", "130")

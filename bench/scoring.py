@@ -24,8 +24,8 @@ from typing import Any
 import torch
 
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.generate.engines.transformers.causal import run_plain
 from polyculture.generate.engines.transformers.engine import TransformersEngine
-from polyculture.generate.engines.transformers.plain import run_plain
 from polyculture.generate.engines.transformers.prefix_trie import Text, plan
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext

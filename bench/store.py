@@ -35,7 +35,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
-from polyculture.generate.presets import read_preset
+from polyculture.generate.design import read_preset
 from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout
 from tests.large_run import LargeRun, records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -39,7 +39,6 @@ class Terms:
     """What decides the upper bound of an answer's cost."""
 
     price: Price
-    job_budget: JobBudget
     bound: Bound = as_asked
 
     def cost_bound(self, prompt_tokens: int, completion_tokens: int) -> CostBound:
@@ -53,7 +52,7 @@ class BudgetedSampling(Wrapper):
     """
 
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
-        self._engine, self._terms, self._job_budget = engine, Terms(price, job_budget, bound), job_budget
+        self._engine, self._terms, self._job_budget = engine, Terms(price, bound), job_budget
         self._metered = getattr(engine, "metered", False)
         self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
         self._requests: dict[str, Request] = {}  # that the engine has, by the caller's name for them
@@ -138,18 +137,19 @@ class _Piece:
     request: ScoreRequest
     first: int
     waiting: int = 0  # scores still in flight
-    flights: list[Flight] = field(default_factory=list)  # of an engine without a meter
 
 
 class BudgetedScoring(Wrapper):
-    """The scores of `engine`, within the budget. Each text costs its prompt tokens and one completion token.
+    """The scores of `engine`, which asks a request's meter, within the budget.
 
+    Each text costs its prompt tokens and one completion token. Raises `EngineError` where the engine asks no meter.
     `score` raises `BudgetError` after all scores in flight.
     """
 
     def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
-        self._engine, self._terms, self._job_budget = engine, Terms(price, job_budget, bound), job_budget
-        self._metered = getattr(engine, "metered", False)
+        if not getattr(engine, "metered", False):
+            raise _not_counted(SCORING)
+        self._engine, self._terms, self._job_budget = engine, Terms(price, bound), job_budget
         self._pieces: dict[str, _Piece] = {}  # in flight, by the engine's name for them
         self._asked = 0
         self._left: list[_Piece] = []  # taken from the caller, not yet asked
@@ -167,7 +167,6 @@ class BudgetedScoring(Wrapper):
                         piece = self._close(scored)
                         index = piece.first + scored.index
                         if scored.asked:
-                            self._settle(piece, scored)
                             yield replace(scored, request_id=piece.request.request_id, index=index)
                         else:
                             self._stopped = True
@@ -181,31 +180,16 @@ class BudgetedScoring(Wrapper):
             self._job_budget.give_back()
 
     def _affordable(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
-        """Requests, in pieces, until one cannot be paid."""
+        """Requests until one cannot be paid; what was left of one comes first."""
         while not self._stopped and (piece := self._left.pop() if self._left else _whole(next(source, None))):
-            ends, cost_bound = piece.request.continuations, self._cost_bound(piece.request)
-            flights = [] if self._metered else self._take(len(ends), cost_bound)
-            taken = len(ends) if self._metered else len(flights)
-            if taken < len(ends):
-                self._left.append(_Piece(replace(piece.request, continuations=ends[taken:]), piece.first + taken))
-            if taken == 0:
-                return
-            request = replace(piece.request, continuations=ends[:taken])
-            yield self._opened(_Piece(request, piece.first, taken, flights), cost_bound)
+            yield self._opened(replace(piece, waiting=len(piece.request.continuations)))
 
-    def _take(self, wanted: int, cost_bound: CostBound) -> list[Flight]:
-        flights: list[Flight] = []
-        while len(flights) < wanted and (flight := self._job_budget.take(cost_bound)) is not None:
-            flights.append(flight)
-        return flights
-
-    def _opened(self, piece: _Piece, cost_bound: CostBound) -> ScoreRequest:
+    def _opened(self, piece: _Piece) -> ScoreRequest:
         self._asked += 1
         name = str(self._asked)
         self._pieces[name] = piece
-        if self._metered:
-            return replace(piece.request, request_id=name, meter=RequestMeter(self._job_budget, cost_bound))
-        return replace(piece.request, request_id=name)
+        meter = RequestMeter(self._job_budget, self._cost_bound(piece.request))
+        return replace(piece.request, request_id=name, meter=meter)
 
     def _close(self, scored: Scored) -> _Piece:
         piece = self._pieces[scored.request_id]
@@ -213,14 +197,6 @@ class BudgetedScoring(Wrapper):
         if not piece.waiting:
             del self._pieces[scored.request_id]
         return piece
-
-    def _settle(self, piece: _Piece, scored: Scored) -> None:
-        if not piece.flights:  # its engine has settled it
-            return
-        failed = not scored.tokens and scored.prompt_tokens is None
-        known = Bill(scored.prompt_tokens, None if scored.prompt_tokens is None else scored.completion_tokens or 0)
-        bill = Bill.nothing() if failed else known
-        piece.flights.pop().settle(bill, answered=bool(scored.tokens))
 
     def _cost_bound(self, request: ScoreRequest) -> CostBound:
         longest = max((len(end.encode()) for end in request.continuations), default=0)
@@ -242,10 +218,14 @@ _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, Bound], Any
 def budgeted(engine: E, needs: Capability[E], price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> E:
     """`engine` within the budget. Raises `EngineError` for a capability whose cost is not counted."""
     if needs not in _WRAPPERS:
-        remedy = "Remove max_cost, or use a model that costs nothing."
-        raise EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
+        raise _not_counted(needs)
     limited: E = _WRAPPERS[needs](engine, price, job_budget, bound)
     return limited
+
+
+def _not_counted(needs: Capability[Any]) -> EngineError:
+    remedy = "Remove max_cost, or use a model that costs nothing."
+    return EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
 
 
 def most_prompt_tokens(request: Request) -> int:

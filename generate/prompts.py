@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.identity import content_id
 from polyculture.cache.schema import Condition, Prompt
-from polyculture.generate.design import PromptDesign
+from polyculture.generate.design import ImplicitCountries, PromptDesign
 from polyculture.generate.names import PersonNames, person_names, read_names
-from polyculture.generate.presets import ImplicitCountries
 from polyculture.generate.sampling import with_sentence
 from polyculture.generate.templates import TopicWording, template_of
 from polyculture.generate.wording import Wording, fill_country, names_source, read_wording, topic_wording

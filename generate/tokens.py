@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.generate.engines import ModelSpec, find_kind
-from polyculture.generate.engines.byte_pairs import byte_pairs
 from polyculture.generate.engines.kind import TokenCounter
 
 STAND_IN = "o200k_base"  # counts for a model whose tokenizer is not at hand; a multilingual one like most of today
@@ -63,3 +64,28 @@ def _stand_in() -> TokenCounter:
     if importlib.util.find_spec("bpe_openai") is not None:
         return TokenCounter(byte_pairs(STAND_IN).encode, f"estimate by {STAND_IN}")
     return TokenCounter(lambda text: math.ceil(len(text.encode()) / _BYTES), f"estimate: a token every {_BYTES} bytes")
+
+
+def byte_pairs(name: str) -> TokenCounter:
+    """The vocabulary of this name, e.g. 'o200k_base'. The package must be installed."""
+    with _its_own_warnings():
+        from bpe_openai import get_encoding
+
+        encoding = get_encoding(name)
+    return TokenCounter(lambda text: len(encoding.encode_ordinary(text)), name)
+
+
+def vocabulary_name(model: str) -> str:
+    """The name of an OpenAI model's vocabulary. Raises `KeyError` of another model. The package must be installed."""
+    with _its_own_warnings():
+        from bpe_openai import encoding_name_for_model
+
+        name: str = encoding_name_for_model(model)
+    return name
+
+
+@contextmanager
+def _its_own_warnings() -> Iterator[None]:
+    """The package opens its data by a deprecated function."""
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        yield

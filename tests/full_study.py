@@ -22,7 +22,7 @@ from polyculture.cache.parquet import objects_to_table, rows_to_table, write_par
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.shards import JobShards
-from polyculture.generate.presets import read_preset
+from polyculture.generate.design import read_preset
 from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
 from tests.store_builder import EXTRACTOR, TABLES, blank, request_of, write_wanted

@@ -188,7 +188,7 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text.
     """
     sanitizer = ResponseSanitizer()
-    answer = _table(_first(body) if isinstance(body, list) else body)  # errors come in lists, too
+    answer = _table(first_choice(body) if isinstance(body, list) else body)  # errors come in lists, too
     shape = shape_of(answer)
     parts = _Parts() if shape is None else _SHAPES[shape][1](answer)
     usage = read_usage(parts.usage if shape else answer.get("usage"), sanitizer)
@@ -228,7 +228,7 @@ def shape_of(body: Mapping[str, Any]) -> Shape | None:
 
 def _chat(body: Mapping[str, Any]) -> _Parts:
     """https://platform.openai.com/docs/api-reference/chat/object and what servers add to it."""
-    choice = _first(body.get("choices"))
+    choice = first_choice(body.get("choices"))
     message = _table(choice.get("message"))
     content = message.get("content")
     text, thought = _content(content)
@@ -245,7 +245,7 @@ def _chat(body: Mapping[str, Any]) -> _Parts:
 
 def _completions(body: Mapping[str, Any]) -> _Parts:
     """https://platform.openai.com/docs/api-reference/completions/object"""
-    choice = _first(body.get("choices"))
+    choice = first_choice(body.get("choices"))
     return _Parts(choice.get("text"), choice.get("finish_reason"), error=choice.get("error"), usage=body.get("usage"))
 
 
@@ -273,7 +273,7 @@ def _anthropic(body: Mapping[str, Any]) -> _Parts:
 
 def _gemini(body: Mapping[str, Any]) -> _Parts:
     """https://ai.google.dev/api/generate-content#generatecontentresponse"""
-    candidate = _first(body.get("candidates"))
+    candidate = first_choice(body.get("candidates"))
     blocked = _table(body.get("promptFeedback")).get("blockReason")
     parts = [_table(one) for one in _list(_table(candidate.get("content")).get("parts"))]
     said = [(bool(one.get("thought")), one["text"]) for one in parts if isinstance(one.get("text"), str)]
@@ -304,8 +304,8 @@ def _tgi(body: Mapping[str, Any]) -> _Parts:
 
 # Shape -> what a body has that is of it, and its reader; the first that fits.
 _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], _Parts]]] = {
-    "chat": (lambda body: isinstance(_first(body.get("choices")).get("message"), Mapping), _chat),
-    "completions": (lambda body: "text" in _first(body.get("choices")), _completions),
+    "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
+    "completions": (lambda body: "text" in first_choice(body.get("choices")), _completions),
     "responses": (lambda body: isinstance(body.get("output"), list) and "status" in body, _responses),
     "anthropic": (lambda body: isinstance(body.get("content"), list) and "stop_reason" in body, _anthropic),
     "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
@@ -337,7 +337,7 @@ def _content(content: object) -> tuple[object, str | None]:
     return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None
 
 
-def _first(choices: object) -> Mapping[str, Any]:
+def first_choice(choices: object) -> Mapping[str, Any]:
     """The choice with the lowest `index`: servers may write them in any order."""
     found = [one for one in _list(choices) if isinstance(one, Mapping)]
     numbered = [one for one in found if str(one.get("index", "")).isdecimal()]

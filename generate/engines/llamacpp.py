@@ -79,6 +79,7 @@ class LlamaCppEngine:
         self.file = find_gguf(spec.name)
 
     def __enter__(self) -> Self:
+        from polyculture.generate.engines.openai.chat import ChatApi
         from polyculture.generate.engines.openai.engine import OpenAIEngine
 
         self.model_version = f"{self.file.name} sha256:{model_sha256(self.file)[:16]}"
@@ -96,9 +97,8 @@ class LlamaCppEngine:
         slots = GroupSlots(self.options.n_parallel)
         spec = ModelSpec(f"openai:{self.spec.name}", options)
         # The log-probabilities show whether the model computes numbers at all.
-        self._client = OpenAIEngine(
-            spec, key=key, more=lambda request: {**slots.of(request), **_WITH_LOGPROBS}, look=self._need_finite
-        )
+        api = ChatApi(spec, key, lambda request: {**slots.of(request), **_WITH_LOGPROBS}, self._need_finite)
+        self._client = OpenAIEngine(spec, api=api)
         self._client.__enter__()
         return self
 

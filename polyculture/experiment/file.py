@@ -29,10 +29,10 @@ from polyculture.experiment.sections import (
     StopSection,
 )
 from polyculture.experiment.variants import find_variant, with_variants
+from polyculture.generate.design import read_preset
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
-from polyculture.generate.presets import read_preset
 
 
 class Experiment(Section):

@@ -6,8 +6,7 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.scripts import script_counts
-from polyculture.generate.chinese import chinese_variant
-from polyculture.generate.detection import Detection, detect
+from polyculture.generate.detection import Detection, chinese_variant, detect
 
 CATALOG = read_catalog()
 

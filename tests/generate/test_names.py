@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.scripts import script_counts, script_share
-from polyculture.generate.chinese import chinese_variant
+from polyculture.generate.detection import chinese_variant
 
 FOLDER = Path(__file__).parents[2] / "generate" / "names"
 COUNTRIES = ["AE", "AR", "AU", "CA", "CN", "DE", "ES", "GB", "IN", "IR"]

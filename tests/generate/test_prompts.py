@@ -14,11 +14,19 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.schema import ALL_CONDITIONS, CONDITIONS, Prompt
 from polyculture.cache.scripts import script_counts, script_share
-from polyculture.generate.design import STUDY_TASK, PromptDesign, choose_wordings, known_wordings, study_wordings
+from polyculture.generate.design import (
+    STUDY_TASK,
+    Preset,
+    PromptDesign,
+    choose_wordings,
+    known_wordings,
+    read_preset,
+    read_presets,
+    study_wordings,
+)
 from polyculture.generate.findings import Finding, refuse
 from polyculture.generate.integrity import check_prompts, check_wording
 from polyculture.generate.names import read_names
-from polyculture.generate.presets import Preset, read_preset, read_presets
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.wording import FOLDER, read_wording
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench import refusals as bench
+from bench.refusal_gold import read_gold
 from polyculture.cache.catalog import Language, read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.refusals import find_refusal, is_refusal, own_phrases
-from polyculture.generate.refusals.gold import read_gold
 from polyculture.generate.refusals.phrases import built_in_languages
 
 LANGUAGES = sorted(read_catalog().languages)

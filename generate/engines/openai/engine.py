@@ -21,7 +21,7 @@ from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
-from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall, More
+from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
@@ -37,13 +37,10 @@ class OpenAIEngine:
         self,
         spec: ModelSpec,
         *,
-        key: str | None = None,
-        more: More | None = None,
-        look: Callable[[Any], None] | None = None,
+        api: ChatApi | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`more` gives what else a request's body has, `look` sees each parsed answer, and may raise."""
-        self._api = ChatApi(spec, key, more, look)
+        self._api = api or ChatApi(spec)
         self.spec, self.options = spec, self._api.options
         self.template = ReasoningTemplate()
         self._answered = False  # has the server answered any request?

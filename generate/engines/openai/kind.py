@@ -10,12 +10,12 @@ from typing import Any
 
 from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.byte_pairs import byte_pairs, vocabulary_name
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling
 from polyculture.generate.engines.kind import Batching, EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.openai.options import OPENAI, OpenAIOptions
 from polyculture.generate.engines.openai.servers import advice
 from polyculture.generate.engines.options import Use
+from polyculture.generate.tokens import byte_pairs, vocabulary_name
 
 
 def _open_batches(spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> Sampling:

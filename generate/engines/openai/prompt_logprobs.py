@@ -16,7 +16,7 @@ from typing import Any
 from polyculture.cache.errors import EngineError
 from polyculture.cache.model_facts import DIRECT
 from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
-from polyculture.generate.engines.answer import LONGEST_NAME
+from polyculture.generate.engines.answer import LONGEST_NAME, first_choice
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
@@ -140,11 +140,9 @@ class PromptLogprobsApi:
 
 def _token_logprobs(answer: Mapping[str, Any]) -> list[float | None] | None:
     """The values of the choice with the lowest `index`, empty where it has none; None in an answer of another form."""
-    choices = answer.get("choices")
-    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
-    if not found:
+    choice = first_choice(answer.get("choices"))
+    if not choice:
         return None
-    choice = min(found, key=lambda one: one["index"] if isinstance(one.get("index"), int) else 0)
     logprobs = choice.get("logprobs")
     values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else []
     if not isinstance(values, list) or not all(value is None or type(value) in (int, float) for value in values):

@@ -104,19 +104,3 @@ def remedy_of(field: str) -> str:
     if field == "response_format":
         return 'It does not take response_format: write schema_form = "json_object" or "none" under its options'
     return f'It does not take {field}: write omit = ["{field}"] under its options'
-
-
-def servers_table() -> str:
-    """The table of docs/servers.md: a row per server, then its notes and sources."""
-    head = ["`server`", "what it is", "address", "key", "length", "rejects", "does not heed", "form of answers"]
-    rows = [head, ["---"] * len(head)]
-    notes = []
-    for name, one in known_servers().items():
-        rejects, ignores = (", ".join(f"`{each}`" for each in fields) or "-" for fields in (one.rejects, one.ignores))
-        key = f"`{one.key}`" if one.key else "none"
-        form = "-" if one.schema_form == "none" else f"`{one.schema_form}`"
-        cells = [f"`{name}`", one.title, f"`{one.base_url}`", key, f"`{one.length}`", rejects, ignores, form]
-        rows.append(cells)
-        sources = ", ".join(f"<{source}>" for source in one.source)
-        notes.append(f"- `{name}`: {f'{one.note} ' if one.note else ''}Source: {sources} (read: {one.read}).")
-    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in rows), "", *notes, ""])

@@ -9,9 +9,15 @@ import torch
 from transformers import PreTrainedModel
 
 from polyculture.generate.engines.token_boundary import TokenisedPair
-from polyculture.generate.engines.transformers.plain import plain_batches, run_plain
+from polyculture.generate.engines.transformers.batches import batches, padded
 from polyculture.generate.engines.transformers.prefix_trie import Text, plan
-from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, ScoredText, TreePasses, layer_kinds
+from polyculture.generate.engines.transformers.tree import (
+    MASKED_LAYERS,
+    ScoredText,
+    TreePasses,
+    layer_kinds,
+    log_probabilities,
+)
 
 # The most bytes for the logits of a pass, in single precision; and the default number of tokens in a pass.
 _LOGITS = 2**28
@@ -83,3 +89,26 @@ def _probe(vocabulary: int) -> list[Text]:
     ends = [(6, 7, 8), (6, 7, 9), (6, 10, 11, 12), (13,), (14, 15), (6, 7, 16, 17)]
     rows = [tuple(numbers[n] for n in (*range(6), *end)) for end in ends]
     return [Text("probe", TokenisedPair(index, ids, 6, len(ids), "clean")) for index, ids in enumerate(rows)]
+
+
+def plain_batches(groups: Iterable[Sequence[Text]], most: int) -> Iterator[list[Text]]:
+    """Texts of similar length, longest first, as many as fit `most` tokens when padded."""
+    for group in groups:
+        yield from batches(sorted(group, key=_length, reverse=True), most, _length)
+
+
+@torch.inference_mode()
+def run_plain(model: PreTrainedModel, texts: Sequence[Text]) -> Iterator[ScoredText]:
+    """Yields the scored texts of a batch; shorter texts are right-padded."""
+    first = min(text.pair.start for text in texts) - 1
+    fed, mask = padded([text.fed for text in texts], model.device)
+    keep = torch.arange(first, fed.shape[1], device=model.device)
+    answer = model(input_ids=fed, attention_mask=mask, use_cache=False, logits_to_keep=keep)
+    for row, text in enumerate(texts):
+        asked = torch.tensor(text.pair.ids[text.pair.start : text.pair.end], device=model.device)
+        rows = torch.arange(text.pair.start - 1 - first, text.pair.end - 1 - first, device=model.device)
+        yield ScoredText(text, tuple(log_probabilities(answer.logits[row], rows, asked).tolist()))
+
+
+def _length(text: Text) -> int:
+    return len(text.fed)

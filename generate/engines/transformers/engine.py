@@ -91,7 +91,7 @@ class TransformersEngine:
 
     def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
         """Yields a row per request and continuation; a text that the model cannot read is a row with its reason."""
-        from polyculture.generate.engines.transformers.hidden import represent
+        from polyculture.generate.engines.transformers.states import represent
 
         failed: deque[Scored] = deque()
         try:
@@ -121,8 +121,7 @@ class TransformersEngine:
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         """Yields what the model writes behind each text, given with an id, up to its line's end."""
-        from polyculture.generate.engines.transformers.patched import tokens_of
-        from polyculture.generate.engines.transformers.texts import TextWriter
+        from polyculture.generate.engines.transformers.patched import TextWriter, tokens_of
 
         self._check_causal()
         writer = TextWriter(self._loaded)

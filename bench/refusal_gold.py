@@ -11,12 +11,13 @@ from __future__ import annotations
 import csv
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from pydantic import TypeAdapter
 
-GOLD = Path(__file__).parent / "gold"
+from polyculture.generate.refusals.phrases import BUILT_IN
+
+GOLD = BUILT_IN / "gold"
 
 
 @dataclass(frozen=True, slots=True)
