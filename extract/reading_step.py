@@ -8,7 +8,7 @@ text, a fault that will not pass) is under every reader as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,33 +27,11 @@ from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRo
 from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.generate.engines.models import Models
 
-
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    """What is on disk of one attempt; the columns of `Extraction` of these names."""
-
-    response_id: str
-    status: str
-    attempts: int
-    error: str | None
-    retryable: bool | None
-    raw: str | None
-    extractor_model: str | None
-    ending: str | None
-    finish_reason: str | None
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the extractor was done with the response."""
-        return self.status == "ok" or (self.status == "failed" and self.retryable is False)
-
-    @property
-    def is_void(self) -> bool:
-        """Whether the response was asked anew after it, as if there had been no answer."""
-        return self.status == "unusable" and self.retryable is True
-
-
-_STORED = tuple(field.name for field in fields(StoredAnswer))
+# What is on disk of one attempt; its cost is paid once.
+_STORED = (
+    *("response_id", "status", "attempts", "error", "retryable"),
+    *("raw", "extractor_model", "ending", "finish_reason"),
+)
 
 
 class ReadingStep:
@@ -113,44 +91,32 @@ class ReadingStep:
         return (item for item in self._extraction.responses(job) if item.cell.response_id in chosen)
 
 
-def _stored_answers(kept: Kept, extractor_id: str) -> Mapping[str, list[StoredAnswer]]:
-    """The answers about each response in the order of attempts, each once, whoever read it."""
+def _stored_answers(kept: Kept, extractor_id: str) -> Mapping[str, list[Extracted]]:
+    """The answers about each response in the order of attempts, each once, whoever read it.
+
+    An unusable one that is retryable is void: the response was asked anew after it, as if there had been no answer.
+    """
     rows = kept.read(EXTRACTIONS.name, [*_STORED, "extractor_id"]).filter(pc.field("extractor_id") == extractor_id)
-    by_response: dict[str, dict[tuple[bool, int, bool], StoredAnswer]] = {}
+    by_response: dict[str, dict[tuple[bool, int, bool], Extracted]] = {}
     for row in rows.select(list(_STORED)).to_pylist():
-        answer = StoredAnswer(**row)
-        place = answer.is_void, answer.attempts, answer.raw is None
-        by_response.setdefault(answer.response_id, {}).setdefault(place, answer)
+        answer = Extracted(**row)
+        void = answer.status == "unusable" and answer.retryable is True
+        by_response.setdefault(answer.response_id, {}).setdefault((void, answer.attempts, answer.raw is None), answer)
     return {key: [answers[place] for place in sorted(answers)] for key, answers in by_response.items()}
 
 
-def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> Extracted | None:
+def _read(answers: Sequence[Extracted], item: ResponseRow, topic: Topic) -> Extracted | None:
     """What the present reader makes of the answers about a response; None where another answer is still to come."""
     failed: Extracted | None = None
     for answer in answers:
         if answer.raw is None or (answer.error or "").startswith((NO_ANSWER, LEFT_OUT)):
             continue
-        read = _as_it_was(answer)
         try:
             found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
         except UnusableAnswerError as fault:
-            failed = replace(read, status="failed", error=str(fault), retryable=False)
+            failed = replace(answer, status="failed", error=str(fault), retryable=False)
         else:
-            return replace(read, status="ok", error=None, retryable=None, mentions=found.mentions, note=found.note)
-    settled = next((answer for answer in answers if answer.is_settled), None)
-    return (failed or _as_it_was(settled)) if settled else None
-
-
-def _as_it_was(answer: StoredAnswer) -> Extracted:
-    """The answer's row without its cost, which is paid once."""
-    return Extracted(
-        answer.response_id,
-        answer.status,
-        attempts=answer.attempts,
-        error=answer.error,
-        retryable=answer.retryable,
-        raw=answer.raw,
-        extractor_model=answer.extractor_model,
-        ending=answer.ending,
-        finish_reason=answer.finish_reason,
-    )
+            return replace(answer, status="ok", error=None, retryable=None, mentions=found.mentions, note=found.note)
+    settled = (one for one in answers if one.status == "ok" or (one.status == "failed" and one.retryable is False))
+    last = next(settled, None)
+    return last and (failed or last)

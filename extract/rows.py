@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
+from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
 from polyculture.extract.base import Extracted, FoundMention
 
@@ -31,21 +31,8 @@ class ResponseColumns:
 
 
 RESPONSE_COLUMNS = tuple(field.name for field in fields(ResponseColumns))
-_RESULT = (
-    "status",
-    "attempts",
-    "error",
-    "retryable",
-    "raw",
-    "prompt_tokens",
-    "completion_tokens",
-    "extractor_model",
-    "purchase",
-    "ending",
-    "finish_reason",
-    "note",
-)
-_FOUND = ("surface", "kind", "start", "end", "hallucinated", "name", "english", "repaired", "returned")
+_RESULT = tuple(field.name for field in fields(Extracted) if field.name not in ("response_id", "mentions"))
+_FOUND = tuple(field.name for field in fields(FoundMention))
 
 
 def extraction_id(response_id: str, extractor_id: str, reader_id: str | None = None, attempt: int | None = None) -> str:
@@ -74,42 +61,16 @@ def extraction_rows(
     return (*mentions, extraction)
 
 
-def extraction_tables(
-    cells: Sequence[ResponseColumns], extracted: Sequence[Extracted], topic: Topic, extractor_id: str
-) -> dict[str, pa.Table]:
-    """Many extracted responses as Arrow tables. `cells` holds those of at least all responses in `extracted`."""
-    of_response = {cell.response_id: cell for cell in cells}
-    own = [of_response[one.response_id] for one in extracted]
-    ids = [extraction_id(one.response_id, extractor_id) for one in extracted]
-    extractions = _columns(own, extractor_id, ids)
-    extractions["mentions"] = [len(one.mentions) for one in extracted]
-    extractions["asked_id"] = [None] * len(extracted)
-    for column in _RESULT:
-        extractions[column] = [getattr(one, column) for one in extracted]
-    every = [
-        (cell, key, mention) for cell, key, one in zip(own, ids, extracted, strict=True) for mention in one.mentions
-    ]
-    mentions = _columns([cell for cell, _, _ in every], extractor_id, [key for _, key, _ in every])
-    mentions["ordinal"] = [ordinal for one in extracted for ordinal in range(len(one.mentions))]
-    for column in _FOUND:
-        mentions[column] = [getattr(mention, column) for _, _, mention in every]
-    mentions["granularity"] = [topic.kinds[mention.kind].granularity for _, _, mention in every]
-    mentions["counted"] = [topic.kinds[mention.kind].counted for _, _, mention in every]
-    return {table.name: _table(table, columns) for table, columns in ((MENTIONS, mentions), (EXTRACTIONS, extractions))}
+def as_tables(rows: Iterable[Extraction | Mention]) -> dict[str, pa.Table]:
+    """Rows as Arrow tables, by the names of their tables."""
+    every = list(rows)
+    return {
+        MENTIONS.name: objects_to_table(MENTIONS, [row for row in every if isinstance(row, Mention)]),
+        EXTRACTIONS.name: objects_to_table(EXTRACTIONS, [row for row in every if isinstance(row, Extraction)]),
+    }
 
 
 def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, topic: Topic) -> Mention:
     kind = topic.kinds[mention.kind]
     columns = {name: getattr(mention, name) for name in _FOUND}
     return Mention(**shared, ordinal=ordinal, **columns, granularity=kind.granularity, counted=kind.counted)
-
-
-def _columns(cells: Sequence[ResponseColumns], extractor_id: str, ids: list[str]) -> dict[str, Any]:
-    shared: dict[str, Any] = {name: [getattr(cell, name) for cell in cells] for name in RESPONSE_COLUMNS}
-    none = [None] * len(cells)  # what is done in bulk is no model's answer, and nobody reads it
-    return {**shared, "extractor_id": [extractor_id] * len(cells), "extraction_id": ids, "reader_id": none}
-
-
-def _table(table: Table[Any], columns: Mapping[str, Any]) -> pa.Table:
-    schema = table.schema
-    return pa.table({field.name: columns[field.name] for field in schema}, schema=schema)

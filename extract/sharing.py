@@ -7,8 +7,7 @@ It is found by the request, and read here, by the present reader.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,25 +23,18 @@ from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 
 
-@dataclass(frozen=True, slots=True)
-class WantedText:
-    """A text to extract mentions from, the response that it stands in, and the request about it."""
-
-    response_id: str
-    asked_id: str
-    text: str
-
-
 def find_extractions(
-    run: RunFolder, job: Job, wanted: Sequence[WantedText], model: str, topic: Topic
+    run: RunFolder, job: Job, texts: Mapping[str, str], asked_ids: Sequence[str], model: str, topic: Topic
 ) -> Iterator[Extracted]:
-    """The outcome for each wanted text that `model` has answered about. Failures are not taken over."""
+    """The outcome for each of the texts, by response, that `model` has answered about. Failures are not taken over.
+
+    `asked_ids` are the requests about the texts, in their order.
+    """
     own = part_files(run.shards(EXTRACTIONS.name, job))
-    files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if wanted else []
+    files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if texts else []
     if not files:
         return
-    texts = {one.response_id: one.text for one in wanted}
-    asked = pa.table({name: [getattr(one, name) for one in wanted] for name in ("response_id", "asked_id")})
+    asked = pa.table({"response_id": list(texts), "asked_id": list(asked_ids)})
     query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
     with connect() as connection:
         connection.register("wanted", asked)

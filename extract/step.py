@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,6 @@ import pyarrow.compute as pc
 from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
@@ -24,11 +24,11 @@ from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
     RESPONSE_COLUMNS,
     ResponseColumns,
+    as_tables,
     extraction_id,
     extraction_rows,
-    extraction_tables,
 )
-from polyculture.extract.sharing import WantedText, find_extractions
+from polyculture.extract.sharing import find_extractions
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -93,24 +93,18 @@ class ExtractionStep:
         if model is None:
             return None
         items = {item.cell.response_id: item for item in missing}
-        wanted = [WantedText(key, item.asked_id or "", item.text) for key, item in items.items()]
-        made = [
-            self.rows(items[extracted.response_id], extracted, topic)
-            for extracted in find_extractions(run, work.job, wanted, model, topic)
-        ]
-        rows = [row for one in made for row in one]
-        return {
-            MENTIONS.name: objects_to_table(MENTIONS, [row for row in rows if isinstance(row, Mention)]),
-            EXTRACTIONS.name: objects_to_table(EXTRACTIONS, [row for row in rows if isinstance(row, Extraction)]),
-        }
+        texts, asked = {key: item.text for key, item in items.items()}, [item.asked_id or "" for item in items.values()]
+        found = find_extractions(run, work.job, texts, asked, model, topic)
+        return as_tables(row for one in found for row in self.rows(items[one.response_id], one, topic))
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
         """The outcome of each response. Paid answers arrive one by one, one for equal texts; the others in bulk."""
         topic = self._catalog.topic(work.job.topic)
         extractor = self._extractor.open(work.job, models)
         if not extractor.costly:
-            while batch := list(islice(items, BATCH)):
-                yield Done(_in_bulk(batch, topic, extractor))
+            while batch := {item.cell.response_id: item for item in islice(items, BATCH)}:
+                found = extractor.extract(_texts([item] for item in batch.values()))
+                yield Done(as_tables(row for one in found for row in self.rows(batch[one.response_id], one, topic)))
             return
         equal: dict[str | None, list[ResponseRow]] = {}  # the missing responses are in memory anyway
         for item in items:
@@ -152,22 +146,17 @@ class ExtractionStep:
 _READ = (*RESPONSE_COLUMNS, "text")
 
 
-def _texts(groups: Iterable[Sequence[ResponseRow]], unusable: Counter[str]) -> Iterator[ResponseText]:
+def _texts(
+    groups: Iterable[Sequence[ResponseRow]], unusable: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[ResponseText]:
     """One response of each group of equal texts."""
     for item, *_ in groups:
-        yield ResponseText(item.cell.response_id, item.cell.language, item.text, unusable[item.asked_id or ""])
+        yield ResponseText(item.cell.response_id, item.cell.language, item.text, unusable.get(item.asked_id or "", 0))
 
 
 def _unpaid(extracted: Extracted) -> Extracted:
     """The result for another response with the same text, for which nothing was asked."""
     return replace(extracted, prompt_tokens=None, completion_tokens=None, purchase=None)
-
-
-def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -> dict[str, pa.Table]:
-    texts = (ResponseText(item.cell.response_id, item.cell.language, item.text) for item in batch)
-    return extraction_tables(
-        [item.cell for item in batch], list(extractor.extract(texts)), topic, extractor.extractor_id
-    )
 
 
 def _unusable(kept: Kept, extractor_id: str) -> Counter[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import store_faults
-from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention, Prompt, PublishedItem
 from polyculture.cache.shards import JobShards
 from polyculture.extract.base import Extracted, FoundMention, NamedEntity
 from polyculture.extract.published import place, published_extractor_id
-from polyculture.extract.rows import ResponseColumns, extraction_rows
+from polyculture.extract.rows import ResponseColumns, as_tables, extraction_rows
 from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import ITEMS, read_item
 from polyculture.imports.record import BadRow, Record
@@ -75,12 +73,6 @@ class Published:
         """Writes what waits, a part per job."""
         with store_faults(self._run.root):
             for job, rows in self._waiting.items():
-                tables: dict[str, Any] = {
-                    MENTIONS.name: objects_to_table(MENTIONS, [one for one in rows if isinstance(one, Mention)]),
-                    EXTRACTIONS.name: objects_to_table(
-                        EXTRACTIONS, [one for one in rows if isinstance(one, Extraction)]
-                    ),
-                }
                 with JobShards(self._run, job, [MENTIONS, EXTRACTIONS]) as shards:
-                    shards.append_part(tables)
+                    shards.append_part(as_tables(rows))
         self._waiting = {}
