@@ -29,8 +29,7 @@ from polyculture.cache.worker import do_works
 from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
 from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine
-from polyculture.generate.engines.models import OneModel
-from polyculture.generate.engines.wrapper import Wrapper
+from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import SamplingSettings, chat
 from polyculture.generate.step import SamplingStep

@@ -15,7 +15,7 @@ from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Bill
-from polyculture.generate.engines.wrapper import Wrapper
+from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.job_budget import CostBound, Flight, JobBudget, RequestMeter
 
 A = TypeVar("A")
@@ -34,17 +34,6 @@ def as_asked(prompt_tokens: int, completion_tokens: int) -> tuple[int, int]:
     return prompt_tokens, completion_tokens
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What decides the upper bound of an answer's cost."""
-
-    price: Price
-    bound: Bound = as_asked
-
-    def cost_bound(self, prompt_tokens: int, completion_tokens: int) -> CostBound:
-        return CostBound(*self.bound(prompt_tokens, completion_tokens), self.price)
-
-
 class BudgetedSampling(Wrapper):
     """The samples of `engine`, within the budget even if every answer has its maximum length.
 
@@ -52,7 +41,7 @@ class BudgetedSampling(Wrapper):
     """
 
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
-        self._engine, self._terms, self._job_budget = engine, Terms(price, bound), job_budget
+        self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
         self._metered = getattr(engine, "metered", False)
         self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
         self._requests: dict[str, Request] = {}  # that the engine has, by the caller's name for them
@@ -127,7 +116,7 @@ class BudgetedSampling(Wrapper):
         flight.settle(bill, answered=answer.text is not None, purchase=answer.purchase)
 
     def _cost_bound(self, request: Request) -> CostBound:
-        return self._terms.cost_bound(most_prompt_tokens(request), request.decoding.max_tokens)
+        return CostBound(*self._bound(most_prompt_tokens(request), request.decoding.max_tokens), self._price)
 
 
 @dataclass
@@ -149,7 +138,7 @@ class BudgetedScoring(Wrapper):
     def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
         if not getattr(engine, "metered", False):
             raise _not_counted(SCORING)
-        self._engine, self._terms, self._job_budget = engine, Terms(price, bound), job_budget
+        self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
         self._pieces: dict[str, _Piece] = {}  # in flight, by the engine's name for them
         self._asked = 0
         self._left: list[_Piece] = []  # taken from the caller, not yet asked
@@ -201,7 +190,7 @@ class BudgetedScoring(Wrapper):
     def _cost_bound(self, request: ScoreRequest) -> CostBound:
         longest = max((len(end.encode()) for end in request.continuations), default=0)
         # No tokenizer makes more than one token per byte.
-        return self._terms.cost_bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
+        return CostBound(*self._bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN), self._price)
 
 
 def _whole(request: ScoreRequest | None) -> _Piece | None:

@@ -11,9 +11,8 @@ from polyculture.cache.catalog.model import country_names
 from polyculture.cache.schema import Prompt
 from polyculture.cache.scripts import script_counts, script_share
 from polyculture.generate.detection import detectable
-from polyculture.generate.findings import Finding, wrong_script
 from polyculture.generate.names import PersonName, PersonNames, names_file, read_names
-from polyculture.generate.template_checks import MARK, TemplateCheck
+from polyculture.generate.template_checks import MARK, Finding, TemplateCheck, wrong_script
 from polyculture.generate.wording import OWN_COUNTRIES, Wording, own_countries, read_wording, wording_file
 
 

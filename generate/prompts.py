@@ -11,8 +11,15 @@ from polyculture.cache.schema import Condition, Prompt
 from polyculture.generate.design import ImplicitCountries, PromptDesign
 from polyculture.generate.names import PersonNames, person_names, read_names
 from polyculture.generate.sampling import with_sentence
-from polyculture.generate.templates import TopicWording, template_of
-from polyculture.generate.wording import Wording, fill_country, names_source, read_wording, topic_wording
+from polyculture.generate.wording import (
+    TopicWording,
+    Wording,
+    fill_country,
+    names_source,
+    read_wording,
+    template_of,
+    topic_wording,
+)
 
 
 def build_prompts(
@@ -53,7 +60,7 @@ def build_prompts(
         for topic in map(catalog.topic, topics):
             for name in design.wordings:
                 for filled in cell.fill(topic, catalog, name):
-                    text = _with_request(filled.text, wording) if answer_in_language else filled.text
+                    text = with_sentence(filled.text, wording.answer_in_language) if answer_in_language else filled.text
                     prompts.append(_prompt(language, topic, name, filled, text))
     return prompts
 
@@ -113,7 +120,3 @@ def _prompt(language: Language, topic: Topic, wording: str, filled: _Filled, tex
     key = content_id(language.code, topic.code, filled.condition, filled.country, text)
     where = (language.code, topic.code, filled.condition, filled.country)
     return Prompt(key, *where, filled.name, text, wording, person=filled.person)
-
-
-def _with_request(text: str, wording: Wording) -> str:
-    return with_sentence(text, wording.answer_in_language)

@@ -17,12 +17,12 @@ from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES, Prompt, Response
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
-from polyculture.generate.detection import Detection, detect
+from polyculture.generate.detection import detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.generate.refusals import is_refusal, own_phrases
 from polyculture.generate.request import PromptRequests, response_id
+from polyculture.generate.response import response_row
 from polyculture.generate.sampling import SamplingSettings, joined
 
 _CELL = ("response_id", "prompt_id", "condition", "country")
@@ -120,37 +120,7 @@ class SamplingStep:
             yield Request(request_id, sent.chat(text), self._sampling.decoding, seeds)
 
     def _row(self, completion: Completion, prompt: Prompt, job: Job) -> Response:
-        text, sent = completion.text, self._sent(job)
+        sent = self._sent(job)
         number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
-        language = self._catalog.language(job.language)
-        detected = Detection() if text is None else detect(text, language, self._catalog)
-        return Response(
-            response_id=response_id(completion.request_id, number),
-            request_id=completion.request_id,
-            prompt_id=prompt.prompt_id,
-            model=job.model,
-            language=job.language,
-            topic=job.topic,
-            condition=prompt.condition,
-            country=prompt.country,
-            sample=number,
-            seed=completion.seed if sent.seeded else None,
-            status="failed" if text is None else "ok",
-            text=text,
-            error=completion.error,
-            retryable=completion.retryable if text is None else None,
-            finish_reason=completion.finish_reason,
-            ending=completion.ending,
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-            detected_language=detected.language,
-            language_confidence=detected.confidence,
-            script=detected.script,
-            script_share=detected.script_share,
-            model_version=completion.model_version,
-            purchase=completion.purchase,
-            reasoning=completion.reasoning,
-            reasoning_tokens=completion.reasoning_tokens,
-            refused=None if text is None else is_refusal(text, job.language, own_phrases(language)),
-            note=completion.note,
-        )
+        seed = completion.seed if sent.seeded else None
+        return response_row(completion, prompt, job, number, seed, self._catalog)

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,10 @@ from polyculture.cache.schema import (
     Response,
 )
 from polyculture.cache.shards import JobShards, committed_parts
-from polyculture.generate.detection import Detection, detect
+from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.imported import PREFIX
-from polyculture.generate.refusals import is_refusal, own_phrases
 from polyculture.generate.request import imported_request_id
+from polyculture.generate.response import response_row
 from polyculture.imports.files import data_files
 from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
@@ -271,35 +271,16 @@ class _Taking:
         place = (text.model, prompt.prompt_id, text.language, text.topic)
         number = self._known.texts[place]
         self._known.texts[place] += 1
-        answer, said = text.answer, text.answer.text
-        language = self._catalog.language(text.language)
-        detected = Detection() if said is None else detect(said, language, self._catalog)
-        return Response(
+        request, job = imported_request_id(text.model, prompt.prompt_id), Job(text.model, text.language, text.topic)
+        found = response_row(completed(request, 0, text.answer), prompt, job, number, text.seed, self._catalog)
+        return replace(
+            found,
             response_id=response_id,
-            request_id=imported_request_id(text.model, prompt.prompt_id),
-            prompt_id=prompt.prompt_id,
-            model=text.model,
-            language=text.language,
-            topic=text.topic,
-            condition=text.condition,
-            country=text.country,
-            sample=number,
-            seed=text.seed,
-            status="failed" if said is None else "ok",
-            text=said,
-            error=answer.error,
-            retryable=None if said is not None else False,
-            finish_reason=answer.ending_raw,
-            ending=answer.ending,
-            reasoning=answer.reasoning,
+            retryable=None if found.text is not None else False,
             prompt_tokens=text.prompt_tokens,
             completion_tokens=text.completion_tokens,
-            detected_language=detected.language,
-            language_confidence=detected.confidence,
-            script=detected.script,
-            script_share=detected.script_share,
-            model_version=answer.version,
-            refused=None if said is None else is_refusal(said, text.language, own_phrases(language)),
+            purchase=None,
+            reasoning_tokens=None,
             note=text.note,
             origin=f"{self._import_id}:{row}",
         )

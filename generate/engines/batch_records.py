@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -50,7 +51,7 @@ class BatchRecords:
     def add(self, lines: Iterable[tuple[str, bytes]]) -> BatchRecord:
         """A new record of requests: their ids and the lines of their file."""
         record = BatchRecord(key=secrets.token_hex(12), made=time.time(), ids=[])
-        with replacing(self.requests(record)) as temporary, temporary.open("wb") as file:
+        with replacing(self.file(record, "requests")) as temporary, temporary.open("wb") as file:
             for ident, line in lines:
                 record.ids.append(ident)
                 file.write(line)
@@ -63,18 +64,14 @@ class BatchRecords:
 
     def forget(self, record: BatchRecord) -> None:
         """Removes a record and its files, the record last."""
-        for file in (self.requests(record), self.output(record), self.errors(record)):
-            file.unlink(missing_ok=True)
+        self.file(record, "requests").unlink(missing_ok=True)
+        self.file(record, "output").unlink(missing_ok=True)
+        self.file(record, "errors").unlink(missing_ok=True)
         (self.folder / f"{record.key}.batch.json").unlink(missing_ok=True)
 
-    def requests(self, record: BatchRecord) -> Path:
-        return self.folder / f"{record.key}.requests.jsonl"
-
-    def output(self, record: BatchRecord) -> Path:
-        return self.folder / f"{record.key}.output.jsonl"
-
-    def errors(self, record: BatchRecord) -> Path:
-        return self.folder / f"{record.key}.errors.jsonl"
+    def file(self, record: BatchRecord, what: Literal["requests", "output", "errors"]) -> Path:
+        """The file with a batch's requests, its answers, or its errors."""
+        return self.folder / f"{record.key}.{what}.jsonl"
 
 
 def waiting(root: Path) -> Iterator[BatchRecord]:

@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
-from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import (
+    AnswerStates,
+    Attention,
+    AttentionRequest,
+    Continuation,
+    Inspection,
+    Patch,
+    StatesRequest,
+)
 
 
 class Engine(Protocol):

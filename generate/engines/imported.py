@@ -13,13 +13,9 @@ IMPORTED = "imported"
 PREFIX = f"{IMPORTED}:"
 
 
-class ImportedOptions(Options):
-    """None: nothing is asked."""
-
-
 KIND = EngineKind(
     name=IMPORTED,
-    options=ImportedOptions,
+    options=Options,
     paid=False,
     offers=(),
     lacks=lambda _spec, _options: {SAMPLING: "Its texts are imported, never generated: polyculture import FILE."},

@@ -6,7 +6,7 @@ anything is loaded, so its module imports no heavy package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -92,8 +92,3 @@ class EngineKind(Generic[Told]):
     def offer(self, capability: Capability[E_co]) -> Offer[E_co] | None:
         """How a model is opened for a capability; None where the engine does not have it."""
         return next((offer for offer in self.offers if offer.capability is capability), None)
-
-    @property
-    def capabilities(self) -> Sequence[Capability[Any]]:
-        """All that models of this engine can do, if their options allow it."""
-        return tuple(offer.capability for offer in self.offers)

@@ -1,9 +1,10 @@
-"""Opens the models of a step, by role, when it first asks one."""
+"""The models of a step, opened by role when it first asks one, and wrappers around them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from types import TracebackType
+from typing import Protocol, Self, cast
 
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co, Engine
@@ -40,3 +41,15 @@ class OneModel:
     def spec(self, role: str = MODEL) -> ModelSpec:  # noqa: ARG002
         """The model with its options."""
         return self.of
+
+
+class Wrapper:
+    """Entering and leaving it does nothing. A wrapper has the capabilities whose methods it defines, and no others."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None

@@ -20,8 +20,6 @@ from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.options import Use
 
-__all__ = ["WEIGHTS", "Use", "model_setup"]
-
 WEIGHTS = "weights"  # in a setup: the hash of the model's files, where they lie here
 TEMPLATES = "templates"  # of a model's folder: its chat template and its own code, where it has any
 FILES = (WEIGHTS, TEMPLATES)

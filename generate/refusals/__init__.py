@@ -1,7 +1,7 @@
 """Refusals in the text of a model, in the catalogue's 13 languages; used by all instruments.
 
     is_refusal("I'm sorry, but I can't help with that.", "en")               # True
-    find_refusal("Es tut mir leid, das kann ich nicht tun.", "de").phrase    # the phrase that matched
+    find_refusal("Es tut mir leid, das kann ich nicht tun.", "de")           # the phrase that matched
 
 A refusal declines the task and does nothing else. It states inability or unwillingness, or gives a disclaimer ("as an
 AI, I have no favourite dish"). No refusals are:
@@ -18,7 +18,6 @@ brings its phrases in a table `[refusals]`; where a language has none, nobody kn
 """
 
 from polyculture.generate.refusals.detector import (
-    Refusal,
     RefusalDetector,
     find_refusal,
     is_refusal,
@@ -28,7 +27,6 @@ from polyculture.generate.refusals.detector import (
 from polyculture.generate.refusals.phrases import own_phrases
 
 __all__ = [
-    "Refusal",
     "RefusalDetector",
     "find_refusal",
     "is_refusal",

@@ -30,15 +30,6 @@ _OPTION = re.compile(r"\s*(?:\([^\W\d_]\)|[A-Za-z]\)|[A-Z]\.\s|[A-Za-z]\s*$)|[^\
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """The position of a refusal in a text."""
-
-    kind: Kind  # 'declines' the task, or only 'disclaims'
-    phrase: str  # what matched, in folded form
-    sentence: int  # the sentence's number, from 0
-
-
-@dataclass(frozen=True, slots=True)
 class _Sentence:
     folded: str
     aside: bool
@@ -59,8 +50,8 @@ class RefusalDetector:
         refusing = [one for some in phrases for kind in KINDS[:2] for one in some.of(kind)]
         self._gate = _any(refusing)
 
-    def find(self, text: str) -> Refusal | None:
-        """The refusal in `text`; None for an answer."""
+    def find(self, text: str) -> str | None:
+        """The phrase of refusal in `text`, folded; None for an answer."""
         if len(text) > LONGEST:
             return None
         spoken = _without_speech(text)
@@ -74,7 +65,7 @@ class RefusalDetector:
         folded = [fold_text(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
         return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
-    def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> Refusal | None:
+    def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> str | None:
         for number, sentence in enumerate(sentences[:OPENING]):
             match = self._patterns[kind].search(sentence.folded[:WINDOW])
             if match is None or self._has("unless", sentence.folded):
@@ -85,7 +76,7 @@ class RefusalDetector:
             rest = _after(sentence.folded, match.end())
             if self._answers(kind, rest, after) or self._said(rest, after) > limit:
                 return None
-            return Refusal(kind, match.group().strip(), number)
+            return match.group().strip()
         return None
 
     def _answers(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> bool:
@@ -129,8 +120,8 @@ def refusal_rules_id(language: str, own: Phrases | None = None) -> str:
     return content_id("refusals", VERSION, [phrases.model_dump() for phrases in phrases_for(language, own)])
 
 
-def find_refusal(text: str, language: str, own: Phrases | None = None) -> Refusal | None:
-    """The refusal in `text`, with the phrase that matched; None for an answer.
+def find_refusal(text: str, language: str, own: Phrases | None = None) -> str | None:
+    """The phrase, folded, by which `text` is a refusal; None for an answer.
 
     `language` is the code of the prompt's language. Without built-in phrases, `own` (`phrases.own_phrases`) and the
     English ones apply.

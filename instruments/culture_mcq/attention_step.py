@@ -11,8 +11,8 @@ from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines import ATTENDING, Message
-from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.generate.engines.token_boundary import SPACES
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
 from polyculture.instruments.culture_mcq.attention_rows import MCQ_ATTENTION, McqAttentionRow, Measure

@@ -136,7 +136,7 @@ def print_glosses(workspace: Workspace, wanted: PromptFilter, format: Format, ou
 
     Only what the experiment asks. Raises `ExperimentError` for a wanted value that no prompt has.
     """
-    from polyculture.generate.glosses import glosses
+    from polyculture.generate.review.templates import glosses
 
     wanted.check(workspace)
     experiment = workspace.experiment

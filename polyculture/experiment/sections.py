@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from polyculture.cache.faults import StopLimits, fault_table
 from polyculture.generate.design import PromptDesign, choose_wordings
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.generate.templates import WordingName
+from polyculture.generate.wording import WordingName
 from polyculture.link.forms import FORMS, Form
 
 GAZETTEER = "gazetteer"  # the extractor without a model

@@ -39,7 +39,6 @@ from polyculture.experiment.setups import (
     wanted_responses,
 )
 from polyculture.generate.design import PromptDesign
-from polyculture.generate.findings import refuse
 from polyculture.generate.integrity import check_prompts, check_wording
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
@@ -47,6 +46,7 @@ from polyculture.generate.request import PromptRequests
 from polyculture.generate.review.templates import with_template_ids
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
+from polyculture.generate.template_checks import refuse
 from polyculture.generate.wording import read_wording
 
 One = TypeVar("One")

@@ -18,8 +18,7 @@ from polyculture.cache.worker import left as left_of
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling, find_kind
-from polyculture.generate.engines.models import OneModel
-from polyculture.generate.engines.wrapper import Wrapper
+from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.models import LoadedModels

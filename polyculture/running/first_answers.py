@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from polyculture.cache.stop_rule import StopRule
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
-from polyculture.generate.engines.wrapper import Wrapper
+from polyculture.generate.engines.models import Wrapper
 
 R = TypeVar("R")
 _Wrappers = Mapping[Capability[Any], Callable[[Any, StopRule], Any]]

@@ -19,7 +19,6 @@ from polyculture.experiment.imported import add_topics, catalog_of, name_of, rea
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.workspace import open_workspace
-from polyculture.imports.hub import download, named_on_hub
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.record import BadRow, Record
 from polyculture.imports.shapes import LOOKED_AT, find_source
@@ -45,13 +44,10 @@ class Wanted:
 
 def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted) -> Taken:
     """Imports a file, and says what was taken from where, and what was not. Raises `UserError` where nothing was."""
-    hub = named_on_hub(path)
-    if hub is not None:
-        say(f"Downloads the data set {hub}, where it is not there yet")
-        path = download(hub)
     for one in (path, *([wanted.inputs] if wanted.inputs else [])):
         if not one.is_file() and not (one is path and one.is_dir()):
-            raise UserError("there is no such file", where=one, remedy="Name a file of texts.")
+            remedy = "Name a file of texts. Of the hub: hf download NAME --repo-type dataset --local-dir FOLDER."
+            raise UserError("there is no such file", where=one, remedy=remedy)
     source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
     rows = list(islice(source.rows(), LOOKED_AT))
     records = [row for row in rows if isinstance(row, Record)]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from polyculture.cache.run_folder import RunFolder
     from polyculture.generate.engines import Capability, ModelSpec
     from polyculture.generate.engines.models import Models
-    from polyculture.generate.engines.setup import Use
+    from polyculture.generate.engines.options import Use
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
 from polyculture.experiment.setups import EXTRACT, SAMPLE
 from polyculture.generate.engines import ENGINES
-from polyculture.generate.engines.setup import Use, model_setup
+from polyculture.generate.engines.options import Use
+from polyculture.generate.engines.setup import model_setup
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.generate.engines.answer import NoAnswerError, ending_of, read_answer, read_text, shape_of
 from polyculture.generate.engines.base import Completion
-from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
+from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
 ENDINGS = {
     "whole": ["stop", "STOP", "end_turn", "eos_token", "FinishReason.STOP", "endTurn", "COMPLETE", "stop_sequence"],

@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import ATTENDING, Message, ModelSpec, check_can, open_engine
-from polyculture.generate.engines.attending import Attention, AttentionRequest
+from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.generate.engines.setup import model_setup
 from polyculture.generate.engines.transformers.engine import TransformersEngine
 from tests.tiny_models import CAUSAL, byte_level, save_causal, save_masked

@@ -14,9 +14,8 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import PATCHING, Decoding, Message, ModelSpec, Request, ScoreRequest, open_engine
-from polyculture.generate.engines.attending import AttentionRequest
 from polyculture.generate.engines.gguf import find_gguf
-from polyculture.generate.engines.patching import Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import AttentionRequest, Inspection, Patch, StatesRequest
 from tests import tiny_models
 
 pytest.importorskip("transformers")

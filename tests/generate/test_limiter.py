@@ -9,11 +9,11 @@ from typing import Any
 
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.limiter import START, Limiter, Permit
+from polyculture.generate.engines.openai.limiter import START, Limiter
 from tests.servers import Reply, StubServer, failure
 
 
-async def fill(limiter: Limiter) -> list[Permit]:
+async def fill(limiter: Limiter) -> list[int]:
     """As many permits as there are."""
     return [await limiter.acquire() for _ in range(limiter.limit)]
 

@@ -20,8 +20,8 @@ from polyculture.generate.engines.base import (
     Scored,
     ScoreRequest,
 )
+from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.running.first_answers import FirstSamples, FirstScores, UntilStopped
 from tests.servers import Reply, StubServer, failure
 

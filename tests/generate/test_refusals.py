@@ -97,8 +97,7 @@ def test_spelling_variants_of_persian_and_hindi() -> None:
 def test_what_matched_is_named() -> None:
     found = find_refusal("Thank you. I cannot help with this story.", "en")
     assert found is not None
-    assert (found.kind, found.sentence) == ("declines", 1)
-    assert found.phrase.startswith("i cannot help")
+    assert found.startswith("i cannot help")
 
 
 @pytest.mark.parametrize("text", ["", " \n", "None", "I don't know.", "...", "Please provide the text.", "C"])

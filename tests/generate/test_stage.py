@@ -24,7 +24,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import CONDITIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import Completion, ModelSpec, Request, Sampling, open_engine
-from polyculture.generate.engines.wrapper import Wrapper
+from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.sampling import SamplingSettings

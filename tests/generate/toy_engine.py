@@ -10,8 +10,8 @@ from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.metering import Usage
+from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.options import PACE, Options, read_options
-from polyculture.generate.engines.wrapper import Wrapper
 
 
 class ToyOptions(Options):

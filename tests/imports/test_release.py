@@ -128,13 +128,6 @@ def test_the_three_stand_side_by_side(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
-    done = polyculture("import", "hub:owner/none-such", "--as", "e.toml", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "import their folder" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 # Rows in the columns of the study's release: its own kinds, `NA`, a property for an item, two items of one surface.
 RELEASE = [
     ("food", "By noon salad, Machboos and rice in Dubai.", [

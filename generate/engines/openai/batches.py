@@ -130,7 +130,7 @@ class BatchEngine:
         if record.batch_id is not None:
             return record.batch_id
         if record.file_id is None:
-            record.file_id = self._api.upload(self._records.requests(record), record.key)
+            record.file_id = self._api.upload(self._records.file(record, "requests"), record.key)
         self._records.save(record.model_copy(update={"asked_for": True}))
         try:
             record.batch_id = self._api.create(record, record.file_id)
@@ -139,7 +139,7 @@ class BatchEngine:
             self._records.save(record.model_copy(update={"file_id": None, "asked_for": True}))
             raise
         self._records.save(record)
-        self._records.requests(record).unlink(missing_ok=True)
+        self._records.file(record, "requests").unlink(missing_ok=True)
         return record.batch_id
 
     def _answers(
@@ -148,7 +148,7 @@ class BatchEngine:
         """The results of the wanted requests of a batch. A line with a text precedes others of its request."""
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
         failures: dict[str, Completion] = {}
-        for line in read_lines(self._records.output(record), self._records.errors(record)):
+        for line in read_lines(self._records.file(record, "output"), self._records.file(record, "errors")):
             if (ask := left.get(line.custom_id)) is None:
                 continue
             answer = completion(line, ask, self._chat)
@@ -170,8 +170,8 @@ class BatchEngine:
             batch = self._api.wait_for(record.batch_id)
             if batch.status != "failed":
                 for file_id, path in (
-                    (batch.error_file_id, self._records.errors(record)),
-                    (batch.output_file_id, self._records.output(record)),
+                    (batch.error_file_id, self._records.file(record, "errors")),
+                    (batch.output_file_id, self._records.file(record, "output")),
                 ):
                     if file_id:
                         self._api.download(file_id, path)

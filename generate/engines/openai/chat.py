@@ -132,15 +132,9 @@ class ChatApi:
             raise self._useless(words, fault.bill, named=fault.status is not None) from fault
         if self._look is not None:
             self._look(body)
-        return replace(
-            answer,
-            text=self._clean(answer.text),
-            reasoning=self._clean(answer.reasoning),
-            ending_raw=self._clean(answer.ending_raw),
-            version=self._clean(answer.version),
-            raw=self._clean(answer.raw),
-            error=self.server.in_short(answer.error) if answer.error else None,
-        )
+        said = ("text", "reasoning", "ending_raw", "version", "raw")
+        clean = {name: hide_keys(words) for name in said if (words := getattr(answer, name))}
+        return replace(answer, **clean, error=self.server.in_short(answer.error) if answer.error else None)
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""
@@ -160,10 +154,6 @@ class ChatApi:
         """`named`: the words begin with the status of an error, which says what kind of fault it is."""
         short = self.server.in_short(mended(words[:_QUOTED]))
         return UselessAnswerError(short if named else f"the answer is not a complete chat completion: {short}", bill)
-
-    def _clean(self, text: str | None) -> str | None:
-        """A server's message without the key: some servers echo the request."""
-        return hide_keys(text) if text else text
 
     def _authorization(self) -> dict[str, str]:
         """User and password of the address as a header; without them, the key as a header."""

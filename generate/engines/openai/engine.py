@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,14 +18,13 @@ import openai
 from httpx2 import Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
-from polyculture.generate.engines.answer import completed
+from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
-from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
 from polyculture.generate.engines.openai.retries import retry_policy
 
 
@@ -110,3 +110,41 @@ class OpenAIEngine:
         if fault.unreachable and not self._answered:
             return self._api.server.unreachable(str(fault))
         return fault
+
+
+class ReasoningTemplate:
+    """What is known of one model's template: `opens` is None until an answer shows it."""
+
+    def __init__(self) -> None:
+        self.opens: bool | None = None
+
+    def settled(self, answers: Iterator[Completion], most: int) -> Iterator[Completion]:
+        """The answers. Cut ones without a tag wait, at most `most` of them, until a whole one shows what they are: its
+        reasoning was closed and never opened, or it has none."""
+        waiting: list[Completion] = []
+        for answer in answers:
+            self._learn(answer)
+            if self.opens is None and _is_doubtful(answer) and len(waiting) < most:
+                waiting.append(answer)
+                continue
+            if self.opens is not None:
+                yield from map(self._settle, waiting)
+                waiting.clear()
+            yield self._settle(answer)
+        yield from map(self._settle, waiting)
+
+    def _learn(self, answer: Completion) -> None:
+        if answer.prompt_opened:
+            self.opens = True
+        elif self.opens is None and answer.ending == "whole" and answer.text and not answer.reasoning:
+            self.opens = False
+
+    def _settle(self, answer: Completion) -> Completion:
+        if not (self.opens and _is_doubtful(answer)):
+            return answer
+        error = f"{NO_ANSWER}: finish reason {answer.finish_reason}"
+        return replace(answer, text=None, error=error, reasoning=answer.text, raw=answer.as_it_came)
+
+
+def _is_doubtful(answer: Completion) -> bool:
+    return answer.ending == "cut" and bool(answer.text) and not answer.reasoning

@@ -11,17 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
 
 START = 16  # requests in flight at first: within what every provider's smallest account bears
 _IN_DOUBT = 8  # requests in flight from a fault to the next answer
-
-
-@dataclass(frozen=True, slots=True)
-class Permit:
-    """Permission to send one request; `cuts` is the number of cuts of the limit before it."""
-
-    cuts: int
 
 
 class Limiter:
@@ -47,8 +39,8 @@ class Limiter:
     def _room(self) -> int:
         return min(self.limit, _IN_DOUBT) if self._doubt else self.limit
 
-    async def acquire(self) -> Permit:
-        """Waits until one more request may be sent."""
+    async def acquire(self) -> int:
+        """Waits until one more request may be sent. The permit is the number of cuts of the limit before it."""
         if self._in_flight >= self._room or self._waiting:
             place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
@@ -61,18 +53,18 @@ class Limiter:
         else:
             self._in_flight += 1
         await self._wait_for_the_server()
-        return Permit(self._cuts)
+        return self._cuts
 
-    def succeeded(self, permit: Permit) -> None:
+    def succeeded(self, permit: int) -> None:
         """An answer arrived. The limit grows if it was the bottleneck."""
-        if permit.cuts == self._cuts and self._in_flight >= self.limit:
+        if permit == self._cuts and self._in_flight >= self.limit:
             self._limit = min(self._most, self._limit + (1 / self._limit if self._cuts else 1))
         self._doubt = False
         self._give_back()
 
-    def refused(self, permit: Permit, wait: float = 0.0) -> None:
+    def refused(self, permit: int, wait: float = 0.0) -> None:
         """The server rejected the request as one too many (HTTP 429), and asks to wait some seconds."""
-        if permit.cuts == self._cuts:
+        if permit == self._cuts:
             self._limit = max(1.0, self._limit / 2)
             self._cuts += 1
         self._paused = max(self._paused, asyncio.get_running_loop().time() + wait)

@@ -19,8 +19,7 @@ import torch
 from transformers import PreTrainedModel
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.attending import Attention, AttentionRequest
-from polyculture.generate.engines.patching import Span, Vector
+from polyculture.generate.engines.patching import Attention, AttentionRequest, Span, Vector
 from polyculture.generate.engines.transformers.batches import need_finite
 from polyculture.generate.engines.transformers.loading import Loaded
 

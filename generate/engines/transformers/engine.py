@@ -19,7 +19,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import (
     Completion,
     ModelSpec,
@@ -30,7 +29,15 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import (
+    AnswerStates,
+    Attention,
+    AttentionRequest,
+    Continuation,
+    Inspection,
+    Patch,
+    StatesRequest,
+)
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
 from polyculture.generate.engines.transformers.options import TransformersOptions
@@ -41,7 +48,6 @@ if TYPE_CHECKING:
 
     from polyculture.generate.engines.transformers.causal import CausalScorer
     from polyculture.generate.engines.transformers.masked import MaskedScorer
-    from polyculture.generate.engines.transformers.patched import PatchedWriter
     from polyculture.generate.engines.transformers.sampling import Sampler
     from polyculture.generate.engines.transformers.tree import ScoredText
 
@@ -79,14 +85,11 @@ class TransformersEngine:
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per request and continuation; docs/scoring.md defines the scored tokens."""
         failed: deque[Scored] = deque()
-        scorer = self.scorer
-        try:
-            for scored in scorer.score(self._groups(requests, failed)):
+        with self._within_memory("batch_tokens"):
+            for scored in self.scorer.score(self._groups(requests, failed)):
                 while failed:
                     yield failed.popleft()
                 yield self._row(scored)
-        except MemoryError as fault:  # torch's own on accelerators is one of RuntimeError, and tells what it lacked
-            raise EngineError("the memory is used up", where=self.spec.model, remedy="Lower batch_tokens.") from fault
         yield from failed
 
     def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
@@ -94,11 +97,9 @@ class TransformersEngine:
         from polyculture.generate.engines.transformers.states import represent
 
         failed: deque[Scored] = deque()
-        try:
+        with self._within_memory("batch_tokens"):
             for texts in self._groups(requests, failed):
                 yield from represent(self._loaded, texts, layers, self.options.batch_tokens or _PADDED, self.spec.model)
-        except MemoryError as fault:
-            raise EngineError("the memory is used up", where=self.spec.model, remedy="Lower batch_tokens.") from fault
         yield from (Represented(row.request_id, row.index, error=row.error) for row in failed)
 
     def depth(self) -> int:
@@ -116,8 +117,11 @@ class TransformersEngine:
 
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         """Yields what the model writes behind the placeholder for each patch, in order."""
+        from polyculture.generate.engines.transformers.patched import PatchedWriter
+
+        writer = PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
         with self._within_memory("batch_patches"):
-            yield from self._writer(inspection).write(patches, self.options.batch_patches)
+            yield from writer.write(patches, self.options.batch_patches)
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         """Yields what the model writes behind each text, given with an id, up to its line's end."""
@@ -128,11 +132,6 @@ class TransformersEngine:
         read = ((name, tokens_of(self._loaded, text, bos=self.options.bos)[0]) for name, text in texts)
         with self._within_memory("batch_patches"):
             yield from writer.write(read, max_tokens, self.options.batch_patches)
-
-    def _writer(self, inspection: Inspection) -> PatchedWriter:
-        from polyculture.generate.engines.transformers.patched import PatchedWriter
-
-        return PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
 
     def attend(self, requests: Iterable[AttentionRequest]) -> Iterator[Attention]:
         """Yields the attention of each prompt's last token; what the model cannot read is a row with its reason."""
@@ -183,22 +182,19 @@ class TransformersEngine:
     @property
     def scorer(self) -> CausalScorer | MaskedScorer:
         """The scorer, created on first use."""
-        if self._scorer is None:
-            self._scorer = self._masked_scorer() if self._loaded.masked else self._causal_scorer()
+        if self._scorer is None and self._loaded.masked:
+            from polyculture.generate.engines.transformers.masked import MaskedScorer
+
+            mask, padding = self._loaded.tokenizer.mask_token_id, self._loaded.tokenizer.pad_token_id
+            if mask is None:
+                raise EngineError("its tokenizer knows no mask token", where=self.spec.model)
+            how = self.options.masked, self.options.batch_tokens
+            self._scorer = MaskedScorer(self._loaded.model, mask, padding or 0, *how)
+        elif self._scorer is None:
+            from polyculture.generate.engines.transformers.causal import CausalScorer
+
+            self._scorer = CausalScorer(self._loaded.model, self.options.method, self.options.batch_tokens)
         return self._scorer
-
-    def _causal_scorer(self) -> CausalScorer:
-        from polyculture.generate.engines.transformers.causal import CausalScorer
-
-        return CausalScorer(self._loaded.model, self.options.method, self.options.batch_tokens)
-
-    def _masked_scorer(self) -> MaskedScorer:
-        from polyculture.generate.engines.transformers.masked import MaskedScorer
-
-        mask, padding = self._loaded.tokenizer.mask_token_id, self._loaded.tokenizer.pad_token_id
-        if mask is None:
-            raise EngineError("its tokenizer knows no mask token", where=self.spec.model)
-        return MaskedScorer(self._loaded.model, mask, padding or 0, self.options.masked, self.options.batch_tokens)
 
     def _groups(self, requests: Iterable[ScoreRequest], failed: deque[Scored]) -> Iterator[list[Text]]:
         """The texts of each request, some thousands at a time; texts that cannot be scored go to `failed`."""
