@@ -20,8 +20,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -40,6 +39,7 @@ from polyculture.generate.engines.kind import EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.mock.answers import VERSION, Answers, Script, read_answers
 from polyculture.generate.engines.mock.byte_model import ByteModel, mean_vector, share
+from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.options import PACE, Options, read_options
 
 Failure = Literal["transient", "permanent", "refusal", "content_filter", "length"]
@@ -58,7 +58,7 @@ class MockOptions(Options):
     latency: Annotated[float, PACE] = Field(default=0.0, ge=0)  # seconds for one answer
 
 
-class MockEngine:
+class MockEngine(Wrapper):
     """Plays a model. Nothing is loaded."""
 
     def __init__(self, spec: ModelSpec, script: Script | None = None) -> None:
@@ -67,14 +67,6 @@ class MockEngine:
         self._script = script or Answers(spec, self.options.answers)
         self._left = math.inf if self.options.dies_after is None else self.options.dies_after
         self._bytes = ByteModel(spec.name)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields a completion per request and seed, in order. Raises `EngineError` after `dies_after` answers."""
