@@ -39,8 +39,9 @@ def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str
         ontology.expand_classes()
         ontology.find_members()
         counted = [(topic, scope) for (topic, _), scope in ontology.scopes.items()]
-        columns = {"topic": [topic for topic, _ in counted], "scope": pa.array([s for _, s in counted], pa.uint16())}
-        connection.from_arrow(pa.table(columns)).create("topic_scopes")
+        named = pa.array([topic for topic, _ in counted], pa.string())
+        scopes = pa.array([scope for _, scope in counted], pa.uint16())
+        connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")
         create_states(connection, catalog)
         found: dict[str, list[str]] = {}
         for topic, country in connection.sql(statement("uncovered")).fetchall():
