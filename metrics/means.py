@@ -14,20 +14,21 @@ from typing import NamedTuple
 
 from polyculture.cache.schema.measured import CELL, EVERY, UNNAMED, WITHOUT, Number
 from polyculture.metrics import MEASURE
-from polyculture.metrics.intervals.estimate import Estimate, are_dependent
-from polyculture.metrics.intervals.levels import (
+from polyculture.metrics.intervals.estimate import (
     METHODS,
     OF_LANGUAGE,
     OF_WORDINGS,
     PAIR_OF_WORDINGS,
     PER_CONDITION,
+    Estimate,
     Level,
     Place,
+    Uncertainty,
+    are_dependent,
     kept,
     level_name,
     levels_of,
 )
-from polyculture.metrics.intervals.model import Uncertainty
 from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInterval, wordings_interval
 
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
@@ -39,7 +40,7 @@ _ROUNDING = 1e-9
 
 
 class Value(NamedTuple):
-    """A row of `measured_values` (`cell_data.sql`)."""
+    """A row of `measured_values` (`cells.sql`)."""
 
     metric: str
     model: str

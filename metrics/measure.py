@@ -19,19 +19,10 @@ from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, 
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, MEASURE, METRICS
-from polyculture.metrics.cell_data import CellReader
+from polyculture.metrics.assemblages import add_companions, add_consensus, add_diversity, saturation_rows
+from polyculture.metrics.cells import CellReader, add_granularity, add_specificity, add_without_country
 from polyculture.metrics.components.rows import component_rows
-from polyculture.metrics.intervals.model import (
-    Uncertainty,
-    add_companions,
-    add_consensus,
-    add_diversity,
-    add_granularity,
-    add_specificity,
-    add_without_country,
-    place_of,
-    saturation_rows,
-)
+from polyculture.metrics.intervals.estimate import Uncertainty
 from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers
 
 
@@ -100,6 +91,6 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
             add_consensus(of_topic, assemblages, uncertainty)
         values = [Value(*row) for row in reading.values(model)]
         rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
-        texts = {place_of(cell): (cell.texts, cell.distinct_texts) for cell in cells}
+        texts = {cell.place: (cell.texts, cell.distinct_texts) for cell in cells}
         found = CellSizes(rests_on, texts, repeating, reading.uncovered)
         yield from model_numbers(values, found, uncertainty, shared_names, inputs)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.intervals.estimate import METHODS
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known

@@ -22,7 +22,7 @@ from polyculture.cache.validation import REMEDY as GENERAL
 from polyculture.cache.validation import explain
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
-from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION
+from polyculture.metrics.intervals.estimate import METHODS, PER_CONDITION
 
 MAKIEVAL = Path(__file__).with_name("makieval.toml")
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."

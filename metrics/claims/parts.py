@@ -20,7 +20,7 @@ from polyculture.metrics.comparison.compare import (
 )
 from polyculture.metrics.comparison.effect import Effect
 from polyculture.metrics.comparison.groups import REST
-from polyculture.metrics.intervals.levels import PER_CONDITION
+from polyculture.metrics.intervals.estimate import PER_CONDITION
 
 _COMPARED = ("model", "language", "country", "wording")  # of which the others, together, are a side
 _GROUPS = Sides(WITHIN, "languages of a group", "languages of different groups")

@@ -22,7 +22,7 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks, block_of
 from polyculture.metrics.comparison.effect import Effect, adjusted, mean_by_block, paired_effect
 from polyculture.metrics.comparison.wording_mean import mean_of_wordings
-from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION
+from polyculture.metrics.intervals.estimate import METHODS, PER_CONDITION
 
 Bounds = tuple[float, float]
 _SQL = Path(__file__).with_name("sql")

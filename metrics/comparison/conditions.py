@@ -19,7 +19,7 @@ from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.metrics.comparison.compare import ComparisonRow
 from polyculture.metrics.comparison.effect import NO_SPREAD, Effect, adjusted
 from polyculture.metrics.comparison.equivalence import LEVEL
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.intervals.estimate import METHODS
 
 GRAMMAR = "METRIC lower|higher|different [by more than NUMBER]"
 _WORDS = re.compile(r"(?P<metric>\S.*?)\s+(?P<side>lower|higher|different)(?:\s+by\s+more\s+than\s+(?P<by>\S+))?", re.I)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.metrics.comparison.compare import ComparisonRow
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.intervals.estimate import METHODS
 
 LEVEL = 0.05
 DIFFERENT, UNDECIDED = "different", "undecided"

@@ -14,7 +14,7 @@ from polyculture.metrics.comparison.compare import METRICS, NATIVE, NO_MARGINS, 
 from polyculture.metrics.comparison.effect import FEW_BLOCKS, FEWEST_BLOCKS, NO_SPREAD
 from polyculture.metrics.comparison.equivalence import remarks as remarks_on_results
 from polyculture.metrics.comparison.equivalence import result
-from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION
+from polyculture.metrics.intervals.estimate import METHODS, PER_CONDITION
 from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 
 BETWEEN_LANGUAGES = ("language", "native")  # which the index covers unequally

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, stdtrit
 
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.intervals.estimate import METHODS
 
 FEWEST_WORDINGS = 3  # as the macro `fewest_wordings`
 MOST_LACKING = 0.05  # the highest share of a mean's numbers whose cells lack one in another wording

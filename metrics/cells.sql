@@ -1,5 +1,5 @@
 -- The cells under numbers, and what responses add to their metrics: temporary, so that no query carries names of columns.
--- `cell_data.py` fills `linked_items` with one model at a time.
+-- `cells.py` fills `linked_items` with one model at a time.
 
 -- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, and how many of
 -- its texts are distinct.
