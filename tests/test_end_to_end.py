@@ -284,9 +284,9 @@ def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubSe
 @pytest.mark.slow
 def test_the_demo_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = demo.EXPERIMENT.read_text(encoding="utf-8")
-    assert "max_tokens = 96" in text
+    assert "max_tokens = 72" in text
     shorter = tmp_path / "shorter.toml"
-    shorter.write_text(text.replace("max_tokens = 96", "max_tokens = 12"), encoding="utf-8")
+    shorter.write_text(text.replace("max_tokens = 72", "max_tokens = 40"), encoding="utf-8")
     monkeypatch.setattr(demo, "EXPERIMENT", shorter)
     done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -295,4 +295,4 @@ def test_the_demo_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert str(report.relative_to(tmp_path)) in done.stdout
     assert "one of the smallest" in report.read_text(encoding="utf-8")
     (asked,) = rows(tmp_path / "d" / "demo.toml", "SELECT count(*) AS n, count(DISTINCT condition) AS c FROM responses")
-    assert asked == {"n": 3 * 3 * (1 + 3 + 2), "c": 4}
+    assert asked == {"n": 2 * 2 * (1 + 3), "c": 2}
