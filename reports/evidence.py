@@ -14,10 +14,10 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, short
-from polyculture.reports.reading import SQL, Reading
+from polyculture.reports.reading import SQL, Reading, statements
 from polyculture.reports.texts import texts
 
-_SQL = SQL / "evidence"
+_SQL = statements(SQL / "evidence.sql")
 LONGEST = 4_000  # characters of one response
 DRAWN = 200_000  # responses that are sorted at most: millions would take hours and much memory
 
@@ -57,9 +57,9 @@ def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[st
     `parts` names the file of the rest for each place on the axes language and topic; it is empty where the page holds
     everything.
     """
-    reading.run(_SQL / "every_mention.sql")
-    whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows(_SQL / "axes.sql")[0]), names)
-    reading.run(_SQL / "no_mention.sql")
+    reading.run(_SQL["every_mention"])
+    whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows(_SQL["axes"])[0]), names)
+    reading.run(_SQL["no_mention"])
     places = product(*(range(len(whole["axes"][axis])) for axis in PART_AXES))
     whole["parts"] = {} if _complete(whole) else {f"{a},{b}": f"{a:02}-{b:02}.js" for a, b in places}
     return whole
@@ -70,7 +70,7 @@ def read_parts(reading: Reading, whole: Mapping[str, Any], names: Names) -> Iter
     axes = {axis: [code for code, _ in values] for axis, values in whole["axes"].items()}
     for place, file in whole["parts"].items():
         chosen = zip(PART_AXES, map(int, place.split(",")), strict=True)
-        reading.run(_SQL / "some_mentions.sql", **{axis: whole["axes"][axis][number][0] for axis, number in chosen})
+        reading.run(_SQL["some_mentions"], **{axis: whole["axes"][axis][number][0] for axis, number in chosen})
         yield file, _evidence(reading, PART, axes, names)
 
 
@@ -81,17 +81,17 @@ def _complete(whole: Mapping[str, Any]) -> bool:
 
 
 def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]], names: Names) -> dict[str, Any]:
-    reading.run(_SQL / "surfaces.sql")
-    reading.run(_SQL / "items.sql", item_limit=bounds.linked, other_limit=bounds.other)
+    reading.run(_SQL["surfaces"])
+    reading.run(_SQL["items"], item_limit=bounds.linked, other_limit=bounds.other)
     for name in ("surface_items", "item_cells"):
-        reading.run(_SQL / f"{name}.sql")
+        reading.run(_SQL[name])
     split = _split(reading, bounds)
-    reading.run(_SQL / "shown_responses.sql", text_budget=bounds.texts)
-    shown = reading.rows(_SQL / "texts.sql")
-    details = reading.rows(_SQL / "details.sql")
-    counts = reading.rows(_SQL / "counts_shown.sql", row_limit=bounds.counts)
+    reading.run(_SQL["shown_responses"], text_budget=bounds.texts)
+    shown = reading.rows(_SQL["texts"])
+    details = reading.rows(_SQL["details"])
+    counts = reading.rows(_SQL["counts_shown"], row_limit=bounds.counts)
     cells: dict[tuple[int, ...], int] = {}
-    responses = _responses(shown, reading.rows(_SQL / "marks.sql"), axes, cells)
+    responses = _responses(shown, reading.rows(_SQL["marks"]), axes, cells)
     items = _items(details, counts, axes, cells, names)
     return {
         "axes": {axis: [[code, _name(axis, code, names)] for code in axes[axis]] for axis in AXES},
@@ -110,11 +110,11 @@ def _split(reading: Reading, bounds: Bounds) -> tuple[str, ...]:
     """The finest split of counts and responses that fits."""
     for split in _FINEST_FIRST:
         by = {"by_condition": "condition" in split, "by_country": "country" in split}
-        reading.run(_SQL / "counts.sql", **by)
-        places = reading.rows(_SQL / "counts_size.sql")[0]["rows"]
+        reading.run(_SQL["counts"], **by)
+        places = reading.rows(_SQL["counts_size"])[0]["rows"]
         if places > bounds.counts and split:
             continue
-        reading.run(_SQL / "drawn_responses.sql", **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
+        reading.run(_SQL["drawn_responses"], **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
         if bounds.last or not _left_out(reading, bounds)["needed"]:
             break
     return split
@@ -122,7 +122,7 @@ def _split(reading: Reading, bounds: Bounds) -> tuple[str, ...]:
 
 def _left_out(reading: Reading, bounds: Bounds) -> dict[str, int]:
     """The number of responses that do not fit, and of those among them that are the only one of a place."""
-    return reading.rows(_SQL / "left_out.sql", text_budget=bounds.texts)[0]
+    return reading.rows(_SQL["left_out"], text_budget=bounds.texts)[0]
 
 
 def _axes(manifest: Manifest, asked: Mapping[str, Sequence[str] | None]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
-from polyculture.reports.reading import SQL
+from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
@@ -37,7 +37,7 @@ class Headline:
 def build(data: ReportData) -> Headline:
     """The table of the four metrics, from the rows of `sql/headline.sql` and `sql/health.sql`."""
     numbers, health = data.reading.rows(SQL / "headline.sql"), data.reading.rows(SQL / "health.sql")
-    is_measured = bool(data.reading.rows(SQL / "methods.sql"))
+    is_measured = bool(data.reading.rows(RUN_FACTS["methods"]))
     columns = (
         *(_metric_column(name, is_measured=is_measured) for name in METRICS),
         Column("Responses", partial(_size, "extracted"), is_size=True),

@@ -14,7 +14,7 @@ from polyculture.metrics.prompt_review import review_standing
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count
-from polyculture.reports.reading import SQL
+from polyculture.reports.reading import RUN_FACTS
 from polyculture.reports.section import ReportData
 from polyculture.reports.texts import Metric, texts
 
@@ -89,8 +89,8 @@ def build(data: ReportData) -> Method:
         data.about_texts,
         manifest.n,
         tuple(texts().metrics[metric] for metric in METRICS),
-        prompt_reviews(reading.rows(SQL / "review_templates.sql"), reading.rows(SQL / "reviews.sql"), data.names),
-        intervals(reading.rows(SQL / "methods.sql")),
+        prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),
+        intervals(reading.rows(RUN_FACTS["methods"])),
         facts(manifest, data.names),
         store_views(data.layout),
         manifest.polyculture,

@@ -18,7 +18,7 @@ from polyculture.reports.limits import ExtractionError, Limit, by_construction, 
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, known, share
 from polyculture.reports.quote import Evidence, Quote, quote
-from polyculture.reports.reading import SQL
+from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
 from polyculture.reports.texts import texts
@@ -74,8 +74,8 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
     thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
-    [asked] = data.reading.rows(SQL / "asked.sql")
-    entities: int = data.reading.rows(SQL / "entities.sql")[0]["entities"]
+    [asked] = data.reading.rows(RUN_FACTS["asked"])
+    entities: int = data.reading.rows(RUN_FACTS["entities"])[0]["entities"]
     return Opening(
         data.manifest,
         data.names,
@@ -92,8 +92,8 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         by_construction(data.manifest),
         extraction_error(data.manifest) if data.manifest.extractor and not judged else None,
         wordings_and_names(asked["wordings"], asked["names"], asked["shared"]),
-        implied_countries(data.reading.rows(SQL / "implied_countries.sql"), data.names),
-        second_intervals(numbers, asked["wordings"]) if data.reading.rows(SQL / "methods.sql") else None,
+        implied_countries(data.reading.rows(RUN_FACTS["implied_countries"]), data.names),
+        second_intervals(numbers, asked["wordings"]) if data.reading.rows(RUN_FACTS["methods"]) else None,
         languages := asked_languages(data),
         _asked(data, languages),
         judged,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,14 @@ from polyculture.metrics import KEPT, METRICS
 from polyculture.reports.names import short
 
 SQL = Path(__file__).parent / "sql"  # of the report's own sections
+Sql = Path | str  # a file of one statement, or a statement
 _DIGITS = 6  # threads add up in any order, which changes the last bits; rounding keeps the report's bytes equal
+
+
+def statements(file: Path) -> dict[str, str]:
+    """The statements of an SQL file by their names: each begins, after an empty line, with `-- name: what a row is`."""
+    parts = re.split(r"\n\n(?=-- \w+: )", file.read_text(encoding="utf-8"))[1:]
+    return {part[3 : part.index(":")]: part for part in parts}
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Reading:
 
     connection: duckdb.DuckDBPyConnection
 
-    def frame(self, sql: Path, **values: Any) -> pd.DataFrame:
+    def frame(self, sql: Sql, **values: Any) -> pd.DataFrame:
         """The rows that an SQL file selects, with fractions rounded to six digits.
 
         `attrs["counts"]` names the columns of whole numbers, which pandas makes fractions where one is missing.
@@ -40,23 +48,23 @@ class Reading:
         frame.attrs["counts"] = [name for name, kind in kinds if kind.id.endswith("int")]
         return frame
 
-    def rows(self, sql: Path, **values: Any) -> list[dict[str, Any]]:
+    def rows(self, sql: Sql, **values: Any) -> list[dict[str, Any]]:
         """The same rows as dictionaries, unrounded; None where nothing is known."""
         cursor = self.connection.execute(*self._query(sql, values))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
-    def lines(self, sql: Path) -> list[dict[str, Any]]:
+    def lines(self, sql: Sql) -> list[dict[str, Any]]:
         """The same rows for a table of the page: strings are cut to the length of a label."""
         return [{k: short(v) if isinstance(v, str) else v for k, v in row.items()} for row in self.rows(sql)]
 
-    def run(self, sql: Path, **values: Any) -> None:
+    def run(self, sql: Sql, **values: Any) -> None:
         """Runs an SQL file that creates temporary tables."""
         self.connection.execute(*self._query(sql, values))
 
-    def _query(self, sql: Path, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
-        """An SQL file's text with its parameters; those that its header declares have defaults."""
-        text = sql.read_text(encoding="utf-8")
+    def _query(self, sql: Sql, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """A statement with its parameters; those that its header declares have defaults."""
+        text = sql if isinstance(sql, str) else sql.read_text(encoding="utf-8")
         declared = next(read_headers(text), None)
         defaults = {name: one.default for name, one in declared.parameters.items()} if declared else {}
         return text, {**defaults, **values} or None
@@ -72,3 +80,6 @@ def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None)
         reading = Reading(connection)
         reading.run(SQL / "keep.sql")
         yield reading
+
+
+RUN_FACTS = statements(SQL / "run_facts.sql")

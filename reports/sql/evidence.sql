@@ -1,0 +1,204 @@
+-- The evidence behind the numbers: statements that `reports/evidence.py` runs in turn, for the page and for each of its parts.
+
+-- axes: one row; along each axis, the codes that were asked.
+SELECT
+    list(DISTINCT model) AS model, list(DISTINCT language) AS language, list(DISTINCT topic) AS topic,
+    list(DISTINCT condition) AS condition, list(DISTINCT country) FILTER (country IS NOT NULL) AS country
+FROM cells;
+
+-- every_mention: a row is a mention of a counted kind; here of the whole run.
+CREATE TEMP VIEW counted_mentions AS
+SELECT response_id, prompt_id, model, language, topic, condition, country, kind, surface, hallucinated, start, "end"
+FROM mentions
+WHERE counted;
+
+-- some_mentions: a row is a mention of a counted kind; here in one language and topic, read once for all that follows.
+CREATE OR REPLACE TEMP TABLE counted_mentions AS
+SELECT response_id, prompt_id, model, language, topic, condition, country, kind, surface, hallucinated, start, "end"
+FROM mentions
+WHERE counted AND language = $language AND topic = $topic;
+
+-- no_mention: makes room for the mentions of one language and topic.
+DROP VIEW counted_mentions;
+
+-- surfaces: a row is a distinct surface of a counted kind in a language and topic, what became of it, and how often it is
+-- mentioned. Each is looked up once, however many mentions it has.
+CREATE OR REPLACE TEMP TABLE surfaces AS
+WITH counted AS (
+    SELECT language, topic, kind, surface, hallucinated, count(*) AS mentions
+    FROM counted_mentions
+    GROUP BY ALL
+)
+SELECT
+    c.language, c.topic, c.kind, c.surface, c.hallucinated, c.mentions,
+    CASE WHEN c.hallucinated THEN 'hallucinated' ELSE coalesce(l.status, 'awaiting') END AS status,
+    CASE WHEN NOT c.hallucinated THEN l.qid END AS qid,
+    CASE WHEN NOT c.hallucinated THEN l.path END AS path,
+    CASE WHEN NOT c.hallucinated THEN l.match END AS match
+FROM counted AS c
+LEFT JOIN links AS l USING (language, topic, kind, surface);
+
+-- items: a row is something that mentions came to, the most mentioned first. For mentions that are linked or ambiguous it
+-- is a Wikidata item, with the way in which most of its mentions got there; for the others it is a surface in its
+-- language, topic and kind. At most $item_limit rows of linked items, and $other_limit of every other status.
+CREATE OR REPLACE TEMP TABLE items AS
+WITH totals AS (
+    SELECT
+        status, qid,
+        CASE WHEN qid IS NULL THEN language END AS language,
+        CASE WHEN qid IS NULL THEN topic END AS topic,
+        CASE WHEN qid IS NULL THEN kind END AS kind,
+        CASE WHEN qid IS NULL THEN surface END AS surface,
+        sum(mentions)::BIGINT AS mentions,
+        list_sort(list(DISTINCT surfaces.kind)) AS kinds,
+        list_sort(list(DISTINCT surfaces.language)) AS languages,
+        arg_max({'path': path, 'match': match}, (surfaces.mentions, surfaces.language, surfaces.surface)) AS route
+    FROM surfaces
+    GROUP BY ALL
+),
+ranked AS (
+    SELECT
+        *,
+        list_position(['linked', 'ambiguous', 'no candidate', 'no path', 'hallucinated', 'awaiting'], status) AS place,
+        row_number() OVER (PARTITION BY status ORDER BY mentions DESC, qid, language, topic, kind, surface) AS rank,
+        count(*) OVER (PARTITION BY status) AS of_status
+    FROM totals
+)
+SELECT row_number() OVER (ORDER BY place, rank) - 1 AS item, * EXCLUDE (place)
+FROM ranked
+WHERE rank <= CASE WHEN status = 'linked' THEN $item_limit ELSE $other_limit END;
+
+-- surface_items: a row is a surface with the item that it came to; surfaces whose item is not shown are left out.
+CREATE OR REPLACE TEMP TABLE surface_items AS
+SELECT s.language, s.topic, s.kind, s.surface, s.hallucinated, i.item
+FROM surfaces AS s
+INNER JOIN items AS i
+    ON s.status = i.status
+    AND s.qid IS NOT DISTINCT FROM i.qid
+    AND (s.qid IS NOT NULL OR (s.language, s.topic, s.kind, s.surface) = (i.language, i.topic, i.kind, i.surface));
+
+-- item_cells: a row is how often an item is mentioned in a cell.
+CREATE OR REPLACE TEMP TABLE item_cells AS
+WITH counted AS (
+    SELECT model, language, topic, condition, country, kind, surface, hallucinated, count(*) AS mentions
+    FROM counted_mentions
+    GROUP BY ALL
+)
+SELECT item, model, language, topic, condition, country, sum(mentions)::BIGINT AS mentions
+FROM counted
+INNER JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+GROUP BY ALL;
+
+-- counts: a row is how often an item is mentioned by a model in a language and topic, and, as far as asked for, under a
+-- condition and about a country.
+CREATE OR REPLACE TEMP TABLE counts AS
+SELECT
+    item, model, language, topic,
+    CASE WHEN $by_condition THEN condition END AS condition,
+    CASE WHEN $by_country THEN country END AS country,
+    sum(mentions)::BIGINT AS mentions
+FROM item_cells
+GROUP BY ALL;
+
+-- counts_size: how many rows `counts` has.
+SELECT count(*) AS rows FROM counts;
+
+-- counts_shown: the rows of `counts`, items whole, the most mentioned of every status first, at most $row_limit.
+SELECT c.*
+FROM counts AS c
+INNER JOIN items AS i USING (item)
+QUALIFY count(*) OVER (ORDER BY i.rank, c.item RANGE UNBOUNDED PRECEDING) <= $row_limit
+ORDER BY c.item, c.model, c.language, c.topic, c.condition NULLS FIRST, c.country NULLS FIRST;
+
+-- drawn_responses: a row is a response that may be shown, in the order in which they are while their texts fit: `bytes` is
+-- the size of all up to it, each cut where it is very long. A place is an item in a model, language and topic and, as far
+-- as asked for, under a condition and about a country. Every item has its first response before any has its second, and
+-- every place its first, which is `needed`, before any its second. In a place the lowest hash comes first: as good as by
+-- chance, and always the same; at most $laps of a place are drawn.
+CREATE OR REPLACE TEMP TABLE drawn_responses AS
+WITH of_surface AS (
+    SELECT
+        model, language, topic,
+        CASE WHEN $by_condition THEN condition END AS condition,
+        CASE WHEN $by_country THEN country END AS country,
+        kind, surface, hallucinated,
+        min({'response_id': response_id, 'prompt_id': prompt_id}, $laps) AS picks
+    FROM counted_mentions
+    SEMI JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+    GROUP BY ALL
+),
+of_place AS (
+    SELECT
+        item, model, language, topic, condition, country,
+        list_sort(list_distinct(flatten(list(picks))))[:$laps] AS picks
+    FROM of_surface
+    INNER JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+    GROUP BY ALL
+),
+laps AS (
+    SELECT item, unnest(picks) AS pick, generate_subscripts(picks, 1) AS lap
+    FROM of_place
+),
+turns AS (
+    SELECT item, pick, lap, row_number() OVER (PARTITION BY item ORDER BY lap, pick) AS turn
+    FROM laps
+),
+firsts AS (
+    SELECT
+        pick.response_id AS response_id, pick.prompt_id AS prompt_id,
+        min({'later': lap > 1, 'turn': turn, 'item': item}) AS first
+    FROM turns
+    GROUP BY ALL
+)
+SELECT
+    r.response_id, r.prompt_id, r.model, r.language, r.topic, r.condition, r.country, r.sample,
+    left(r.text, $longest) AS text,
+    length(r.text) > $longest AS cut,
+    r.detected_language, p.text AS prompt,
+    NOT f.first.later AS needed,
+    row_number() OVER in_turn - 1 AS number,
+    sum(strlen(left(r.text, $longest))) OVER in_turn AS bytes
+FROM firsts AS f
+INNER JOIN prompts AS p ON f.prompt_id = p.prompt_id
+INNER JOIN responses AS r  -- language and topic say in which files it is
+    ON r.language = p.language AND r.topic = p.topic AND f.response_id = r.response_id AND f.prompt_id = r.prompt_id
+WINDOW in_turn AS (ORDER BY f.first, f.response_id, f.prompt_id);
+
+-- left_out: how many responses were drawn and do not fit into $text_budget bytes; `needed`: and are a place's first.
+SELECT count(*) AS responses, count(*) FILTER (needed) AS needed
+FROM drawn_responses
+WHERE bytes > $text_budget;
+
+-- shown_responses: a row is a response that is shown, with the prompt that asked for it: as many as fit into $text_budget
+-- bytes.
+CREATE OR REPLACE TEMP TABLE shown_responses AS
+SELECT * EXCLUDE (bytes, needed)
+FROM drawn_responses
+WHERE bytes <= $text_budget;
+
+-- texts: a row is a response that is shown, with the prompt that asked for it.
+SELECT number, model, language, topic, condition, country, sample, text, cut, detected_language, prompt
+FROM shown_responses
+ORDER BY number;
+
+-- details: a row is an item of the table with what Wikidata says of it.
+SELECT
+    i.item, i.status, i.qid, i.language, i.topic, i.surface, i.kinds, i.languages, i.mentions, i.of_status,
+    i.route.path AS path, i.route.match AS match,
+    e.label, e.labels, e.description, o.origin_kind, o.origin,
+    list({'country': c.country, 'country_qid': c.country_qid, 'property': c.property}
+        ORDER BY c.property, c.country_qid) FILTER (c.country_qid IS NOT NULL) AS countries
+FROM items AS i
+LEFT JOIN entities AS e ON i.qid = e.qid
+LEFT JOIN item_origins AS o ON i.qid = o.qid
+LEFT JOIN entity_countries AS c ON i.qid = c.qid
+GROUP BY ALL
+ORDER BY i.item;
+
+-- marks: a row is a mention in a response that is shown: its place in the text and its item (-1: an item that is not in
+-- the table). Hallucinated mentions have no place.
+SELECT s.number, m.start, m."end", coalesce(i.item, -1) AS item
+FROM shown_responses AS s
+INNER JOIN counted_mentions AS m USING (response_id, prompt_id, language, topic)
+LEFT JOIN surface_items AS i USING (language, topic, kind, surface, hallucinated)
+ORDER BY s.number, m.start, m."end", i.item;

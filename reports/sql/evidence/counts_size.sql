@@ -1,2 +1,0 @@
--- counts_size: how many rows `counts` has.
-SELECT count(*) AS rows FROM counts;
