@@ -38,19 +38,24 @@ def latex_table(header: Header, frame: pd.DataFrame, names: Names, headings: Map
         shown = _side_by_side(shown, header.side_by_side)
     shown = shown.loc[:, [any(shown[column]) for column in shown]]
     called = {**texts().headings, **(headings or {})}
-    styled = shown.rename(columns=lambda column: called.get(column, _heading(column)))
-    return (
-        styled.style.hide(axis="index")
-        .format(signs, escape="latex")
-        .format_index(escape="latex", axis=1)
-        .to_latex(
-            hrules=True,
-            environment="longtable",
-            column_format="".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
-            caption=header.title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
-            label=f"tab:{header.name}",
-        )
+    return longtable(
+        shown.rename(columns=lambda column: called.get(column, _heading(column))),
+        "".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
+        header.title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
+        header.name,
     )
+
+
+def longtable(frame: pd.DataFrame, columns: str, caption: str, name: str) -> str:
+    """A frame of texts as a `longtable` with the rules of booktabs; `columns` are LaTeX's, 'llr'.
+
+    Cells and heads are escaped; the caption is LaTeX, as it is.
+    """
+    styled = frame.style.hide(axis="index").format(signs, escape="latex").format_index(escape="latex", axis=1)
+    latex: str = styled.to_latex(
+        hrules=True, environment="longtable", column_format=columns, caption=caption, label=f"tab:{name}"
+    )
+    return latex
 
 
 def _word(name: str, column: str, row: Row, limits: tuple[str, str] | None, names: Names, is_count: bool) -> str:

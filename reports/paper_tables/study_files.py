@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.reports.escaping import latex_text, table_text
-from polyculture.reports.latex import LONGEST, signs
+from polyculture.reports.latex import LONGEST, longtable
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, decimal
 from polyculture.reports.paper_tables.published import PublishedCell
@@ -70,14 +70,7 @@ def _latex(table: StudyTable, published: Sequence[PublishedCell], names: Names) 
     frame = pd.DataFrame(lines, columns=["Model", "Language", *heads.values()])
     frame = frame if table.kind in _OF_TWO else frame.drop(columns="Language")
     left = 2 if table.kind in _OF_TWO else 1
-    styled = frame.style.hide(axis="index").format(signs, escape="latex").format_index(escape="latex", axis=1)
-    return styled.to_latex(
-        hrules=True,
-        environment="longtable",
-        column_format="l" * left + "r" * len(columns),
-        caption=_caption(table, names),
-        label=f"tab:makieval-{table.name}",
-    )
+    return longtable(frame, "l" * left + "r" * len(columns), _caption(table, names), f"makieval-{table.name}")
 
 
 def _caption(table: StudyTable, names: Names) -> str:
