@@ -133,7 +133,7 @@ class ChatApi:
         if self._look is not None:
             self._look(body)
         said = ("text", "reasoning", "ending_raw", "version", "raw")
-        clean = {name: hide_keys(words) for name in said if (words := getattr(answer, name))}
+        clean: dict[str, Any] = {name: hide_keys(words) for name in said if (words := getattr(answer, name))}
         return replace(answer, **clean, error=self.server.in_short(answer.error) if answer.error else None)
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
