@@ -29,10 +29,10 @@ def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duc
 def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:
     """By country (ISO 3166): the topics of which the source holds no item that can come from there.
 
-    A share of such a country is no number: it is not 0. Of a snapshot that the live service filled nothing is said: it
-    holds what was asked for.
+    A share of such a country is no number: it is not 0. Of a snapshot that the live service filled, or is to fill,
+    nothing is said: it holds what was asked for.
     """
-    if source.snapshot.meta.get("source", {}).get("kind") == FILLED:
+    if source.snapshot.meta.get("source", {}).get("kind", FILLED) == FILLED:
         return {}
     with connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, sorted(set(topics)), source.scopes)

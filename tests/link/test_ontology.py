@@ -42,9 +42,10 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
         connection.execute("CREATE SCHEMA wikidata")
         create_tables(connection)
         columns = list(zip(*claims, strict=True)) or [(), (), ()]
-        types = (pa.uint32(), pa.string(), pa.uint32())
+        columns.append([None] * len(claims))
+        types = (pa.uint32(), pa.string(), pa.uint32(), pa.int16())
         arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-        connection.from_arrow(pa.Table.from_arrays(arrays, names=["item", "property", "target"])).insert_into(
+        connection.from_arrow(pa.Table.from_arrays(arrays, names=["item", "property", "target", "ended"])).insert_into(
             "wikidata.claims"
         )
         items = sorted({end for item, _, target in claims for end in (item, target)} | set(range(1, 10)))
