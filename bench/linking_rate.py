@@ -46,11 +46,8 @@ SAMPLE = 200  # of the mentions, for rapidfuzz
 SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10", "--again", "1")
 # The functions that linking spends its time in, and what they do.
 STEPS = {
-    "_create_queries": "surfaces sorted and normalised, names loaded",
-    "create_forms": "inflected forms",
-    "find_variants": "spelling variants and inflected forms matched",
-    "match_fuzzily": "fuzzy matching",
-    "_choose": "candidates ranked, tables created",
+    "create_queries": "texts normalised, keys made",
+    "_table": "tables created",
 }
 
 
@@ -121,7 +118,7 @@ def _shares(profile: cProfile.Profile, seconds: float) -> dict[str, float]:
     """The share of the time that each step took."""
     calls = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     shares = {STEPS[name]: spent / seconds for (_, _, name), (*_, spent, _) in calls.items() if name in STEPS}
-    return {**shares, "names looked up, classes climbed": 1 - sum(shares.values())}
+    return {**shares, "names looked up, candidates ranked": 1 - sum(shares.values())}
 
 
 def _peak() -> int:

@@ -1,32 +1,18 @@
-"""What `bench/linking_accuracy.py` prints: the sets, the NILs, the matches, the countries, the causes."""
+"""What `bench/linking_accuracy.py` prints: the sets, the NILs, the matches, the causes."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-import duckdb
-import pyarrow as pa
-
-from polyculture.cache.catalog import Catalog
 from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, score
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
-from polyculture.link.calibration import MATCHES
-from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
-from polyculture.link.origins import find_origins
-
-EXACT = ("label", "alias", "normalised", "english")
-COUNTRY_NAMES = """
-    SELECT name.name, list(DISTINCT 'Q' || name.item)
-    FROM names AS name SEMI JOIN (SELECT target AS item FROM claims WHERE property IN ('P495', 'P17')) USING (item)
-    WHERE name.language IN ('en', 'mul') GROUP BY name.name
-"""
+from polyculture.link.forms import MATCHES
 
 Done = Sequence[tuple[str, LinkAudit]]
 
@@ -78,12 +64,11 @@ def print_nils(done: Done) -> None:
     for name, result in done:
         nil = [one for one in result.verdicts if one.nil]
         matches = Counter(one.match for one in nil if one.match)
-        exact = sum(matches[match] for match in EXACT)
         if nil:
             sure = sum(one.status == "linked" for one in nil)
-            lines.append([name, len(nil), _share(exact, len(nil)), sure, *(matches[match] for match in MATCHES)])
+            lines.append([name, len(nil), _share(sure, len(nil)), *(matches[match] for match in MATCHES)])
     print_table(
-        ("set", "n", "by exact rules", "not ambiguous", *MATCHES),
+        ("set", "n", "linked plainly", *MATCHES),
         lines,
         title="NIL mentions that are linked all the same",
     )
@@ -101,42 +86,6 @@ def print_matches(done: Done) -> None:
     print_table(("sets", *MATCHES), lines, title="Links that are right, by kind of match")
 
 
-def print_countries(snapshot: Snapshot, catalog: Catalog, results: Iterable[LinkAudit]) -> None:
-    """Is FmLAMA's country of origin among those that we give? Of dishes that carry one (P495) in the snapshot."""
-    verdicts = [one for result in results for one in result.verdicts if one.expected]
-    ours = _countries(snapshot, catalog, {one.expected[0] for one in verdicts})
-    meant = _country_names(snapshot)
-    lines = []
-    for title, chosen in (("all", verdicts), ("linked rightly", [one for one in verdicts if one.right])):
-        dishes = {(one.expected[0], one.gold.other["country"]) for one in chosen if one.expected[0] in ours}
-        equal = [(qid, country) for qid, country in dishes if ours[qid] & meant.get(country, set())]
-        alone = [qid for qid, _ in equal if len(ours[qid]) == 1]
-        differs = sorted(f"{qid} {country}" for qid, country in dishes.difference(equal))
-        shares = [_share(len(equal), len(dishes)), _share(len(alone), len(dishes))]
-        lines.append([title, len(dishes), *shares, "; ".join(differs)])
-    columns = ("dishes", "n", "among ours", "the only one of ours", "differs")
-    print_table(columns, lines, title="Country of origin as FmLAMA has it")
-
-
-def _countries(snapshot: Snapshot, catalog: Catalog, qids: set[str]) -> dict[str, set[str]]:
-    """The countries that the linker gives to entities by P495."""
-    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
-        items = pa.table({"item": pa.array(sorted(int(qid[1:]) for qid in qids), pa.uint32())})
-        connection.from_arrow(items).create("linked")
-        rows = find_origins(connection, catalog).fetchall()
-    found: dict[str, set[str]] = {}
-    for qid, _, country, code, _ in rows:
-        if code == "P495":
-            found.setdefault(qid, set()).add(country)
-    return found
-
-
-def _country_names(snapshot: Snapshot) -> dict[str, set[str]]:
-    """The items that an English name may mean, of those that are somebody's country."""
-    with duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        return {name: set(qids) for name, qids in connection.execute(COUNTRY_NAMES).fetchall()}
-
-
 def cause(one: Verdict) -> str:
     """What kind of mistake a wrong answer is."""
     if one.nil:
@@ -147,7 +96,7 @@ def cause(one: Verdict) -> str:
         return f"not found by this name, another item by {one.match}" if one.qid else "not found by this name"
     if one.status == "ambiguous":
         return "ambiguous, and the other one is first"
-    lost = ("farther", "less prominent", "less alike", "is meant", "against")
+    lost = ("farther", "less prominent", "is meant", "against")
     return next((f"lost: {word}" for word in lost if word in one.reason), f"lost: {one.reason}")
 
 

@@ -24,7 +24,6 @@ from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 
 EVERYDAY = Path(__file__).with_name("everyday.toml")
-MATCHES = ("label", "alias", "normalised", "variant")  # not by a part of the name, nor by a slip
 
 SMALLEST = ("--snapshot", "{snapshot}")
 
@@ -52,7 +51,7 @@ def covered(snapshot: Snapshot, wanted: list[Named]) -> set[Named]:
         if rules.counted
     ]
     links = Linker(catalog, IndexSource(snapshot)).link(pa.Table.from_pylist(rows))["links"].to_pylist()
-    found = {(row["topic"], row["surface"]) for row in links if row["qid"] and row["match"] in MATCHES}
+    found = {(row["topic"], row["surface"]) for row in links if row["qid"]}
     return {item for item in wanted if item[1:] in found}
 
 

@@ -29,6 +29,14 @@ def content_id(*parts: Any) -> str:
     return hashlib.blake2b(canonical, digest_size=12).hexdigest()
 
 
+def query_number(
+    language: str, topic: str, kind: str, surface: str, name: str | None = None, english: str | None = None
+) -> int:
+    """63 bits of the BLAKE2b hash of what the linker is asked of a mention, which the mention and its link share."""
+    asked = orjson.dumps((language, topic, kind, surface, name, english))
+    return int.from_bytes(hashlib.blake2b(asked, digest_size=8).digest()) >> 1
+
+
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal, read in constant memory."""
     with path.open("rb") as file:

@@ -8,10 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
-from polyculture.cache.catalog import Language
-
-Rule = Sequence[str]  # a pattern and its replacement; in `searched` several such pairs may follow one another
-ALL = "all"  # the rules for every language
+Rule = Sequence[str]  # a pattern and its replacement
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
 _SYLLABLES = {
     "open": "".join(map(chr, _VOWELS)),
@@ -24,16 +21,7 @@ class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
     endings: list[tuple[str, str]]
-    stems: Mapping[str, str]
-    articles: str
-    names: list[Rule]
-    written: list[Rule]
-    before: list[Rule]
-    after: list[Rule]
-    cases: list[Rule]
-    again: int
-    one_case: bool
-    searched: list[Rule]
+    key: list[Rule]
 
 
 @cache
@@ -42,21 +30,13 @@ def inflections() -> Mapping[str, Inflection]:
     text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
     for name, syllables in _SYLLABLES.items():
         text = text.replace(f"{{{name}}}", f"[{syllables}]")
-    for own in tomllib.loads(text).values():
-        for name, stems in own.get("stems", {}).items():
-            text = text.replace(f"{{{name}}}", f"(?:{stems})")
     read: dict[str, Inflection] = tomllib.loads(text)
     return read
 
 
-def inflection_of(language: Language) -> Inflection:
-    """The rules of a language, or of the first label language it falls back on: those of zh for zh-tw."""
-    return inflections().get(language.code) or inflection_of_names(language.label_languages[0])
-
-
-def inflection_of_names(name_language: str) -> Inflection:
-    """The rules of a Wikidata language: those of en for en-gb."""
-    return inflections().get(name_language.partition("-")[0]) or Inflection()
+def key_rules(name_language: str) -> list[Rule]:
+    """The rules of a Wikidata language's keys: those of en for en-gb."""
+    return inflections().get(name_language.partition("-")[0], Inflection()).get("key", [])
 
 
 def forms(name: str, language: str) -> list[str]:

@@ -16,10 +16,14 @@ CREATE VIEW published_items AS SELECT * FROM stored_published_items;
 -- asked, no prompt has the `template_id`.
 CREATE VIEW prompt_reviews AS SELECT * FROM stored_prompt_reviews;
 
--- links: a row is what a surface means within a language, topic and kind, or why nothing.
+-- links: a row is what a surface with its dictionary form and English name means within a language, topic and kind, or why
+-- nothing.
+--   name: the dictionary form that was looked up, too; NULL where the extractor gives none
+--   english: the English name that was looked up, too; NULL where the extractor gives none
+--   only_english: does the English name alone lead to the item? NULL without one
 CREATE VIEW links AS SELECT * FROM stored_links;
 
--- candidates: a row is an item that a surface may mean, and what became of it.
+-- candidates: a row is an item that a query may mean, and what became of it.
 --   path: QIDs from the item's class up to the root that was reached
 --   root: the class of the topic that was reached
 --   reached_kind: the kind of the topic whose class was reached: the mention's own where that is possible

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.identity import content_id
+from polyculture.cache.identity import content_id, query_number
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
 from polyculture.extract.base import Extracted, FoundMention
@@ -73,4 +73,8 @@ def as_tables(rows: Iterable[Extraction | Mention]) -> dict[str, pa.Table]:
 def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, topic: Topic) -> Mention:
     kind = topic.kinds[mention.kind]
     columns = {name: getattr(mention, name) for name in _FOUND}
-    return Mention(**shared, ordinal=ordinal, **columns, granularity=kind.granularity, counted=kind.counted)
+    names = mention.surface, mention.name, mention.english
+    query = query_number(shared["language"], shared["topic"], mention.kind, *names)
+    return Mention(
+        **shared, ordinal=ordinal, **columns, query=query, granularity=kind.granularity, counted=kind.counted
+    )

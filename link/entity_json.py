@@ -22,6 +22,7 @@ from polyculture.link.entity import (
     decoder,
     number,
 )
+from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
 
 __all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
@@ -36,6 +37,7 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
         ("name", pa.string()),
         ("kind", _FEW),
         ("normalised", pa.string()),
+        ("key", pa.string()),
     ],
     "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32()), ("ended", pa.int16())],
     "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
@@ -163,16 +165,11 @@ class Rows:
             for place, (language, items, texts) in enumerate(store)
             if items
         ]
-        rows = [
-            [
-                items,
-                _all(place, len(items), self._languages),
-                names,
-                _all(kind, len(items), NAME_KINDS),
-                normalise_array(names, fold_of(language)),
-            ]
-            for kind, place, language, items, names in stored
-        ]
+        rows = []
+        for kind, place, language, items, names in stored:
+            shared = _all(place, len(items), self._languages), names, _all(kind, len(items), NAME_KINDS)
+            normalised = normalise_array(names, fold_of(language))
+            rows.append([items, *shared, normalised, keys_of(normalised, language)])
         return _joined("names", rows)
 
     def _claimed(self) -> pa.Table:

@@ -1,9 +1,10 @@
-"""The named forms of linking: what goes beyond labels and aliases as they stand."""
+"""Which forms of a mention are looked up, and how alike a name must be."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-# Equal after normalisation, another spelling, another form of the word, a name within the mention, a slip.
-Form: TypeAlias = Literal["normalised", "spelling", "inflection", "within", "fuzzy"]
-FORMS: tuple[Form, ...] = get_args(Form)
+# "paper": the surface alone, as labels and aliases stand, in capital letters or small ones, as in the MAKIEval study.
+Forms: TypeAlias = Literal["all", "paper"]
+MATCHED_BY = ("surface", "name", "english")  # what of a mention is looked up, in the order of ranking
+MATCHES = ("exact", "normalised", "key")  # how alike the name is, in the order of ranking

@@ -11,7 +11,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.link.entity_json import number
 from polyculture.link.index.source import IndexSource
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
 FILLED = "api"  # the kind of such a snapshot's source
@@ -35,12 +35,10 @@ def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str
     if source.snapshot.meta.get("source", {}).get("kind", FILLED) == FILLED:
         return {}
     with connect() as connection, source.opened(connection):
-        ontology = Ontology(connection, catalog, sorted(set(topics)), source.scopes)
-        ontology.expand_classes()
-        ontology.find_members()
-        counted = [(topic, scope) for (topic, _), scope in ontology.scopes.items()]
+        members = open_members(connection, catalog, sorted(set(topics)), source.scopes)
+        counted = [(topic, scope) for (topic, _), scope in members.items()]
         named = pa.array([topic for topic, _ in counted], pa.string())
-        scopes = pa.array([scope for _, scope in counted], pa.uint16())
+        scopes = pa.array([scope for _, scope in counted], pa.int16())
         connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")
         create_states(connection, catalog)
         found: dict[str, list[str]] = {}

@@ -52,7 +52,7 @@ class PublishedLinker:
         )
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
-        """The tables of links for `queries`: language, topic, kind and surface."""
+        """The tables of links for `queries`, see `numbered`."""
         with connect() as connection, self.source.opened(connection):
             connection.from_arrow(queries).create("queries")
             connection.from_arrow(self.links).create("published")

@@ -1,82 +1,92 @@
-"""The tables of what is to be linked: distinct surfaces, their normal forms, and the languages of names to compare."""
+"""The tables of what is looked up: queries, the forms of each, and the languages whose names are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
-from polyculture.link.normalise import Fold, fold_of, normalise_array
+from polyculture.cache.identity import query_number
+from polyculture.link.keys import keys_of
+from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.statements import statement
 
-QUERY_COLUMNS = ("language", "topic", "kind", "surface")
-_SCOPE_OF: list[tuple[str, pa.DataType]] = [
-    ("topic", pa.string()),
-    ("kind", pa.string()),
-    ("scope", pa.uint16()),
-    ("place", pa.uint16()),
-]
-AT_A_TIME = 2  # languages normalised in parallel
-_CHAIN = ("language", "name_language", "position", "english", "fold")
+QUERY_COLUMNS = ("language", "topic", "kind", "surface", "name", "english")
+ENGLISH = "en"
+_KINDS: dict[str, pa.DataType] = {
+    "topic": pa.string(),
+    "kind": pa.string(),
+    "scope": pa.int16(),
+    "place": pa.int32(),
+}
+_QUERIES: dict[str, pa.DataType] = {"query": pa.int64()} | dict.fromkeys(QUERY_COLUMNS, pa.string())
 
 
-def create_lookups(
-    connection: duckdb.DuckDBPyConnection, queries: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
-) -> None:
-    """Creates the tables of `sql/lookups.sql`, all but the keys, from `queries`, a table with `QUERY_COLUMNS`.
-
-    `scopes` gives the scope of each (topic, kind), in the order of the topics' files. Queries of other kinds are
-    dropped.
-    """
-    numbered = enumerate(scopes.items())
-    rows = [{"topic": topic, "kind": kind, "scope": scope, "place": n} for n, ((topic, kind), scope) in numbered]
-    kinds = pa.Table.from_pylist(rows, schema=pa.schema(_SCOPE_OF))
-    connection.from_arrow(queries.select(QUERY_COLUMNS)).create_view("given", replace=True)
-    connection.from_arrow(kinds).create("scope_of")
-    connection.execute(statement("lookups"))
-    for language in _languages(connection, catalog):
-        steps = zip(*label_chain(language), strict=True)
-        chain = pa.table({name: list(column) for name, column in zip(_CHAIN, steps, strict=True)})
-        connection.from_arrow(chain).insert_into("chain")
+def numbered(queries: pa.Table) -> pa.Table:
+    """The queries with all columns of `QUERY_COLUMNS`, those that are missing NULL, and their numbers, unless given."""
+    for name in QUERY_COLUMNS:
+        if name not in queries.column_names:
+            queries = queries.append_column(name, pa.nulls(len(queries), pa.string()))
+    if "query" not in queries.column_names:
+        columns = [queries[name].to_pylist() for name in QUERY_COLUMNS]
+        numbers = pa.array(map(query_number, *columns), pa.int64())
+        queries = queries.append_column("query", numbers)
+    return queries.select(list(_QUERIES)).cast(pa.schema(_QUERIES))
 
 
-def create_keys(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Fills the table `keys`, two languages in parallel: Python normalises one while DuckDB reads or writes another."""
-    with ThreadPoolExecutor(AT_A_TIME) as beside:
-        for _ in beside.map(partial(_normalise_language, connection), _languages(connection, catalog)):
-            pass  # raises what a language raised
-
-
-def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
-    """The fallback chain, in order: our language, Wikidata's, position, is it English as last resort?, folding."""
-    own_is_english = language.label_languages[0].partition("-")[0] == "en"
+def label_chain(language: Language) -> list[tuple[str, int, bool]]:
+    """The fallback chain of Wikidata's languages, in order: language, position, is it English as the last resort?"""
+    own_is_english = language.label_languages[0].partition("-")[0] == ENGLISH
     return [
-        (language.code, code, position, not own_is_english and code.partition("-")[0] == "en", fold_of(code))
+        (code, position, not own_is_english and code.partition("-")[0] == ENGLISH)
         for position, code in enumerate(language.label_languages)
     ]
 
 
-def _languages(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[Language]:
-    codes = connection.execute("SELECT DISTINCT language FROM query_groups ORDER BY language").fetchall()
-    return [catalog.language(code) for (code,) in codes]
+def create_queries(
+    connection: duckdb.DuckDBPyConnection, queries: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
+) -> None:
+    """Creates the tables of `sql/queries.sql` and `sql/forms.sql`.
+
+    `scopes` gives the scope of each (topic, kind), in the order of the topics' files. Queries of other kinds are
+    dropped.
+    """
+    kinds = [
+        {"topic": topic, "kind": kind, "scope": scope, "place": place}
+        for place, ((topic, kind), scope) in enumerate(scopes.items())
+    ]
+    connection.from_arrow(pa.Table.from_pylist(kinds, schema=pa.schema(_KINDS))).create("kinds")
+    connection.from_arrow(numbered(queries)).create_view("given")
+    connection.execute(statement("queries"))
+    codes = [str(code) for (code,) in connection.execute("SELECT DISTINCT language FROM queries").fetchall()]
+    chains = {code: label_chain(catalog.language(code)) for code in sorted({*codes, ENGLISH})}
+    rows = [
+        {"language": code, "name_language": name, "base": _base(name), "place": place, "last_resort": last}
+        for code, chain in chains.items()
+        for name, place, last in chain
+    ]
+    connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
+    connection.execute(statement("forms"))
+    for code, base in sorted({(row["language"], row["base"]) for row in rows}):
+        _normalise(connection, str(code), str(base))
 
 
-def _normalise_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
-    with connection.cursor() as cursor:
-        _insert_keys(cursor, language)
+def _base(name_language: str) -> str:
+    """Names of zh-hk and zh are folded, and their keys made, by the same rules."""
+    return name_language.partition("-")[0]
 
 
-def _insert_keys(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
-    own = connection.sql("SELECT lookup, surface FROM lookups WHERE language = $code", params={"code": language.code})
-    rows: pa.Table = own.to_arrow_table()
-    surfaces = rows.column("surface").combine_chunks()
-    for fold in sorted({fold_of(code) for code in language.label_languages}):
-        same = (pa.repeat(pa.scalar(code), len(surfaces)) for code in (language.code, fold))
-        columns: list[Any] = [rows.column("lookup"), *same, normalise_array(surfaces, fold)]
-        keys = pa.Table.from_arrays(columns, names=["lookup", "language", "fold", "key"])
-        connection.from_arrow(keys).insert_into("keys")
+def _normalise(connection: duckdb.DuckDBPyConnection, language: str, base: str) -> None:
+    """Adds to `forms` the texts of a language as they are compared with names of another."""
+    query = "SELECT DISTINCT language, text FROM texts WHERE language = $language"
+    texts: pa.Table = connection.sql(query, params={"language": language}).to_arrow_table()
+    if texts.num_rows:
+        normalised = normalise_array(texts["text"].combine_chunks(), fold_of(base))
+        columns: list[Any] = [*texts.columns, pa.repeat(pa.scalar(base), len(texts)), normalised]
+        names = ["language", "text", "base", "normalised", "key"]
+        connection.from_arrow(pa.Table.from_arrays([*columns, keys_of(normalised, base)], names=names)).insert_into(
+            "normal_forms"
+        )

@@ -1,6 +1,6 @@
 """The stage `link`: from a run's mentions to its links.
 
-All distinct surfaces of the run's current mentions are linked together. `known_countries`, `candidates`, `entities` and
+All distinct queries of the run's current mentions are linked together. `known_countries`, `candidates`, `entities` and
 `entity_countries` are written first and `links` last, each with the same digest of its inputs: if the digests
 differ, the stage runs again. So links that were made when fewer countries were known are made anew as a whole.
 """
@@ -37,12 +37,12 @@ def link_run(
     rules: LinkRules = DEFAULT_RULES,
     published: PublishedLinker | None = None,
 ) -> Outcome:
-    """Links the surfaces of the run's current mentions, unless they are linked already.
+    """Links the queries of the run's current mentions, unless they are linked already.
 
-    The outcome counts distinct surfaces (within a language, topic and kind), all of them done: a surface without an
-    entity is a row with the reason. Links that are `published` are taken, and nothing is linked here. Hallucinated
-    mentions and kinds that are never counted are excluded. Raises `StoreError` where the run's folder cannot be
-    written, and what the source raises.
+    The outcome counts distinct queries, all of them done: a query without an entity is a row with the reason. Links
+    that are `published` are taken, and nothing is linked here. Hallucinated mentions and kinds that are never counted
+    are excluded. Raises `StoreError` where the run's folder cannot be written, and `SnapshotError` where the snapshot
+    is damaged.
     """
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
@@ -61,7 +61,7 @@ def link_run(
 
 
 def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
-    """The distinct (language, topic, kind, surface) to link, in a fixed order.
+    """The distinct queries to link, in a fixed order: see `numbered`.
 
     The prompt's country and condition are no columns here, so that no link can depend on them.
     """

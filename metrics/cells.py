@@ -112,6 +112,10 @@ class CellReader:
         """Per cell: the sum of labels over linked items, of the loaded model. An item counts once per response."""
         return self._sums("granularity_sums")
 
+    def linked_by_english(self) -> Mapping[int, Sums]:
+        """Per cell: items to which an English name alone leads over linked items, of the loaded model."""
+        return self._sums("english_sums")
+
     def without_country(self) -> Mapping[int, Sums]:
         """Per cell: items of which no country is known over linked items, of the loaded model."""
         return self._sums("without_country_sums")
@@ -176,12 +180,15 @@ def add_granularity(reading: CellReader, model: str, uncertainty: Uncertainty) -
                 uncertainty.add_cell(name, cell.place, estimate, cell.levels)
 
 
-def add_without_country(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
-    """The share of linked items of which no country is known, of every cell that has linked items."""
-    sums = reading.without_country()
-    for cell in reading.cells_of[model]:
-        if (estimate := _ratio(cell, sums.get(cell.number))) is not None:
-            uncertainty.add_cell("share_without_country", cell.place, estimate, cell.levels)
+def add_shares(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
+    """The shares of linked items without a known country, and of those that English names alone lead to, by cell."""
+    for metric, sums in (
+        ("share_without_country", reading.without_country()),
+        ("linked_by_english", reading.linked_by_english()),
+    ):
+        for cell in reading.cells_of[model]:
+            if (estimate := _ratio(cell, sums.get(cell.number))) is not None:
+                uncertainty.add_cell(metric, cell.place, estimate, cell.levels)
 
 
 def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:

@@ -32,14 +32,15 @@ SELECT substr(qid, 2)::BIGINT AS item, country
 FROM associations
 WHERE country IN (SELECT country FROM neutral_countries);
 
--- linked_items: a row is an item that a response of the present model mentions, and the mean label of its mentions there.
-CREATE TEMP TABLE linked_items (cell INTEGER, response BIGINT, item BIGINT, specific DECIMAL(18, 15));
+-- linked_items: a row is an item that a response of the present model mentions, the mean label of its mentions there, and
+-- whether their English names alone lead to it.
+CREATE TEMP TABLE linked_items (cell INTEGER, response BIGINT, item BIGINT, specific DECIMAL(18, 15), only_english BOOLEAN);
 
 -- every_linked_item: the rows of linked_items of all models. A response is known by the numbers of its prompt and sample.
 CREATE TEMP VIEW every_linked_item AS
 SELECT
     m.model, p.cell, p.prompt * 4294967296 + m.sample AS response, substr(m.qid, 2)::BIGINT AS item,
-    mean_label(count(*) FILTER (m.granularity = 1), count(*)) AS specific
+    mean_label(count(*) FILTER (m.granularity = 1), count(*)) AS specific, bool_and(m.only_english) AS only_english
 FROM linked_mentions AS m
 INNER JOIN numbered_prompts AS p USING (model, prompt_id)
 WHERE m.status = 'linked'
@@ -50,6 +51,14 @@ CREATE TEMP VIEW granularity_sums AS
 SELECT cell, numerator, denominator, count(*) AS responses
 FROM (
     SELECT cell, response, sum(specific)::DOUBLE AS numerator, count(*) AS denominator FROM linked_items GROUP BY ALL
+)
+GROUP BY ALL;
+
+-- english_sums: a row: so many responses of a cell mention so many linked items, to so many of which English alone leads.
+CREATE TEMP VIEW english_sums AS
+SELECT cell, numerator, denominator, count(*) AS responses
+FROM (
+    SELECT cell, response, count(*) FILTER (only_english) AS numerator, count(*) AS denominator FROM linked_items GROUP BY ALL
 )
 GROUP BY ALL;
 

@@ -20,7 +20,7 @@ from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, MEASURE, METRICS
 from polyculture.metrics.assemblages import add_companions, add_consensus, add_diversity, saturation_rows
-from polyculture.metrics.cells import CellReader, add_granularity, add_specificity, add_without_country
+from polyculture.metrics.cells import CellReader, add_granularity, add_shares, add_specificity
 from polyculture.metrics.components.rows import component_rows
 from polyculture.metrics.intervals.estimate import Uncertainty
 from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers
@@ -81,7 +81,7 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
         uncertainty = Uncertainty()
         add_granularity(reading, model, uncertainty)
         add_specificity(reading, model, uncertainty)
-        add_without_country(reading, model, uncertainty)
+        add_shares(reading, model, uncertainty)
         for topic, group in groupby(cells, key=lambda cell: cell.topic):
             of_topic = list(group)
             assemblages = reading.assemblages(topic, of_topic)

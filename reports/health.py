@@ -105,7 +105,7 @@ def _count(column: Column, row: Mapping[str, Any]) -> TextCell:
 
 
 def _resolution(data: ReportData) -> PageTable | None:
-    """A line per model and language, a column per topic: mentions without an item, and names per item."""
+    """A line per model and language, a column per topic: without an item, names per item, links by English alone."""
     rows = [row for row in data.reading.rows(SQL / "resolution.sql") if row["looked_up"]]
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:
@@ -125,10 +125,11 @@ def _without_item(topic: str, line: Mapping[str, Any]) -> TextCell | str:
     row = line.get(f"topic {topic}")
     if row is None:
         return "–"
-    names = row["surfaces_per_entity"]
-    return TextCell(
-        share(row["nil"], row["looked_up"]) or "", "no item" if names is None else f"{names:.1f} names an item"
-    )
+    without, names = share(row["nil"], row["looked_up"]) or "", row["surfaces_per_entity"]
+    if names is None:
+        return TextCell(without, "no item")
+    english = f", {share(row['by_english'], row['linked'])} by English alone" if row["by_english"] else ""
+    return TextCell(without, f"{names:.1f} names an item{english}")
 
 
 def notices(health: Rows, names: Names) -> tuple[Notice, ...]:

@@ -194,9 +194,9 @@ def _write(things: Sequence[Thing], language: str, filler: str) -> tuple[str, li
 
 def _link(thing: Thing, topic: str, language: str, surface: str) -> dict[str, Any]:
     known = thing.status in ("linked", "ambiguous")
-    found = {"match": "label", "path": ["Q19861951", "Q746549"], "qid": thing.qid} if known else {"path": None}
+    found = {"match": "exact", "path": ["Q19861951", "Q746549"], "qid": thing.qid} if known else {"path": None}
     where = {"language": language, "topic": topic, "kind": thing.kind, "surface": surface}
-    return blank("links", **where, status=thing.status, score=100.0, matched=surface, **found)
+    return blank("links", **where, status=thing.status, matched=surface, **found)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.identity import content_id
+from polyculture.cache.identity import content_id, query_number
 from polyculture.cache.manifest import write_manifest
 from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -106,6 +106,7 @@ class LargeRun:
             **{
                 "ordinal": per_response,
                 "surface": surfaces,
+                "query": [query_number(job.language, job.topic, "dish", surface) for surface in surfaces],
                 "kind": "dish",
                 "counted": True,
                 "granularity": chosen % 2,

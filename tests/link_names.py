@@ -64,13 +64,12 @@ INFLECTED = {
             ("Hotdog", "Hotdogs"),
             ("Brot", "Brotes"),
             ("Wein", "Weinen"),
-            ("Lied", "Liedern"),
         ),
         *(("Apfelsaft", "Apfelsäfte"), ("Wollrock", "Wollröcke"), ("Bratwurst", "Bratwürste")),
         *(("Rote Grütze", "roter Grütze"), ("Grüner Tee", "grünen Tee"), ("Saures Kraut", "saurem Kraut")),
         *(("Weiße Brezel", "weißen Brezeln"), ("Döner", "beim Döner")),
         *(("Grüner Hering", "grünen Heringe"), ("Die Zauberflöte", "Zauberflöte")),
-        *(("Mohnöle", "Mohnöl"), ("Enteneier", "Entenei"), ("Nudeln", "Nudel"), ("Muscatbohnen", "Muscatbohn")),
+        *(("Mohnöle", "Mohnöl"), ("Nudeln", "Nudel"), ("Muscatbohnen", "Muscatbohn")),
     ],
     "es": [
         *(("tortilla", "unas tortillas"), ("pan y queso", "pan & queso"), ("taco", "tacos"), ("pan", "panes")),
@@ -111,7 +110,7 @@ INFLECTED = {
     "tr": [
         *(("peynir ve ekmek", "peynir & ekmek"), ("börek", "börekler"), ("ekmek", "ekmeği"), ("pilav", "pilavın")),
         *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("çay", "çayla"), ("baklava", "baklavayı")),
-        *(("helva", "helvayla"), ("lokma", "lokmanın"), ("mercimek çorba", "mercimek çorbası")),
+        *(("helva", "helvayla"), ("lokma", "lokmanın")),
         *(("ezogelin çorbası", "ezogelin çorbasını"), ("yayla çorbası", "yayla çorbasında")),
         *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("simit", "simidi"), ("serab", "serap")),
         *(("künefe", "künefedeki"), ("Gatsby", "Gatsby'nin"), ("tofu", "tofuyu")),
@@ -122,23 +121,18 @@ INFLECTED = {
             ("türkü", "türkünün"),
             ("festival", "festivalde"),
         ),
-        ("1984", "1984'te"),
         *(
             ("yarış bisikleti", "yarış bisikletleri"),
-            ("iş elbisesi", "iş elbiseleri"),
             ("kır otobüsü", "kır otobüsleri"),
         ),
         *(
-            ("cep denizaltısı", "cep denizaltıları"),
             ("köy pilavı", "köy pilavları"),
-            ("sebze turşusu", "sebze turşuları"),
             ("uzun topu", "uzun topları"),
         ),
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
         *(
-            ("माला", "मालाएँ"),
             ("मीठा चावल", "मीठे चावल"),
             ("पेड़े", "पेड़ा"),
             ("बाइबिल", "बाइबिल का"),
@@ -151,13 +145,12 @@ INFLECTED = {
             ("كشري", "والكشري"),
             ("قهوة", "للقهوة"),
             ("جبن", "وبالجبن"),
-            ("حمص", "وحمص"),
             ("سلط", "سلطات"),
             ("سمبوسة", "سمبوسات"),
         ),
     ],
     "fa": [
-        *(("کباب", "کباب‌های"), ("نان تازه", "نان‌های تازه"), ("درخت", "درختان"), ("سوپ", "سوپی")),
+        *(("کباب", "کباب‌های"), ("نان تازه", "نان‌های تازه"), ("سوپ", "سوپی")),
         *(("قهوه ترک", "قهوه‌ی ترک"), ("دلمه", "دلمه را"), ("تنهایی", "تنهائی"), ("زیبائی", "زیبایی")),
     ],
     "ko": [
@@ -168,13 +161,11 @@ INFLECTED = {
         ("불", "불로"),
         ("쌀밥", "쌀밥을"),
         ("노래", "노래라는"),
-        ("바나나", "바나나나"),
         ("소스", "소스들"),
-        ("1984", "1984의"),
         ("홍루몽", "홍루몽이라는 책"),
     ],
     "ja": [
-        *(("茶漬け", "お茶漬け"), ("茶", "お茶"), ("鶏唐揚げ", "鶏の唐揚げ")),
+        *(("茶漬け", "お茶漬け"), ("鶏唐揚げ", "鶏の唐揚げ")),
         *(
             ("おにぎり", "おにぎりさん"),
             ("寿司", "寿司は"),

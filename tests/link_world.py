@@ -13,6 +13,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
+from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
 
 CATALOG = read_catalog()
@@ -83,22 +84,19 @@ def index_of(folder: Path, entities: Iterable[Entity]) -> IndexSource:
     return IndexSource(build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot)
 
 
-def queries(*rows: tuple[str, str, str, str]) -> pa.Table:
-    """Queries from (language, topic, kind, surface)."""
-    return pa.Table.from_pylist([dict(zip(("language", "topic", "kind", "surface"), row, strict=True)) for row in rows])
+def queries(*rows: Sequence[str | None]) -> pa.Table:
+    """Queries from (language, topic, kind, surface), and perhaps name and English name."""
+    schema = pa.schema([(name, pa.string()) for name in QUERY_COLUMNS])
+    full = [(*row, *[None] * (len(QUERY_COLUMNS) - len(row))) for row in rows]
+    return pa.Table.from_pylist([dict(zip(QUERY_COLUMNS, row, strict=True)) for row in full], schema=schema)
 
 
-def link_all(source: Any, *rows: tuple[str, str, str, str], rules: LinkRules = DEFAULT_RULES) -> dict[str, pa.Table]:
+def link_all(source: Any, *rows: Sequence[str | None], rules: LinkRules = DEFAULT_RULES) -> dict[str, pa.Table]:
     """All tables of the linker for the queries."""
     return Linker(CATALOG, source, rules).link(queries(*rows))
 
 
-def link_one(source: Any, *row: str, rules: LinkRules = DEFAULT_RULES) -> dict[str, Any]:
-    """The link of one (language, topic, kind, surface)."""
-    (found,) = link_all(source, (row[0], row[1], row[2], row[3]), rules=rules)["links"].to_pylist()
+def link_one(source: Any, *row: str | None, rules: LinkRules = DEFAULT_RULES) -> dict[str, Any]:
+    """The link of one (language, topic, kind, surface), and perhaps name and English name."""
+    (found,) = link_all(source, row, rules=rules)["links"].to_pylist()
     return dict(found)
-
-
-def compared(table: pa.Table) -> pa.Table:
-    """A table without what the service was not asked for."""
-    return table.drop_columns([name for name in table.column_names if name == "unsearched"])

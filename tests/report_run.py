@@ -224,7 +224,13 @@ def _link(prompt: Prompt, surface: str, kind: str, qid: str | None) -> dict[str,
         status = "no path" if surface in GENERAL else "no candidate"
         return blank("links", **key, status=status, path=None, qid=None)
     status = "ambiguous" if qid == "Q2813" else "linked"
-    found = {"match": "label", "matched": surface, "score": 100.0, "root": "Q746549", "path": ["Q19861951", "Q746549"]}
+    found = {
+        "match": "exact",
+        "matched_by": "surface",
+        "matched": surface,
+        "root": "Q746549",
+        "path": ["Q19861951", "Q746549"],
+    }
     return blank("links", **key, status=status, qid=qid, **found)
 
 

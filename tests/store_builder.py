@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.identity import content_id
+from polyculture.cache.identity import content_id, query_number
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -37,11 +37,15 @@ def write_wanted(run: RunFolder, models: Iterable[str], prompt_ids: Iterable[str
 
 
 def blank(table: str, **values: Any) -> dict[str, Any]:
-    """A row of a table: `values`, and nothing (None, 0, "") in the other columns."""
+    """A row of a table: `values`, and nothing (None, 0, "") in the other columns; of mentions and links their query."""
     empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
     row = {f.name: empty.get(str(f.type)) for f in fields(TABLES[table].row)}
     if unknown := values.keys() - row.keys():
         raise KeyError(f"{table} has no column {unknown}")
+    if table in ("mentions", "links"):
+        asked = {**row, **values}
+        keys = ("language", "topic", "kind", "surface", "name", "english")
+        row["query"] = query_number(*(asked[name] for name in keys))
     return {**row, **values}
 
 

@@ -125,6 +125,7 @@ class Mention:
     ordinal: int  # position in the extraction, from 0
     surface: str
     kind: str
+    query: int  # what the linker is asked of it (`query_number`): its link's
     granularity: int | None  # 1 specific, 0 general, None for kinds that are kept and never counted
     counted: bool
     start: int | None  # character offsets in the response's text; None when hallucinated

@@ -7,46 +7,45 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The entity that a surface means in a topic and language, or the reason why there is none."""
+    """The entity that mentions of one query mean, or the reason why there is none."""
 
+    query: int  # hash of the six columns below: of all mentions that share them
     language: str
     topic: str
     kind: str
     surface: str
+    name: str | None  # the dictionary form, as in `mentions`
+    english: str | None  # the English name, as in `mentions`
     status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
-    qid: str | None  # the first of the survivors; set when linked or ambiguous
-    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'variant' | 'inflected' | 'within' | 'fuzzy'
+    qid: str | None  # the first candidate of the topic; set when linked or ambiguous
+    matched_by: str | None  # 'surface' | 'name' | 'english': what of the mention is a name of the item
+    match: str | None  # 'exact' | 'normalised' | 'key'; 'published': taken from an imported study
     matched: str | None  # the label or alias that matched
-    score: float | None  # 100 for exact matches, rapidfuzz's ratio for fuzzy ones
+    only_english: bool | None  # does the English name alone lead to the item?
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
-    confidence: float | None  # share of such links that were right on gold data; None without a link
     candidates: int  # items whose name matched
     survivors: int  # candidates that reached the topic
-    unsearched: str | None = None  # without an item: what an index compares, and this source could not be asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A candidate: a Wikidata item that a surface may mean, and why it won or lost."""
+    """A candidate: a Wikidata item that a query may mean, and why it was or was not linked."""
 
-    language: str
-    topic: str
-    kind: str
-    surface: str
+    query: int
     qid: str
     rank: int | None  # 1 is best; None when it does not reach the topic
+    matched_by: str | None
     match: str
     matched: str
     matched_language: str
-    score: float
     reached_kind: str | None
     root: str | None
     path: list[str] | None
     distance: int | None  # edges from the item to the root
     sitelinks: int
-    reason: str  # why it won or lost, in words
+    reason: str  # why it was or was not linked, in words
 
 
 @dataclass(frozen=True, slots=True)

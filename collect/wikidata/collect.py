@@ -24,7 +24,7 @@ from polyculture.link.entity_json import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
@@ -75,9 +75,10 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
         _check_names(snapshot, catalog, wanted)
         _create_name_chains(connection, catalog, wanted.languages)
         _create_wanted_countries(connection, catalog, snapshot, wanted.countries)
-        ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
-        ontology.expand_classes()
-        ontology.reach(connection.table("wikidata.items")).create("reached")
+        own = as_catalog(catalog, _resolved(connection, snapshot, wanted))
+        scopes = open_members(connection, own, [TOPIC], {})
+        query = "CREATE TABLE reached AS FROM members WHERE scope = $scope"
+        connection.execute(query, {"scope": scopes[TOPIC, TOPIC]})
         connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
         find_origins(connection, catalog).create_view("countries")
         params = {
@@ -158,7 +159,7 @@ def without_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> l
 
 def _own_codes(catalog: Catalog, language: str) -> set[str]:
     """Wikidata's languages in a fallback chain, without English as the last resort."""
-    return {code for _, code, _, english, _ in label_chain(catalog.language(language)) if not english}
+    return {code for code, _, english in label_chain(catalog.language(language)) if not english}
 
 
 def _check_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> None:
@@ -170,7 +171,7 @@ def _check_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> No
         what = f"has no names in {', '.join(lacking)}, and labels in {wanted.at_least} languages are asked for"
     else:
         codes = (label_chain(catalog.language(asked)) for asked in wanted.languages)
-        own = [[code for _, code, _, english, _ in chain if not english] for chain in codes]
+        own = [[code for code, _, english in chain if not english] for chain in codes]
         lacking = [" or ".join(one) for one in own if snapshot.languages.isdisjoint(one)]
         what = f"the snapshot has no names in {', '.join(lacking)}"
     if lacking:
@@ -182,7 +183,7 @@ def _create_name_chains(connection: duckdb.DuckDBPyConnection, catalog: Catalog,
     """Creates `name_chains` and, of the first one, `name_chain`: a row is a Wikidata language in a fallback chain."""
     columns: dict[str, list[Any]] = {"of": [], "language": [], "position": [], "english": []}
     for asked in languages:
-        for _, code, position, english, _ in label_chain(catalog.language(asked)):
+        for code, position, english in label_chain(catalog.language(asked)):
             for column, value in zip(columns, (asked, code, position, english), strict=True):
                 columns[column].append(value)
     connection.from_arrow(pa.table(columns)).create("name_chains")

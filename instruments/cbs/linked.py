@@ -40,7 +40,6 @@ def link_entities(asked: Asked) -> None:
             status=link["status"],
             qid=link["qid"],
             match=link["match"],
-            confidence=link["confidence"],
         )
         rows.append(row)
     write_parquet(objects_to_table(CULTURAL_LINKS, rows), asked.run.table(CULTURAL_LINKS.name))

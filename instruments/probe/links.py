@@ -83,5 +83,4 @@ def _link(one: Linkable, found: Mapping[tuple[str, ...], Link]) -> ItemLink:
     return ItemLink(
         language=one.language, question_topic=one.question_topic, item_key=one.item_key, item=one.item,
         topic=best["topic"], kind=best["kind"], status=best["status"], qid=best["qid"], match=best["match"],
-        confidence=best["confidence"],
     )  # fmt: skip

@@ -19,8 +19,7 @@ class ItemLink:
     kind: str
     status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
     qid: str | None  # set when linked or ambiguous
-    match: str | None  # what of the item's names matched
-    confidence: float | None  # share of such links that were right on gold data
+    match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
 
 
 PROBE_LINKS = Table("probe_links", ItemLink)

@@ -131,8 +131,11 @@ class Kept:
         self._connection.execute("ATTACH $file AS base (READ_ONLY)", {"file": str(base.path)})
         with self._transaction():
             for name in tables:
+                # A snapshot keeps a name's key apart, and only where it is not the normal form.
+                keyed = "(SELECT names.*, coalesce(key, normalised) AS key FROM base.names LEFT JOIN base.keys"
+                rows = f"{keyed} USING (item, language, name))" if name == "names" else f"base.{name}"
                 columns = ", ".join(SCHEMAS[name].names)
-                self._connection.execute(f"INSERT INTO wikidata.{name} SELECT {columns} FROM base.{name}")  # noqa: S608  ours
+                self._connection.execute(f"INSERT INTO wikidata.{name} SELECT {columns} FROM {rows}")  # noqa: S608  ours
             self._connection.execute("INSERT INTO bases VALUES ($identity)", {"identity": base.identity})
         self._connection.execute("DETACH base")
 

@@ -13,7 +13,7 @@ over all links, without the ambiguous ones, and over these alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import duckdb
@@ -23,11 +23,13 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.link.audit.gold import GoldMention, counted_kinds
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
-from polyculture.link.calibration import MATCHES
+from polyculture.link.forms import MATCHED_BY, MATCHES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
-from polyculture.link.ontology import Ontology
+from polyculture.link.near import near_misses
+from polyculture.link.ontology import open_members
+from polyculture.link.queries import QUERY_COLUMNS, numbered
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
 
@@ -39,7 +41,7 @@ class LinkAuditRow:
     Every share has Wilson's interval at 95 %; both are None for a share of nothing.
     """
 
-    by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'status', or a column of the gold
+    by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'matched_by' | 'status', or a column of the gold
     value: str
     mentions: int
     outside: int  # their item is not in the snapshot: in no score but precision
@@ -123,14 +125,26 @@ def judge(
     links = Linker(catalog, source, rules).link(queries)
     with duckdb.connect() as connection, source.opened(connection):
         connection.from_arrow(_gold_table(gold)).create("gold")
-        connection.from_arrow(queries.select(["number", "kind", "place"])).create("gold_kinds")
+        connection.from_arrow(queries.select(["number", "query", "place"])).create("gold_kinds")
         for name in ("links", "candidates"):
             connection.from_arrow(links[name]).create_view(name)
         connection.execute(statement("audit_items"))
-        _find_members(connection, catalog, {one.topic for one in gold})
-        order = {"matches": list(MATCHES), "statuses": list(STATUSES)}
+        _find_members(connection, catalog, source, {one.topic for one in gold})
+        order = {"matches": list(MATCHES), "matched_by": list(MATCHED_BY), "statuses": list(STATUSES)}
         rows = connection.sql(statement("audit"), params=order).fetchall()
-    return [Verdict(gold[number], tuple(expected), *rest) for number, expected, *rest in rows]
+    return _with_near_misses([Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows], catalog, source)
+
+
+def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: IndexSource) -> list[Verdict]:
+    """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
+    missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
+    near = near_misses(source, catalog, [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed])
+
+    def reason(one: Verdict) -> str | None:
+        names = near.get((one.gold.language, one.gold.topic, one.gold.mention), ())
+        return next((name.reason for name in names if name.qid in one.expected), one.reason)
+
+    return [replace(one, reason=reason(one)) for one in verdicts]
 
 
 def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> LinkAudit:
@@ -150,40 +164,38 @@ def _queries(gold: Sequence[GoldMention], catalog: Catalog) -> pa.Table:
     """The queries: each mention in its kind, or in every counted kind of its topic."""
     kinds = {code: counted_kinds(topic) for code, topic in catalog.topics.items()}
     rows = [
-        (number, one.language, one.topic, kind, one.mention, place)
+        (number, place, one.language, one.topic, kind, one.mention, one.name, one.english)
         for number, one in enumerate(gold)
         for place, kind in enumerate(kinds[one.topic])
         if one.kind in (None, kind)
     ]
-    names = ("number", "language", "topic", "kind", "surface", "place")
-    return pa.table({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+    columns = list(zip(*rows, strict=True))
+    texts = [pa.array(column, pa.string()) for column in columns[2:]]
+    queries = numbered(pa.Table.from_arrays(texts, names=list(QUERY_COLUMNS)))
+    return queries.append_column("number", pa.array(columns[0])).append_column("place", pa.array(columns[1]))
 
 
 def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
     return pa.table(
         {
             "number": pa.array(range(len(gold)), pa.int64()),
-            "surface": pa.array([one.mention for one in gold], pa.string()),
-            "language": pa.array([one.language for one in gold], pa.string()),
             "topic": pa.array([one.topic for one in gold], pa.string()),
             "expected": pa.array([list(one.expected) for one in gold], pa.list_(pa.string())),
         }
     )
 
 
-def _find_members(connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
-    """Creates the table `gold_members`: the expected items that belong to a counted kind of their topic."""
-    chosen = sorted(topics)
-    ontology = Ontology(connection, catalog, chosen)
-    ontology.expand_classes()
-    ontology.reach(connection.table("gold_items")).create("gold_reached")
-    scopes = sorted(
-        {(topic, ontology.scopes[topic, kind]) for topic in chosen for kind in counted_kinds(catalog.topic(topic))}
-    )
-    codes, numbers = pa.array([topic for topic, _ in scopes]), pa.array([scope for _, scope in scopes])
-    topic_scopes = pa.table([codes, numbers], names=["topic", "scope"])
-    connection.from_arrow(topic_scopes).create("topic_scopes")
-    connection.execute(statement("audit_members"))
+def _find_members(
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, source: IndexSource, topics: Iterable[str]
+) -> None:
+    """Creates the table `gold_scopes`: the scopes of the topics' counted kinds."""
+    scopes = open_members(connection, catalog, sorted(topics), source.scopes)
+    rows = [
+        {"topic": topic, "scope": scope}
+        for (topic, kind), scope in scopes.items()
+        if catalog.topic(topic).kinds[kind].counted
+    ]
+    connection.from_arrow(pa.Table.from_pylist(rows)).create("gold_scopes")
 
 
 _GROUPS: Mapping[str, Callable[[Verdict], str]] = {
@@ -192,9 +204,12 @@ _GROUPS: Mapping[str, Callable[[Verdict], str]] = {
     "topic": lambda one: one.gold.topic,
     "name": lambda one: one.name,
     "match": lambda one: one.match or "none",
+    "matched_by": lambda one: one.matched_by or "none",
     "status": lambda one: one.status,
 }
-_PLACES = {value: place for place, value in enumerate((*MATCHES, *STATUSES, ONE_ITEM, TOPIC_DECIDES, SEVERAL))}
+_PLACES = {
+    value: place for place, value in enumerate((*MATCHES, *MATCHED_BY, *STATUSES, ONE_ITEM, TOPIC_DECIDES, SEVERAL))
+}
 
 
 def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:

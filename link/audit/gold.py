@@ -1,7 +1,8 @@
 """Gold mentions, whose item is known: a table of tab-separated values, described in `gold/README.md`.
 
-The header names the columns: `mention`, `language`, `topic` and `expected` are required, `kind` is optional; others are
-kept unchanged. `expected` is a QID, several equally correct QIDs separated by `|`, or NIL.
+The header names the columns: `mention`, `language`, `topic` and `expected` are required; `kind`, `name` and `english`
+(what an extractor says of the mention: its dictionary form and English name) are optional; others are kept unchanged.
+`expected` is a QID, several equally correct QIDs separated by `|`, or NIL.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ HARD_CASES = Path(__file__).with_name("gold") / "hard.tsv"
 NIL = "NIL"
 REQUIRED = ("mention", "language", "topic", "expected")
 KIND = "kind"
+OPTIONAL = (KIND, "name", "english")
 
 _OTHER_NAMES = {"surface": "mention", "lang": "language", "qid": "expected", "expected_qid": "expected"}
 _FORM = "See link/audit/gold/README.md."
@@ -34,6 +36,8 @@ class GoldMention:
     kind: str | None = None  # None: any of the topic's counted kinds
     line: int = 0  # of its file
     other: Mapping[str, str] = field(default_factory=dict)  # the file's other columns
+    name: str | None = None  # its dictionary form
+    english: str | None = None  # its English name
 
 
 def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ()) -> list[GoldMention]:
@@ -115,8 +119,9 @@ def _row(cells: Mapping[str, str], line: int, where: str, catalog: Catalog) -> G
         what = f"{topic.code} has no counted kind {kind!r}"
         raise StoreError(what, where=where, remedy=did_you_mean(kind, counted_kinds(topic)))
     expected = _expected(cells["expected"], where)
-    other = {name: cell for name, cell in cells.items() if name not in (*REQUIRED, KIND)}
-    return GoldMention(cells["mention"], language, topic.code, expected, kind, line, other)
+    other = {name: cell for name, cell in cells.items() if name not in (*REQUIRED, *OPTIONAL)}
+    names = cells.get("name") or None, cells.get("english") or None
+    return GoldMention(cells["mention"], language, topic.code, expected, kind, line, other, *names)
 
 
 def _expected(text: str, where: str) -> tuple[str, ...]:

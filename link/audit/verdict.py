@@ -7,7 +7,20 @@ from typing import Any
 
 from polyculture.link.audit.gold import NIL, GoldMention
 
-WRONG = ("mention", "language", "topic", "kind", "expected", "got", "status", "match", "matched", "why", "line")
+WRONG = (
+    "mention",
+    "language",
+    "topic",
+    "kind",
+    "expected",
+    "got",
+    "status",
+    "match",
+    "matched_by",
+    "matched",
+    "why",
+    "line",
+)
 STATUSES = ("linked", "ambiguous", "no path", "no candidate")
 ONE_ITEM, TOPIC_DECIDES, SEVERAL = "one item", "several, one in the topic", "several in the topic"
 
@@ -24,6 +37,7 @@ class Verdict:
     status: str
     qid: str | None
     match: str | None
+    matched_by: str | None
     matched: str | None
     candidates: int
     survivors: int
@@ -67,4 +81,4 @@ class Verdict:
         gold = self.gold
         meant, got = "|".join(self.expected) or NIL, self.qid or NIL
         said = (gold.mention, gold.language, gold.topic, self.kind)
-        return (*said, meant, got, self.status, self.match, self.matched, self.why, gold.line)
+        return (*said, meant, got, self.status, self.match, self.matched_by, self.matched, self.why, gold.line)

@@ -10,7 +10,7 @@ from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.database import connect
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
@@ -31,11 +31,9 @@ def lexicons(
     source, chosen = IndexSource(snapshot), catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
     with connect() as connection, source.opened(connection):
-        ontology = Ontology(connection, catalog, [topic])
-        ontology.expand_classes()
-        ontology.reach(connection.table("wikidata.items")).create("reached")
+        scopes = open_members(connection, catalog, [topic], source.scopes)
         rows = [
-            {"kind": name, "scope": ontology.scopes[topic, name], "granularity": kind.granularity, "place": place}
+            {"kind": name, "scope": scopes[topic, name], "granularity": kind.granularity, "place": place}
             for place, (name, kind) in enumerate(kinds)
         ]
         connection.from_arrow(pa.Table.from_pylist(rows)).create("topic_kinds")
@@ -48,7 +46,7 @@ def lexicons(
 
 
 def _chain(language: Language, own_only: bool) -> pa.Table:
-    steps = [(code, english) for _, code, _, english, _ in label_chain(language)]
+    steps = [(code, english) for code, _, english in label_chain(language)]
     wanted = [
         (code, english) for code, english in steps if not english or ("Latn" not in language.scripts and not own_only)
     ]

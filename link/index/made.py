@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import SCHEMAS
 from polyculture.link.index.parts import ArrowTables
+from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
 
 MADE = ("items.parquet", "names.parquet", "claims.parquet")
@@ -46,7 +47,9 @@ def _read(file: Path) -> pa.Table:
         table = pq.read_table(file)
     except (OSError, pa.ArrowInvalid) as fault:
         raise SnapshotError("is no table of a starter", where=file, remedy=REMEDY) from fault
-    wanted = set(SCHEMAS[file.stem].names) - {"normalised", "revision"} | ({"role"} if file.stem == "items" else set())
+    wanted = set(SCHEMAS[file.stem].names) - {"normalised", "key", "revision"} | (
+        {"role"} if file.stem == "items" else set()
+    )
     if not wanted <= set(table.column_names):
         lacking = ", ".join(sorted(wanted - set(table.column_names)))
         raise SnapshotError(f"is no table of a starter: it has no column {lacking}", where=file, remedy=REMEDY)
@@ -80,4 +83,4 @@ def _beside(
 def _normalised(names: pa.Table, language: str) -> pa.Table:
     own = names.filter(pc.field("language") == language)
     folded = normalise_array(own["name"].combine_chunks(), fold_of(language))
-    return own.append_column("normalised", folded)
+    return own.append_column("normalised", folded).append_column("key", keys_of(folded, language))

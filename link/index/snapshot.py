@@ -18,18 +18,19 @@ import duckdb
 import orjson
 import pyarrow as pa
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.cache.files import cache_folder, store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import SCHEMAS
-from polyculture.link.index.kept_scopes import TABLES as OF_SCOPES
-from polyculture.link.index.kept_scopes import keep_scopes
 from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
-from polyculture.link.name_forms import create_name_forms, loose_names_version
+from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
+from polyculture.link.ontology import create_members, scopes_of
 from polyculture.link.statements import statement
 
-VERSION = f"4.{NORMALISATION}"  # of the tables and their content; an index of another version is refused
+# Of the tables and their content; an index of another version is refused.
+VERSION = f"4.{NORMALISATION}.{keys_version()[:8]}"
 MEMORY = "1GB"  # DuckDB's memory limit while it builds; the rest goes to disk
 # Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
 USELESS = "zstd,fsst,dictionary"
@@ -37,6 +38,8 @@ VERIFIED = "verified"  # folder of the cache: a mark per file that was read whol
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
 REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
 MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
+
+TABLES = frozenset({*SCHEMAS, "keys", "members"})
 
 Files = Callable[[str], list[Path]]  # table -> its Parquet files
 
@@ -69,14 +72,9 @@ class Snapshot:
         return bool(self.meta.get("complete", True))
 
     @property
-    def loose_names(self) -> str | None:
-        """The version of its table `loose_names`; snapshots of earlier versions of Polyculture have none."""
-        return self.meta.get("loose_names")
-
-    @property
     def scopes(self) -> Mapping[str, int]:
-        """The number of each scope of which it keeps what reaches it; earlier snapshots keep nothing."""
-        found: Mapping[str, int] = self.meta.get("scopes", {})
+        """The number, in its table `members`, of each scope of the built-in topics, by `Scope.rules`."""
+        found: Mapping[str, int] = self.meta.get("scopes", {})  # none yet in a file that is still to be filled
         return found
 
 
@@ -100,7 +98,7 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
     if meta.get("version") != VERSION:
         what = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
         raise SnapshotError(what, where=path, remedy=REBUILD)
-    if missing := sorted(SCHEMAS.keys() - tables):
+    if missing := sorted(TABLES - tables):
         raise SnapshotError(f"is damaged: it has no table {', '.join(missing)}", where=path, remedy=REBUILD)
     return Snapshot(path, meta)
 
@@ -116,8 +114,7 @@ def verify(snapshot: Snapshot) -> None:
     if mark.exists():
         return
     with damage_named(snapshot.path), duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        later = [*(["loose_names"] if snapshot.loose_names else []), *(OF_SCOPES if snapshot.scopes else [])]
-        for table in (*SCHEMAS, *later):
+        for table in TABLES:
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -175,13 +172,6 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(statement("snapshot"))
 
 
-def insert(connection: duckdb.DuckDBPyConnection, tables: ArrowTables) -> None:
-    """Appends Arrow tables to those of the same name in `wikidata`."""
-    for name, table in tables.items():
-        if table.num_rows:
-            connection.from_arrow(table).insert_into(f"wikidata.{name}")
-
-
 def _build(
     file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -194,17 +184,14 @@ def _build(
             _part(connection, files(table), table).create_view(f"part_{table}")
         connection.execute("ATTACH $file AS snapshot", {"file": str(file)})
         connection.execute(statement("snapshot_sorted"))
-        connection.execute(statement("loose"))
-        connection.execute("CREATE VIEW named AS FROM snapshot.names")
-        create_name_forms(connection)
-        connection.execute(statement("loose_names").replace("CREATE TABLE ", "CREATE TABLE snapshot."))
+        scopes = _keep_members(connection)
+        connection.execute(statement("snapshot_names"))
         meta = {
             "version": VERSION,
             "identity": content_id(VERSION, provenance["source"], languages),
             "languages": languages,
             "counts": _counts(connection),
-            "loose_names": loose_names_version(),
-            "scopes": keep_scopes(connection),
+            "scopes": scopes,
             "built_with": f"DuckDB {duckdb.__version__}",
             **provenance,
         }
@@ -212,6 +199,19 @@ def _build(
         connection.from_arrow(rows).create("snapshot.meta")
         connection.execute("DETACH snapshot")
     return meta
+
+
+def _keep_members(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Creates the table `members` of the built-in topics, and `pages`; returns the scopes' numbers by rules."""
+    connection.execute("CREATE SCHEMA wikidata")
+    for table in ("items", "claims"):
+        connection.execute(f"CREATE VIEW wikidata.{table} AS FROM snapshot.{table}")
+    catalog = read_catalog()
+    scopes = sorted(set(scopes_of(catalog, catalog.topics).values()))
+    numbers = {scope.rules: number for number, scope in enumerate(scopes)}
+    create_members(connection, scopes, numbers)
+    connection.execute("CREATE TABLE snapshot.members AS FROM members ORDER BY scope, item")
+    return numbers
 
 
 def _part(connection: duckdb.DuckDBPyConnection, files: list[Path], table: str) -> duckdb.DuckDBPyRelation:

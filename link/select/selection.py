@@ -21,7 +21,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.index.snapshot import REBUILD, Snapshot
 from polyculture.link.normalise import fold_of, normalise
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
 LANGUAGES = 3  # of the catalogue's in which an item must have a name
@@ -135,14 +135,12 @@ class Selection:
 
     def _rank(self, catalog: Catalog, rules: StarterRules) -> None:
         connection = self._connection
-        ontology = Ontology(connection, catalog, catalog.topics)
-        ontology.expand_classes()
-        ontology.reach(connection.table("wikidata.items")).create("members")
+        scopes = open_members(connection, catalog, catalog.topics, {})  # without the claims that are left out
         kinds = [
             {
                 "topic": code,
                 "kind": name,
-                "scope": ontology.scopes[code, name],
+                "scope": scopes[code, name],
                 "of_persons": bool(kind.occupations),
                 "of_single_things": kind.members == "instances",
             }

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.link.calibration import Basis, basis_of
 from polyculture.link.entity_json import number
 from polyculture.link.linker import Linker
+from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.show.items import property_names
@@ -50,10 +50,10 @@ class RankedCandidate:
     """A candidate: what matched, its path to the topic's classes if it has one, and the reason for its rank."""
 
     item: NamedItem
+    matched_by: str
     match: str
     matched: str
     matched_language: str
-    score: float
     rank: int | None  # None where it does not reach the topic
     reached_kind: str | None
     path: tuple[NamedItem, ...]  # from the item's class up to the root
@@ -71,10 +71,9 @@ class Explanation:
     candidates: int
     survivors: int
     chosen: RankedCandidate | None
-    confidence: float | None  # that `chosen` is correct
-    basis: Basis | None  # the evidence for the confidence
     countries: tuple[CountryEvidence, ...]
     rivals: tuple[RankedCandidate, ...]  # best first, limited in number
+    near_misses: tuple[NearMiss, ...] = ()  # where there is no candidate
 
 
 def normal_form(surface: str, language: str, catalog: Catalog) -> str:
@@ -104,25 +103,37 @@ def explain(
     topic: str,
     kind: str | None = None,
     *,
+    name: str | None = None,
+    english: str | None = None,
     rivals: int = 5,
 ) -> list[Explanation]:
     """The explanation of a surface for `kind`, or for each counted kind of the topic, with at most `rivals` rivals.
+
+    `name` and `english` are its dictionary form and English name, where an extractor says them.
 
     Raises `CatalogError` for an unknown language, topic or kind, with the nearest name, and what the source raises.
     """
     chain = list(linker.catalog.language(language).label_languages)
     kinds = chosen_kinds(linker.catalog, topic, kind)
-    queries = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface), strict=True)) for kind in kinds]
-    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(queries)).items()}
+    rows = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface, name, english), strict=True)) for kind in kinds]
+    queries = pa.Table.from_pylist(rows, schema=pa.schema([(column, pa.string()) for column in QUERY_COLUMNS]))
+    tables = {table: found.to_pylist() for table, found in linker.link(queries).items()}
     items = _items(linker, _mentioned(tables), chain)
     by_kind = {link["kind"]: link for link in tables["links"]}
-    return [_explanation(by_kind[kind], tables, items, rivals) for kind in kinds]
+    near: Sequence[NearMiss] = ()
+    if all(link["status"] == "no candidate" for link in tables["links"]):
+        (near,) = near_misses(linker.source, linker.catalog, [(language, topic, surface)]).values()
+    return [_explanation(by_kind[kind], tables, items, rivals, near) for kind in kinds]
 
 
 def _explanation(
-    link: Mapping[str, Any], tables: Mapping[str, list[dict[str, Any]]], items: Mapping[str, NamedItem], most: int
+    link: Mapping[str, Any],
+    tables: Mapping[str, list[dict[str, Any]]],
+    items: Mapping[str, NamedItem],
+    most: int,
+    near: Sequence[NearMiss],
 ) -> Explanation:
-    ranked = [_ranked(row, items) for row in tables["candidates"] if row["kind"] == link["kind"]]
+    ranked = [_ranked(row, items) for row in tables["candidates"] if row["query"] == link["query"]]
     chosen = next((candidate for candidate in ranked if candidate.item.qid == link["qid"]), None)
     countries = [row for row in tables["entity_countries"] if row["qid"] == link["qid"]]
     return Explanation(
@@ -131,15 +142,24 @@ def _explanation(
         candidates=link["candidates"],
         survivors=link["survivors"],
         chosen=chosen,
-        confidence=link["confidence"],
-        basis=basis_of(link),
         countries=tuple(_country(row, items) for row in countries),
         rivals=tuple([candidate for candidate in ranked if candidate is not chosen][:most]),
+        near_misses=tuple(near[:most]),
     )
 
 
 def _ranked(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> RankedCandidate:
-    kept = ("match", "matched", "matched_language", "score", "rank", "reached_kind", "distance", "sitelinks", "reason")
+    kept = (
+        "matched_by",
+        "match",
+        "matched",
+        "matched_language",
+        "rank",
+        "reached_kind",
+        "distance",
+        "sitelinks",
+        "reason",
+    )
     path = tuple(items[qid] for qid in row["path"] or ())
     return RankedCandidate(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
 

@@ -17,7 +17,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.statements import statement
 
@@ -26,7 +26,7 @@ Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, ro
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """An item of a snapshot. `ways` holds every shortest path to a root, for each kind that the item reaches."""
+    """An item of a snapshot. `ways` holds the path to a root of each kind that the item reaches."""
 
     qid: str
     label: str
@@ -55,7 +55,7 @@ def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
         origins = find_origins(connection, catalog).fetchall()
         ((_, label, _, description, sitelinks, revision),) = connection.sql(statement("entities")).fetchall()
         claims = connection.sql(statement("show_claims"), params={"item": item}).fetchall()
-        ways = list(_ways(connection, catalog, item))
+        ways = list(_ways(connection, catalog, snapshot, item))
         labels = _labels(connection, [target for _, target in claims] + [step for *_, way in ways for step in way])
         return Description(
             qid=f"Q{item}",
@@ -81,27 +81,16 @@ def _known_item(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, qid: 
     return item
 
 
-def _ways(connection: duckdb.DuckDBPyConnection, catalog: Catalog, item: int) -> Iterator[tuple[str, str, list[int]]]:
-    """Every shortest path from the item to a root of a kind, over all topics."""
-    ontology = Ontology(connection, catalog, catalog.topics)
-    ontology.expand_classes()
-    reached = ontology.reach(connection.table("linked")).fetchall()
-    distances = {scope: distance for scope, _, distance, _ in reached}
-    for (topic, kind), scope in ontology.scopes.items():
-        if scope in distances:
-            params = {"item": item, "scope": scope, "distance": distances[scope]}
-            steps = connection.sql(statement("show_path_steps"), params=params).fetchall()
-            for way in _shortest_ways(steps, item, distances[scope]):
-                yield topic, kind, way
-
-
-def _shortest_ways(steps: Sequence[tuple[int, int]], item: int, distance: int) -> list[list[int]]:
-    import networkx as nx  # here: `link show` reads the properties' names alone, and would wait for it
-
-    graph: nx.DiGraph[int] = nx.DiGraph(steps)
-    graph.add_node(item)
-    ends = (node for node, length in nx.single_source_shortest_path_length(graph, item).items() if length == distance)
-    return sorted(way for end in ends for way in nx.all_shortest_paths(graph, item, end))
+def _ways(
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, snapshot: Snapshot, item: int
+) -> Iterator[tuple[str, str, list[int]]]:
+    """The path from the item to a root of each kind that it reaches, over all topics."""
+    scopes = open_members(connection, catalog, catalog.topics, snapshot.scopes)
+    paths = connection.execute("SELECT scope, path FROM members WHERE item = $item", {"item": item}).fetchall()
+    by_scope = dict(paths)
+    for (topic, kind), scope in scopes.items():
+        if scope in by_scope:
+            yield topic, kind, [item, *by_scope[scope]]
 
 
 def _labels(connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> dict[int, str]:

@@ -1,40 +1,35 @@
 -- A row is a gold mention of `gold` with the linker's answer: the best link over the kinds that were queried, which are
--- the rows of `gold_kinds`. Links are ranked as the linker ranks: by match, similarity, distance to the root; then linked
--- before ambiguous, and by the order of the topic's kinds. `gold_members` holds the expected items that belong to one of
--- their topic's kinds.
+-- the rows of `gold_kinds`. Links are ranked as the linker ranks: the English name last, then by match and what matched, distance to the root; then
+-- linked before ambiguous, and by the order of the topic's kinds. `gold_scopes` has the scopes of each topic.
 WITH gold_expected AS (
-    SELECT wanted.number, list('Q' || wanted.item ORDER BY wanted.item) AS expected,
+    SELECT expected.number, list(DISTINCT 'Q' || expected.item ORDER BY 'Q' || expected.item) AS expected,
         bool_or(item.item IS NOT NULL) AS in_snapshot, bool_or(member.item IS NOT NULL) AS in_topic
-    FROM gold_items AS wanted
+    FROM gold_items AS expected
     LEFT JOIN wikidata.items AS item USING (item)
-    LEFT JOIN gold_members AS member USING (topic, item)
-    GROUP BY wanted.number
+    LEFT JOIN (SELECT DISTINCT topic, item FROM members JOIN gold_scopes USING (scope)) AS member USING (topic, item)
+    GROUP BY expected.number
 ),
 answer AS (
     SELECT gold.number, link.*
     FROM gold
     JOIN gold_kinds AS asked USING (number)
-    JOIN links AS link
-        ON link.language = gold.language AND link.topic = gold.topic AND link.kind = asked.kind
-        AND link.surface = gold.surface
+    JOIN links AS link USING (query)
     QUALIFY row_number() OVER (
         PARTITION BY gold.number
         ORDER BY
-            link.qid IS NULL, coalesce(list_position($matches, link.match), 99), link.score DESC, len(link.path),
-            coalesce(list_position($statuses, link.status), 99), asked.place
+            link.qid IS NULL, link.matched_by = 'english', list_position($matches, link.match), list_position($matched_by, link.matched_by), len(link.path),
+            list_position($statuses, link.status), asked.place
     ) = 1
 ),
 -- The linker's reason for the expected item, preferably in the kind of the answer.
-said AS (
-    SELECT gold.number, min_by(candidate.reason, (candidate.kind <> answer.kind, candidate.rank IS NULL, candidate.rank))
-        AS reason
+reasons AS (
+    SELECT gold.number,
+        min_by(candidate.reason, (candidate.query <> answer.query, candidate.rank IS NULL, candidate.rank)) AS reason
     FROM gold
     JOIN gold_expected USING (number)
     JOIN answer USING (number)
     JOIN gold_kinds AS asked USING (number)
-    JOIN candidates AS candidate
-        ON candidate.language = gold.language AND candidate.topic = gold.topic AND candidate.kind = asked.kind
-        AND candidate.surface = gold.surface AND list_contains(gold_expected.expected, candidate.qid)
+    JOIN candidates AS candidate ON candidate.query = asked.query AND list_contains(gold_expected.expected, candidate.qid)
     GROUP BY gold.number
 )
 SELECT
@@ -46,12 +41,13 @@ SELECT
     answer.status,
     answer.qid,
     answer.match,
+    answer.matched_by,
     answer.matched,
     answer.candidates,
     answer.survivors,
-    said.reason
+    reasons.reason
 FROM gold
 JOIN answer USING (number)
 LEFT JOIN gold_expected USING (number)
-LEFT JOIN said USING (number)
+LEFT JOIN reasons USING (number)
 ORDER BY gold.number

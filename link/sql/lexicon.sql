@@ -3,7 +3,7 @@
 -- ranks: by name (own language, label, alias, English), kind, distance and sitelinks.
 WITH reach AS (
     SELECT reached.item, kinds.kind, kinds.granularity, kinds.place, reached.distance
-    FROM reached
+    FROM members AS reached
     JOIN topic_kinds AS kinds USING (scope)
     LEFT JOIN (SELECT item, list(kind) AS kinds FROM wikidata.kinds WHERE topic = $topic GROUP BY item) AS hand
         ON hand.item = reached.item

@@ -1,37 +1,24 @@
 -- A row is a query with its linked item, or the reason why there is none.
 SELECT
-    query_group.language,
-    query_group.topic,
-    query_group.kind,
-    query.surface,
+    query.query, query.language, query.topic, query.kind, query.surface, query.name, query.english,
     CASE
         WHEN count.candidates IS NULL THEN 'no candidate'
         WHEN first.item IS NULL THEN 'no path'
-        WHEN first.ambiguous THEN 'ambiguous'
+        WHEN first.close OR first.outside THEN 'ambiguous'
         ELSE 'linked'
     END AS status,
     'Q' || first.item AS qid,
-    match_name(first.strength) AS match,
-    first.name AS matched,
-    first.score,
-    first.reached AS reached_kind,
-    first.root,
-    first.path,
-    confidence.confidence,
+    matched_by(first.rank_key) AS matched_by,
+    match_of(first.rank_key) AS match,
+    found.matched.name AS matched,
+    found.only_english,
+    first.reached_kind,
+    'Q' || first.root AS root,
+    list_transform(first.path, lambda step: 'Q' || step) AS path,
     coalesce(count.candidates, 0) AS candidates,
-    coalesce(first.survivors, 0) AS survivors,
-    CASE WHEN first.item IS NULL THEN untried.reasons END AS unsearched
+    coalesce(first.survivors, 0) AS survivors
 FROM queries AS query
-JOIN query_group_codes AS query_group USING (query_group)
-LEFT JOIN best_candidates AS first USING (query)
-LEFT JOIN (SELECT query, count(*) AS candidates FROM found GROUP BY query) AS count USING (query)
-LEFT JOIN (SELECT lookup, string_agg(DISTINCT reason, '; ' ORDER BY reason) AS reasons FROM unsearched GROUP BY lookup) AS untried
-    ON untried.lookup = query.lookup
-LEFT JOIN confidences AS confidence
-    ON confidence.competition = CASE
-        WHEN count.candidates > first.survivors THEN 'shared'
-        WHEN first.survivors > 1 THEN 'rivals'
-        ELSE 'alone'
-    END
-    AND confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
-ORDER BY query.query
+LEFT JOIN chosen AS first USING (query)
+LEFT JOIN found ON found.query = query.query AND found.item = first.item
+LEFT JOIN (SELECT query, count(*) AS candidates FROM found GROUP BY query) AS count ON count.query = query.query
+ORDER BY query.topic, query.language, query.kind, query.surface, query.name, query.english

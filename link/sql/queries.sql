@@ -1,4 +1,11 @@
--- queries: a row is a surface within a query group, with its lookup, in a fixed order.
+-- From `given` (queries, perhaps repeated) and `kinds` (a row is a kind of a topic with its scope, in the order of the topics).
+
+-- queries: a row is a mention's surface, dictionary form and English name within a language, topic and kind. `own` is the scope
+-- of its kind.
 CREATE TABLE queries AS
-SELECT (row_number() OVER (ORDER BY query_group, surface))::UINTEGER AS query, query_group, lookup, surface
-FROM (SELECT lookup, surface, unnest(query_groups) AS query_group FROM lookups);
+SELECT DISTINCT given.query, given.language, given.topic, given.kind, given.surface, given.name, given.english, kinds.scope AS own
+FROM given JOIN kinds USING (topic, kind);
+
+-- topic_scopes: a row is a scope of a topic, with the first kind that has it: the entity of a query may be of another kind
+-- of its topic, since what an extractor calls a dish may be an ingredient.
+CREATE TABLE topic_scopes AS SELECT topic, scope, min_by(kind, place) AS kind FROM kinds GROUP BY topic, scope;

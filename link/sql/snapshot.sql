@@ -7,10 +7,15 @@ CREATE TABLE wikidata.items (item UINTEGER NOT NULL, sitelinks UINTEGER NOT NULL
 -- descriptions: a row is the description of an item in one language.
 CREATE TABLE wikidata.descriptions (item UINTEGER NOT NULL, language VARCHAR NOT NULL, description VARCHAR NOT NULL);
 
--- names: a row is a label ('label') or an alias ('alias') of an item; `normalised` as by link/normalise.py.
+-- names: a row is a label ('label') or an alias ('alias') of an item; `normalised` as by link/normalise.py. Pages of Wikimedia's have none: they bear every name that means several things.
 CREATE TABLE wikidata.names (
     item UINTEGER NOT NULL, language VARCHAR NOT NULL, name VARCHAR NOT NULL, kind VARCHAR NOT NULL,
     normalised VARCHAR NOT NULL
+);
+
+-- keys: a row is a name with its key (link/keys.py), where that is not the normal form.
+CREATE TABLE wikidata.keys (
+    item UINTEGER NOT NULL, language VARCHAR NOT NULL, name VARCHAR NOT NULL, kind VARCHAR NOT NULL, key VARCHAR NOT NULL
 );
 
 -- claims: a row is a statement of best rank whose value is an item. `ended`: the year in which it ended, -32767 where that

@@ -24,15 +24,6 @@ FROM part_descriptions SEMI JOIN repeated USING (item)
 GROUP BY item, language
 ORDER BY item, language;
 
--- A name that is both label and alias is kept as label ('label' > 'alias').
-CREATE TABLE snapshot.names AS
-SELECT item, language, name, kind, normalised FROM part_names ANTI JOIN repeated USING (item)
-UNION ALL
-SELECT item, language, name, max(kind), normalised
-FROM part_names SEMI JOIN repeated USING (item)
-GROUP BY item, language, name, normalised
-ORDER BY language, normalised, item, name;
-
 -- redirected: a row is an item whose claims may be equal once redirects are resolved.
 CREATE TEMP TABLE redirected AS
 SELECT item FROM repeated

@@ -1,5 +1,5 @@
 -- The items of a snapshot that a starter may hold, in the order in which it takes them. `topic_kinds` has the counted kinds,
--- `members` the items that reach one (see ontology_items.sql), `starter_languages` the languages whose names count,
+-- `members` the items that reach one (see members.sql), `starter_languages` the languages whose names count,
 -- `starter_rules`, one row, in how many of them an item must have a name, and how many items no starter can exceed.
 
 -- emptied: a row is an item whose every class (P31, P279) is among the claims that are left out; the item is left out with them.

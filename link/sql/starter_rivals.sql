@@ -17,12 +17,11 @@ JOIN belongs AS other ON other.item = bearers.item AND other.topic = own.topic;
 
 -- names_of_others: a row is a name of an item of `near` that in a text means something else: an item outside its topics has it as a label and
 -- no fewer sitelinks. Of titles and persons letter case tells nothing, for a sentence begins with a capital letter: the band
--- Bread is left alone because of bread, but not cream because of the band. Pages of Wikimedia's mean nothing. Besides, `ordinary_words`
+-- Bread is left alone because of bread, but not cream because of the band. Besides, `ordinary_words`
 -- (link/select/ordinary.toml) mean something else.
 CREATE TABLE names_of_others AS
 SELECT DISTINCT bearers.candidate AS item, bearers.language, bearers.name
 FROM bearers
-ANTI JOIN only_pages('bearers') AS page ON page.item = bearers.item
 ANTI JOIN beside USING (candidate, item)
 JOIN (SELECT item, bool_and(of_single_things) AS proper FROM belongs GROUP BY item) AS own ON own.item = bearers.candidate
 JOIN fame ON fame.item = bearers.candidate

@@ -1,5 +1,5 @@
--- A row is a distinct surface of the current mentions, of counted kinds.
-SELECT DISTINCT language, topic, kind, surface
+-- A row is a distinct query of the current mentions, of counted kinds.
+SELECT DISTINCT query, language, topic, kind, surface, name, english
 FROM mentions
 WHERE counted AND NOT hallucinated
-ORDER BY topic, language, kind, surface
+ORDER BY topic, language, kind, surface, name, english

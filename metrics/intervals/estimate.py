@@ -42,6 +42,7 @@ METHODS = {
     "diversity": (_ASSEMBLAGE, 0.0, math.inf),
     "specificity": (_JACKKNIFE, 0.0, 1.0),
     "share_without_country": (_JACKKNIFE, 0.0, 1.0),
+    "linked_by_english": (_JACKKNIFE, 0.0, 1.0),
     "specificity_gain": (f"{_JACKKNIFE}, MOVER", -1.0, 1.0),
     "consensus": (f"{_ASSEMBLAGE}, Wilson's interval", 0.0, 1.0),
     "dominance": ("Wilson's interval, lower limit of items chosen by other responses", 0.0, 1.0),

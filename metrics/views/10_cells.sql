@@ -71,6 +71,7 @@ FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id, sample FROM r
 --   ambiguous: is the status 'ambiguous'?
 --   start: where the surface begins in the response's text, in characters
 --   end: where it ends, in characters
+--   only_english: does its English name alone lead to the item?
 --   english: its English or international name as the extractor gives it; NULL where it gives none
 --   repaired: did the extractor return other words? `surface` is the passage of the text nearest to them
 --   returned: the words that it returned, of a repaired mention
@@ -80,11 +81,12 @@ SELECT
     l.status,
     l.qid,
     l.status = 'ambiguous' AS ambiguous,
+    l.matched_by,
     l.match,
     l.matched,
-    l.score
+    l.only_english
 FROM mentions AS m
-LEFT JOIN links AS l USING (language, topic, kind, surface)
+LEFT JOIN (SELECT query, status, qid, matched_by, match, matched, only_english FROM links) AS l USING (query)
 WHERE m.counted AND NOT m.hallucinated;
 
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
@@ -107,22 +109,21 @@ INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n
 GROUP BY ALL;
 
--- cell_surfaces: a row is a surface of a cell's counted mentions, with how many they are, how many of them `specific`, and
--- what it means. A surface is looked up once a cell, not once a mention.
---   mentions: mentions of the cell under this surface
+-- cell_surfaces: a row is a surface of a cell's counted mentions under one dictionary form and English name (a query of the
+-- linker), with how many they are, how many of them `specific`, and what it means.
+--   mentions: mentions of the cell with this query
 --   specific: mentions with granularity 1
 CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
-    SELECT p.cell, m.kind, m.surface, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
+    SELECT p.cell, m.query, m.kind, m.surface, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 )
-SELECT s.cell, s.kind, s.surface, s.mentions, s.specific, l.status, l.qid
+SELECT s.cell, s.kind, s.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
 FROM surfaces AS s
-INNER JOIN numbered_cells AS c USING (cell)
-LEFT JOIN links AS l USING (language, topic, kind, surface);
+LEFT JOIN links AS l USING (query);
 
 -- mean_label: the mean of the 0/1 labels of some mentions. As a decimal, so that sums of it do not depend on their order.
 CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0))::DECIMAL(18, 15);
@@ -135,20 +136,21 @@ CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0)):
 --   mentions: mentions linked to the item
 --   specific: those of them with granularity 1
 --   specific_seen: sum over responses of the mean label of its mentions there
+--   by_english: responses of `seen` in which the English name of its mentions alone leads to the item
 CREATE VIEW cell_incidence AS
 WITH meanings AS MATERIALIZED (
-    SELECT
-        language, topic, kind, surface, qid, status = 'linked' AS linked, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
+    SELECT query, qid, status = 'linked' AS linked, only_english, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
     FROM links
     WHERE qid IS NOT NULL
 ),
 mentioned AS ( -- numbers alone: there are as many rows as mentions
     SELECT
         p.prompt, m.sample::INTEGER AS sample, l.item,
-        count(*) FILTER (l.linked) AS mentions, count(*) FILTER (l.linked AND m.granularity = 1) AS specific
+        count(*) FILTER (l.linked) AS mentions, count(*) FILTER (l.linked AND m.granularity = 1) AS specific,
+        bool_and(l.only_english) FILTER (l.linked) AS only_english
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-    INNER JOIN meanings AS l USING (language, topic, kind, surface)
+    INNER JOIN meanings AS l USING (query)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 ),
@@ -156,20 +158,23 @@ counts AS (
     SELECT
         p.cell, m.item, count(*) FILTER (m.mentions > 0) AS seen, count(*) AS seen_with_ambiguous,
         sum(m.mentions)::BIGINT AS mentions, sum(m.specific)::BIGINT AS specific,
-        coalesce(sum(mean_label(m.specific, m.mentions)), 0) AS specific_seen
+        coalesce(sum(mean_label(m.specific, m.mentions)), 0) AS specific_seen,
+        count(*) FILTER (m.only_english) AS by_english
     FROM mentioned AS m
     INNER JOIN asked_prompts AS p USING (prompt)
     GROUP BY ALL
 )
-SELECT c.cell, i.qid, c.seen, c.seen_with_ambiguous, c.mentions, c.specific, c.specific_seen
+SELECT c.cell, i.qid, c.seen, c.seen_with_ambiguous, c.mentions, c.specific, c.specific_seen, c.by_english
 FROM counts AS c
 INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
 
 -- linked_incidences: a row is a cell with a linked item: how often linked items count there, each once per response that
 -- mentions it, and the sum of their labels (an item's label in a response is the mean label of its mentions there).
 --   specific: sum of the labels over `incidences`
+--   by_english: those of `incidences` to which an English name alone leads
 CREATE VIEW linked_incidences AS
-SELECT cell, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific
+SELECT
+    cell, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific, sum(by_english)::BIGINT AS by_english
 FROM cell_incidence
 WHERE seen > 0
 GROUP BY cell;

@@ -96,6 +96,9 @@ GROUP BY ALL;
 --   looked_up: mentions that were looked up
 --   nil: of those: no item bears the name, or only items outside the topic
 --   nil_share: nil over looked_up, 0 to 1; NULL where nothing was looked up
+--   linked: of those: linked to an item
+--   by_english: of those: only the English name that the extractor gives leads to the item
+--   by_english_share: by_english over linked, 0 to 1; NULL where nothing is linked
 --   entities: distinct linked items
 --   surfaces: different words under which they come, counted once for each item
 --   surfaces_per_entity: surfaces over entities, from 1; NULL where nothing is linked
@@ -105,6 +108,9 @@ SELECT
     coalesce(sum(s.mentions) FILTER (s.status IS NOT NULL), 0)::BIGINT AS looked_up,
     coalesce(sum(s.mentions) FILTER (s.status IN ('no candidate', 'no path')), 0)::BIGINT AS nil,
     nil / nullif(looked_up, 0) AS nil_share,
+    coalesce(sum(s.mentions) FILTER (s.status = 'linked'), 0)::BIGINT AS linked,
+    coalesce(sum(s.mentions) FILTER (s.status = 'linked' AND s.only_english), 0)::BIGINT AS by_english,
+    by_english / nullif(linked, 0) AS by_english_share,
     count(DISTINCT s.qid) FILTER (s.status = 'linked') AS entities,
     count(DISTINCT (s.surface, s.qid)) FILTER (s.status = 'linked') AS surfaces,
     surfaces / nullif(entities, 0) AS surfaces_per_entity

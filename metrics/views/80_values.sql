@@ -14,6 +14,9 @@ SELECT 'granularity_defined', model, language, NULL, topic, condition, country, 
 FROM granularity
 WHERE topic IN (FROM defined_topics)
 UNION ALL
+SELECT 'linked_by_english', model, language, NULL, topic, condition, country, wording, linked_by_english, responses, incidences
+FROM linked_by_english
+UNION ALL
 SELECT 'diversity', model, language, NULL, topic, condition, country, wording, diversity, responses, incidences
 FROM cell_diversity
 UNION ALL

@@ -34,7 +34,7 @@ read AS (
     GROUP BY ALL
 ),
 meanings AS MATERIALIZED (
-    SELECT language, topic, kind, surface, status, qid, dense_rank() OVER (ORDER BY qid)::INTEGER AS item FROM links
+    SELECT query, status, qid, dense_rank() OVER (ORDER BY qid)::INTEGER AS item FROM links
 ),
 mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
     SELECT
@@ -43,7 +43,7 @@ mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
         count(*) FILTER (l.status IS NULL) AS awaiting
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-    LEFT JOIN meanings AS l USING (language, topic, kind, surface)
+    LEFT JOIN meanings AS l USING (query)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 ),

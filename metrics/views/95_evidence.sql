@@ -46,7 +46,7 @@ LEFT JOIN countries_of AS o ON s.qid = o.qid;
 CREATE VIEW mention_trail AS
 SELECT
     m.model, m.language, m.topic, m.condition, m.country, p.wording, m.qid, m.status, m.surface, m.kind,
-    m.granularity, m.start, m."end", m.sample, m.ordinal, m.match, m.matched, m.score, m.response_id, m.prompt_id,
+    m.granularity, m.start, m."end", m.sample, m.ordinal, m.matched_by, m.match, m.matched, m.only_english, m.response_id, m.prompt_id,
     r.text, r.finish_reason, r.detected_language, p.text AS prompt, p.name
 FROM linked_mentions AS m
 INNER JOIN responses AS r USING (response_id)

@@ -19,22 +19,15 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.link.calibration import Basis
     from polyculture.link.index.source import IndexSource
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
 
 PIPE_WIDTH = 10_000  # without a terminal, lines are not wrapped
-EXACT = 100.0  # the score of an exact match
 STATUS_WORDS = {
     "linked": "linked",
     "ambiguous": "ambiguous, another item may be meant",
     "no path": "no path, items have the name and none of them reaches the topic's classes",
-    "no candidate": "no candidate, no item here has the name or a similar one",
-}
-COMPANY_WORDS = {
-    "alone": "no other item of that name",
-    "rivals": "other items of that name in the topic",
-    "shared": "other items of that name outside the topic",
+    "no candidate": "no candidate, no item here has the name",
 }
 
 
@@ -51,6 +44,8 @@ def show(
     topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
     kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all counted kinds.")] = None,
     snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = STARTER,
+    name: Annotated[str | None, typer.Option(help="Its dictionary form, as an extractor gives it.")] = None,
+    english: Annotated[str | None, typer.Option(help="Its English name, as an extractor gives it.")] = None,
     rivals: Annotated[int, typer.Option(min=0, help="How many rejected candidates are shown.")] = 5,
     catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
@@ -68,7 +63,9 @@ def show(
     known.language(language)
     chosen_kinds(known, topic, kind)
     opened = _index(snapshot, known, language)
-    explanations = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals)
+    explanations = explain(
+        Linker(known, opened), surface, language, topic, kind, name=name, english=english, rivals=rivals
+    )
     asked = {"surface": surface, "language": language, "topic": topic, "source": Path(snapshot).name}
     asked["normal_form"] = normal_form(surface, language, known)
     if format is ShowFormat.JSON:
@@ -129,6 +126,8 @@ def _add_kinds(tree: Tree, alike: Sequence[Explanation]) -> None:
         _add_chosen(branch, first, first.chosen, kinds)
     for rival in first.rivals:
         branch.add(_line((_name(rival.item), "dim"), f": {_matched(rival)}; {rival.reason}"))
+    for near in first.near_misses:
+        branch.add(_line((f'"{near.name}" ({near.language}), {near.qid}', "dim"), f": {near.reason}"))
     more = first.candidates - len(first.rivals) - (first.chosen is not None)
     if more > 0:
         branch.add(_line(f"... and {more} more"))
@@ -149,20 +148,6 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: RankedCandidate,
     if not explanation.countries:
         node.add(_line("country: none is given"))
     node.add(_line(f"{chosen.sitelinks} sitelinks; {chosen.reason}"))
-    if explanation.basis:
-        node.add(_line(f"confidence {_basis(explanation, chosen, explanation.basis)}"))
-
-
-def _basis(explanation: Explanation, chosen: RankedCandidate, basis: Basis) -> str:
-    """The confidence, and its evidence in words."""
-    from polyculture.link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
-
-    match, competition = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
-    apart = " or ".join(other for other in MATCHES if (other, competition) in bases())
-    rest = f"links by anything but {apart}" if apart else "links"
-    links = {AMBIGUOUS: "ambiguous links", ANY: rest}.get(match, f"links by {match}")
-    sure = f"{basis.confidence:.{4 if basis.confidence > 0.999 else 3}f}"  # never 1.000
-    return f"{sure}: of {basis.of} {links} with {COMPANY_WORDS[competition]}, {basis.right} were right on gold data"
 
 
 def _name(item: NamedItem) -> str:
@@ -171,8 +156,7 @@ def _name(item: NamedItem) -> str:
 
 
 def _matched(ranked: RankedCandidate) -> str:
-    score = f" {ranked.score:.1f} of 100" if ranked.score < EXACT else ""
-    return f'{ranked.match}{score} "{ranked.matched}" ({ranked.matched_language})'
+    return f'{ranked.match} match of the {ranked.matched_by}, "{ranked.matched}" ({ranked.matched_language})'
 
 
 def _line(*parts: str | tuple[str, str]) -> Any:

@@ -91,7 +91,7 @@ def pull(
     report = pull_index(wanted.catalog, wanted.topics, wanted.output, settings, lambda total: watch(title, total))
     items = report.snapshot.meta["counts"]["items"]
     say(f"Wrote {wanted.output}: {items} items from {report.asked} pages, and {report.reused} that were cached")
-    say("  It has no items outside the topics: no fuzzy matching, and fewer ambiguous links")
+    say("  It has no items outside the topics, so fewer links are ambiguous")
     if wanted.workspace:
         say(f"  To link with it, write in {experiment}: {link_lines(wanted.workspace, wanted.output)}")
 

@@ -11,7 +11,7 @@ from polyculture.cache.faults import StopLimits, fault_table
 from polyculture.generate.design import PromptDesign, choose_wordings
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import WordingName
-from polyculture.link.forms import FORMS, Form
+from polyculture.link.forms import Forms
 
 GAZETTEER = "gazetteer"  # the extractor without a model
 PUBLISHED = "published"  # the mentions that imported texts came with
@@ -102,27 +102,13 @@ class LinkSection(Section):
     source: Literal["snapshot", "published"] = "snapshot"
     snapshot: str = "starter"  # a file of `polyculture wikidata build`, `pull` or `fill`; or the bundled one
     fill: bool = False  # ask the live service for the names that `snapshot` was never asked for, and keep them in it
-    forms: str | tuple[str, ...] = "all"  # how else a mention may meet a name than as it stands
+    forms: Forms = "all"  # "paper": labels and aliases as they stand, and the surface alone
     contact: str | None = None  # for the live service: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
     token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
     deadline: float = Field(default=600.0, gt=0, le=10_000_000)  # seconds for a whole answer of the live service
     max_megabytes: float = Field(default=128.0, gt=0, le=1_000_000)  # of one, decompressed
-
-    @property
-    def chosen_forms(self) -> tuple[Form, ...]:
-        """The forms that are asked for, in their order: `paper` has none."""
-        if isinstance(self.forms, str):
-            return FORMS if self.forms == "all" else ()
-        return tuple(form for form in FORMS if form in self.forms)
-
-    @field_validator("forms")
-    @classmethod
-    def _names_forms(cls, forms: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        if forms not in ("all", "paper") and (isinstance(forms, str) or not set(forms) <= set(FORMS)):
-            raise ValueError(f'is neither "all" nor "paper" nor a list of some of: {", ".join(FORMS)}')
-        return forms
 
     @model_validator(mode="after")
     def _fills_a_file(self) -> LinkSection:

@@ -12,7 +12,6 @@ from polyculture.console import say, watch
 from polyculture.experiment.sections import PUBLISHED, LinkSection
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
-from polyculture.link.forms import FORMS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +79,7 @@ class LinkingStage:
     def _rules(self) -> LinkRules:
         from polyculture.link.rules import LinkRules
 
-        return LinkRules(forms=self.workspace.experiment.link.chosen_forms)
+        return LinkRules(forms=self.workspace.experiment.link.forms)
 
 
 def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> LinkingStage:
@@ -126,8 +125,7 @@ def _snapshot(workspace: Workspace) -> Snapshot:
 
 def _forms(section: LinkSection) -> dict[str, str]:
     """What the manifest says of the forms, where they are not all of them."""
-    chosen = section.chosen_forms
-    return {} if chosen == FORMS else {"forms": ", ".join(chosen) or "labels and aliases alone"}
+    return {"forms": section.forms} if section.forms == "paper" else {}
 
 
 def check_topics(workspace: Workspace, source: IndexSource) -> None:

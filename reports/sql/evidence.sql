@@ -8,35 +8,35 @@ FROM cells;
 
 -- every_mention: a row is a mention of a counted kind; here of the whole run.
 CREATE TEMP VIEW counted_mentions AS
-SELECT response_id, prompt_id, model, language, topic, condition, country, kind, surface, hallucinated, start, "end"
+SELECT response_id, prompt_id, model, language, topic, condition, country, query, kind, surface, hallucinated, start, "end"
 FROM mentions
 WHERE counted;
 
 -- some_mentions: a row is a mention of a counted kind; here in one language and topic, read once for all that follows.
 CREATE OR REPLACE TEMP TABLE counted_mentions AS
-SELECT response_id, prompt_id, model, language, topic, condition, country, kind, surface, hallucinated, start, "end"
+SELECT response_id, prompt_id, model, language, topic, condition, country, query, kind, surface, hallucinated, start, "end"
 FROM mentions
 WHERE counted AND language = $language AND topic = $topic;
 
 -- no_mention: makes room for the mentions of one language and topic.
 DROP VIEW counted_mentions;
 
--- surfaces: a row is a distinct surface of a counted kind in a language and topic, what became of it, and how often it is
+-- surfaces: a row is a distinct query (a surface with its names) of a counted kind in a language and topic, what became of it, and how often it is
 -- mentioned. Each is looked up once, however many mentions it has.
 CREATE OR REPLACE TEMP TABLE surfaces AS
 WITH counted AS (
-    SELECT language, topic, kind, surface, hallucinated, count(*) AS mentions
+    SELECT query, language, topic, kind, surface, hallucinated, count(*) AS mentions
     FROM counted_mentions
     GROUP BY ALL
 )
 SELECT
-    c.language, c.topic, c.kind, c.surface, c.hallucinated, c.mentions,
+    c.query, c.language, c.topic, c.kind, c.surface, c.hallucinated, c.mentions,
     CASE WHEN c.hallucinated THEN 'hallucinated' ELSE coalesce(l.status, 'awaiting') END AS status,
     CASE WHEN NOT c.hallucinated THEN l.qid END AS qid,
     CASE WHEN NOT c.hallucinated THEN l.path END AS path,
     CASE WHEN NOT c.hallucinated THEN l.match END AS match
 FROM counted AS c
-LEFT JOIN links AS l USING (language, topic, kind, surface);
+LEFT JOIN links AS l USING (query);
 
 -- items: a row is something that mentions came to, the most mentioned first. For mentions that are linked or ambiguous it
 -- is a Wikidata item, with the way in which most of its mentions got there; for the others it is a surface in its
@@ -70,7 +70,7 @@ WHERE rank <= CASE WHEN status = 'linked' THEN $item_limit ELSE $other_limit END
 
 -- surface_items: a row is a surface with the item that it came to; surfaces whose item is not shown are left out.
 CREATE OR REPLACE TEMP TABLE surface_items AS
-SELECT s.language, s.topic, s.kind, s.surface, s.hallucinated, i.item
+SELECT s.query, s.hallucinated, i.item
 FROM surfaces AS s
 INNER JOIN items AS i
     ON s.status = i.status
@@ -80,13 +80,13 @@ INNER JOIN items AS i
 -- item_cells: a row is how often an item is mentioned in a cell.
 CREATE OR REPLACE TEMP TABLE item_cells AS
 WITH counted AS (
-    SELECT model, language, topic, condition, country, kind, surface, hallucinated, count(*) AS mentions
+    SELECT model, language, topic, condition, country, query, hallucinated, count(*) AS mentions
     FROM counted_mentions
     GROUP BY ALL
 )
 SELECT item, model, language, topic, condition, country, sum(mentions)::BIGINT AS mentions
 FROM counted
-INNER JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+INNER JOIN surface_items USING (query, hallucinated)
 GROUP BY ALL;
 
 -- counts: a row is how often an item is mentioned by a model in a language and topic, and, as far as asked for, under a
@@ -121,10 +121,10 @@ WITH of_surface AS (
         model, language, topic,
         CASE WHEN $by_condition THEN condition END AS condition,
         CASE WHEN $by_country THEN country END AS country,
-        kind, surface, hallucinated,
+        query, hallucinated,
         min({'response_id': response_id, 'prompt_id': prompt_id}, $laps) AS picks
     FROM counted_mentions
-    SEMI JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+    SEMI JOIN surface_items USING (query, hallucinated)
     GROUP BY ALL
 ),
 of_place AS (
@@ -132,7 +132,7 @@ of_place AS (
         item, model, language, topic, condition, country,
         list_sort(list_distinct(flatten(list(picks))))[:$laps] AS picks
     FROM of_surface
-    INNER JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+    INNER JOIN surface_items USING (query, hallucinated)
     GROUP BY ALL
 ),
 laps AS (
@@ -200,5 +200,5 @@ ORDER BY i.item;
 SELECT s.number, m.start, m."end", coalesce(i.item, -1) AS item
 FROM shown_responses AS s
 INNER JOIN counted_mentions AS m USING (response_id, prompt_id, language, topic)
-LEFT JOIN surface_items AS i USING (language, topic, kind, surface, hallucinated)
+LEFT JOIN surface_items AS i USING (query, hallucinated)
 ORDER BY s.number, m.start, m."end", i.item;

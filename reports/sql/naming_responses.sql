@@ -18,8 +18,7 @@ said AS MATERIALIZED (
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     INNER JOIN chosen AS c USING (cell)
-    INNER JOIN links AS l
-        ON l.language = m.language AND l.topic = m.topic AND l.kind = m.kind AND l.surface = m.surface
+    INNER JOIN links AS l USING (query)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
         AND l.status = 'linked'
     GROUP BY ALL

@@ -32,9 +32,8 @@ BENCHMARKS = [
 ]
 
 LONG = {
-    "coverage", "linking_accuracy", "linking_calibration", "linking_effect", "linking_rate",
-    "linking_sources", "mining_rate", "ngram_rate", "openai_in_flight", "probe_speed", "progress", "report", "scoring",
-    "scoring_memory", "seams", "store", "view",
+    "coverage", "linking_accuracy", "linking_rate", "mining_rate", "ngram_rate", "openai_in_flight", "probe_speed",
+    "progress", "report", "scoring", "scoring_memory", "seams", "store", "view",
 }  # fmt: skip
 
 

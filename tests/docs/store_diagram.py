@@ -32,14 +32,13 @@ class Line:
 
 
 CELL = ("model", "language", "topic", "condition", "country", "wording")
-SURFACE = ("language", "topic", "kind", "surface")
 BOXES = (
     Box("prompts", (0, 0), "a filled-in question", ("prompt_id", "language", "topic", "condition", "country", "text")),
     Box("responses", (1, 0), "a sampled text", ("response_id", "prompt_id", "model", "sample", "text", "status")),
     Box("extractions", (2, 0), "what was read of a text", ("extraction_id", "response_id", "status", "error")),
-    Box("mentions", (3, 0), "a name in a text", ("extraction_id", "response_id", "ordinal", "surface", "kind")),
-    Box("links", (3, 1), "what a name means", (*SURFACE, "status", "qid")),
-    Box("candidates", (2, 1), "what it may mean", (*SURFACE, "qid", "rank", "reason")),
+    Box("mentions", (3, 0), "a name in a text", ("extraction_id", "response_id", "ordinal", "surface", "query")),
+    Box("links", (3, 1), "what a name means", ("query", "surface", "name", "english", "status", "qid")),
+    Box("candidates", (2, 1), "what it may mean", ("query", "qid", "rank", "reason")),
     Box("entities", (1, 1), "an item of Wikidata", ("qid", "label", "description", "sitelinks")),
     Box("entity_countries", (0, 1), "where it is from", ("qid", "country", "property")),
     Box("linked_mentions", (3, 2), "a mention with its link", ("response_id", "surface", "kind", "status", "qid")),
@@ -51,8 +50,8 @@ LINES = (
     Line("prompts", "responses", ("prompt_id",)),
     Line("responses", "extractions", ("response_id",)),
     Line("extractions", "mentions", ("extraction_id",)),
-    Line("mentions", "links", SURFACE),
-    Line("links", "candidates", SURFACE),
+    Line("mentions", "links", ("query",)),
+    Line("links", "candidates", ("query",)),
     Line("candidates", "entities", ("qid",)),
     Line("entities", "entity_countries", ("qid",)),
     Line("links", "linked_mentions", ("surface", "qid")),

@@ -56,7 +56,7 @@ INTO NAME metric VALUE estimate;
 -- Links: how many surfaces came to which item.
 SELECT
     'links' AS measure, status AS metric, {language: language, topic: topic, qid: qid} AS facets,
-    count(*)::DOUBLE AS estimate, NULL AS n, NULL AS units, NULL AS low, NULL AS high
+    count(DISTINCT (kind, surface))::DOUBLE AS estimate, NULL AS n, NULL AS units, NULL AS low, NULL AS high
 FROM links
 GROUP BY ALL;
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
 from polyculture.link.index.snapshot import create_tables
-from polyculture.link.ontology import Ontology
+from polyculture.link.ontology import open_members, scopes_of
 from tests.link_world import CATALOG
 
 Claim = tuple[int, str, int]
@@ -49,11 +49,14 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
             "wikidata.claims"
         )
         items = sorted({end for item, _, target in claims for end in (item, target)} | set(range(1, 10)))
-        ontology = Ontology(connection, catalog, [t.code for t in topics])
-        ontology.expand_classes()
-        wanted = connection.from_arrow(pa.table({"item": pa.array(items, pa.uint32())}))
-        rows = ontology.reach(wanted).fetchall()
-        return {(scope, item): (distance, path) for scope, item, distance, path in rows}
+        known = {"item": pa.array(items, pa.uint32()), "sitelinks": pa.array([0] * len(items), pa.uint32())}
+        connection.from_arrow(pa.table({**known, "revision": pa.nulls(len(items), pa.uint64())})).insert_into(
+            "wikidata.items"
+        )
+        open_members(connection, catalog, [t.code for t in topics], {})
+        rows = connection.sql("SELECT scope, item, distance, root, path FROM members").fetchall()
+        assert all(root == (path or [item])[-1] for _, item, _, root, path in rows)
+        return {(scope, item): (distance, path) for scope, item, distance, _, path in rows}
 
 
 def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
@@ -187,7 +190,6 @@ def test_distance_is_bounded_by_the_topic() -> None:
 
 
 def test_kinds_with_the_same_rules_share_a_scope() -> None:
-    with duckdb.connect() as connection:
-        scopes = Ontology(connection, CATALOG, ["beverage", "food"]).scopes
+    scopes = scopes_of(CATALOG, ["beverage", "food"])
     assert scopes["beverage", "drink"] == scopes["beverage", "drink_category"] != scopes["food", "dish"]
     assert ("food", "place") not in scopes

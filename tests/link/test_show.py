@@ -12,7 +12,6 @@ import duckdb
 import pytest
 
 from polyculture.cache.errors import CatalogError, SnapshotError
-from polyculture.link.calibration import ANY, bases
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
@@ -70,12 +69,10 @@ def test_an_item_is_described(tmp_path: Path) -> None:
     assert all(len(row) == len(columns) for _, columns, rows in found.tables() for row in rows)
 
 
-def test_every_shortest_path_is_shown(tmp_path: Path) -> None:
+def test_of_equally_short_paths_that_of_the_smallest_number_is_shown(tmp_path: Path) -> None:
     ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q15").ways
-    assert [way for topic, kind, _, way in ways if (topic, kind) == ("food", "dish")] == [
-        "curry soup (Q15) > soup (Q10) > dish (Q746549)",
-        "curry soup (Q15) > curry (Q16) > dish (Q746549)",
-    ]
+    found = [way for topic, kind, _, way in ways if (topic, kind) == ("food", "dish")]
+    assert found == ["curry soup (Q15) > soup (Q10) > dish (Q746549)"]
 
 
 def test_a_root_reaches_itself(tmp_path: Path) -> None:
@@ -95,7 +92,7 @@ WORLD = [
     item("Q17", {"en": "Japan", "ja": "日本", "th": "ญี่ปุ่น"}),
     item("Q10", {"en": "soup", "ja": "スープ"}, P279="Q746549"),
     item("Q11", {"en": "miso soup", "ja": "味噌汁", "th": "ซุปมิโซะ"}, {"en": ["misoshiru"]}, 5, P31="Q10", P495="Q17"),
-    item("Q12", "Misoshiru", sitelinks=1, P31="Q10"),
+    item("Q12", "white miso soup", {"en": ["Misoshiru"]}, 1, P31="Q10"),
     item("Q13", "misoshiru", P31="Q5"),
     item("Q20", "stew", P31="Q746549"),
     item("Q21", "Stew", P31="Q746549"),
@@ -123,7 +120,7 @@ def test_a_link_is_explained(world: Linker) -> None:
     chosen = found.chosen
     assert chosen is not None
     assert chosen.item == NamedItem("Q11", "miso soup", None, None)
-    assert (chosen.match, chosen.matched, chosen.matched_language, chosen.score) == ("alias", "misoshiru", "en", 100.0)
+    assert (chosen.matched_by, chosen.match, chosen.matched) == ("surface", "exact", "misoshiru")
     assert [step.label for step in chosen.path] == ["soup", "dish"]
     assert (chosen.reached_kind, chosen.distance, chosen.sitelinks) == ("dish", 2, 5)
     (country,) = found.countries
@@ -131,7 +128,7 @@ def test_a_link_is_explained(world: Linker) -> None:
     assert country.property_name == "country of origin"
     assert [(rival.item.qid, rival.reason) for rival in found.rivals] == [
         ("Q12", "lost to Q11: less prominent, 1 sitelinks against 5"),
-        ("Q13", "lost: no way from it to the classes of food"),
+        ("Q13", "rejected: not in topic food"),
     ]
 
 
@@ -148,14 +145,20 @@ def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> N
     ]
 
 
-@pytest.mark.parametrize(
-    ("surface", "match", "matched"), [("miso soups", "inflected", "miso soup"), ("misso soup", "fuzzy", "miso soup")]
-)
-def test_the_match_is_shown_with_its_score(world: Linker, surface: str, match: str, matched: str) -> None:
-    chosen = the_dish(world, surface).chosen
-    assert chosen is not None
-    assert (chosen.item.qid, chosen.match, chosen.matched) == ("Q11", match, matched)
-    assert 0 < chosen.score <= (99.9 if match == "fuzzy" else 100)
+def test_a_near_miss_is_shown_and_not_linked(world: Linker) -> None:
+    assert (chosen := the_dish(world, "miso soups").chosen) is not None
+    assert (chosen.item.qid, chosen.match, chosen.matched) == ("Q11", "key", "miso soup")
+    slip = the_dish(world, "misso soup")
+    assert (slip.status, slip.chosen) == ("no candidate", None)
+    assert [(near.qid, near.name) for near in slip.near_misses] == [("Q11", "miso soup")]
+    assert slip.near_misses[0].reason.startswith("near miss")
+    assert the_dish(world, "wholly unheard of").near_misses == ()
+
+
+def test_the_extractors_names_are_looked_up_too(world: Linker) -> None:
+    (found,) = explain(world, "nothing known", "th", "food", "dish", english="miso soup")
+    assert found.chosen is not None
+    assert (found.chosen.item.qid, found.chosen.matched_by) == ("Q11", "english")
 
 
 def test_an_ambiguous_one_has_its_rivals_and_no_more_than_are_wanted(world: Linker) -> None:
@@ -163,7 +166,7 @@ def test_an_ambiguous_one_has_its_rivals_and_no_more_than_are_wanted(world: Link
     assert (found.status, found.candidates, found.survivors) == ("ambiguous", 13, 3)
     assert found.chosen is not None
     assert (found.chosen.item.qid, found.chosen.rank) == ("Q20", 1)
-    assert [rival.item.qid for rival in found.rivals] == ["Q22", "Q21", "Q30"]
+    assert [rival.item.qid for rival in found.rivals] == ["Q21", "Q22", "Q30"]
     assert found.rivals[0].reason == "too close to Q20 to tell"
     assert the_dish(world, "stew", rivals=0).rivals == ()
 
@@ -207,26 +210,24 @@ def show(*words: str | Path, cwd: Path, **environment: str) -> str:
 
 def test_the_tree(world: Linker, tmp_path: Path) -> None:
     options = ("--language", "en", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
-    sure = bases()[ANY, "shared"]
     assert show("misoshiru", *options, cwd=tmp_path).splitlines() == [
         '"misoshiru" in English, food, looked up in index.duckdb',
         "├── normal form: misoshiru",
         "└── as dish: linked",
         "    ├── miso soup (Q11)",
-        '    │   ├── matched: alias "misoshiru" (en)',
+        '    │   ├── matched: exact match of the surface, "misoshiru" (en)',
         "    │   ├── path: miso soup (Q11) > soup (Q10) > dish (Q746549)",
         "    │   ├── country: Japan (Q17), JP, by P495 country of origin",
-        "    │   ├── 5 sitelinks; won: the best of those that reach the topic",
-        f"    │   └── confidence {sure.confidence:.3f}: of {sure.of} links by anything but label with other items of "
-        f"that name outside the topic, {sure.right} were right on gold data",
-        '    ├── Misoshiru (Q12): normalised "Misoshiru" (en); lost to Q11: less prominent, 1 sitelinks against 5',
-        '    └── misoshiru (Q13): label "misoshiru" (en); lost: no way from it to the classes of food',
+        "    │   └── 5 sitelinks; linked: the best of those in the topic",
+        '    ├── white miso soup (Q12): exact match of the surface, "Misoshiru" (en); '
+        "lost to Q11: less prominent, 1 sitelinks against 5",
+        '    └── misoshiru (Q13): exact match of the surface, "misoshiru" (en); rejected: not in topic food',
     ]
     crowd = show("stew", *options, "--rivals", "1", cwd=tmp_path)
     assert "as dish: ambiguous" in crowd
     assert "... and 11 more" in crowd
     near = show("misso soup", *options, cwd=tmp_path)
-    assert 'matched: fuzzy 94.7 of 100 "miso soup" (en)' in near
+    assert '"miso soup" (en), Q11: near miss' in near
 
 
 def test_kinds_with_the_same_outcome_are_shown_once(world: Linker, tmp_path: Path) -> None:
@@ -254,8 +255,7 @@ def test_the_same_as_data(world: Linker, tmp_path: Path) -> None:
     }
     dish = told["kinds"][0]
     assert (dish["kind"], dish["status"], dish["candidates"]) == ("dish", "linked", 3)
-    assert (dish["chosen"]["item"]["qid"], dish["chosen"]["match"]) == ("Q12", "label")
-    assert dish["confidence"] == (dish["basis"]["right"] + 1) / (dish["basis"]["of"] + 2)
+    assert (dish["chosen"]["item"]["qid"], dish["chosen"]["match"]) == ("Q11", "exact")
     assert [step["label"] for step in dish["chosen"]["path"]] == ["soup", "dish"]
     assert len(dish["rivals"]) == 1
     markup = json.loads(show("hot soup", *options, cwd=tmp_path))["kinds"][0]["chosen"]["item"]["label"]
@@ -322,7 +322,7 @@ def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_p
         assert (found.status, found.chosen) == ("no candidate", None)
     (rice,) = explain(linker, "พีบิมบับ", "th", "food", "dish")
     assert rice.chosen is not None
-    assert (rice.chosen.item.qid, rice.chosen.item.label, rice.chosen.match) == ("Q648352", "bibimbap", "label")
+    assert (rice.chosen.item.qid, rice.chosen.item.label, rice.chosen.match) == ("Q648352", "bibimbap", "exact")
     assert [step.qid for step in rice.chosen.path] == ["Q746549"]
 
 

@@ -115,7 +115,7 @@ def _counts(starter: Snapshot) -> list[tuple[str, int, int]]:
 
 
 def test_everyday_items_stay_linked(starter: Snapshot) -> None:
-    """356 of 1,140 are, as docs/linking-accuracy.md says: what is missing is missing in the slice."""
+    """356 of 1,140 are: what is missing is missing in the slice."""
     wanted = read_everyday()
     assert len(set(wanted)) == 19 * 6 * 10
     assert len(covered(starter, wanted)) == 356

@@ -294,7 +294,7 @@ def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolde
     data = evidence(page)
     with open_store(run) as store:
         found = store.execute(
-            "SELECT count(*) FROM mentions JOIN links USING (language, topic, kind, surface) WHERE NOT hallucinated "
+            "SELECT count(*) FROM mentions JOIN links USING (query) WHERE NOT hallucinated "
             "AND qid = 'Q46383' AND language = 'ja' AND condition = 'explicit' AND country = 'JP'"
         ).fetchone()
     codes = [[code for code, _ in data["axes"][axis]] for axis in ("language", "condition", "country")]

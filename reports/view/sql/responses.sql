@@ -3,7 +3,7 @@
 WITH marked AS (
     SELECT m.response_id, m.prompt_id, list({'start': m.start, 'end': m."end"} ORDER BY m.start) AS marks
     FROM mentions AS m
-    LEFT JOIN links AS l USING (language, topic, kind, surface)
+    LEFT JOIN links AS l USING (query)
     WHERE m.counted AND NOT m.hallucinated
         AND ($qid <> '' OR $surface <> '')
         AND ($qid = '' OR (l.qid = $qid AND l.status = 'linked'))

@@ -12,20 +12,20 @@ WITH named AS (
     WHERE qid IS NOT NULL AND contains(lower(surface), lower($needle))
 ),
 wanted AS MATERIALIZED (
-    SELECT language, topic, kind, surface, qid, status
+    SELECT query, qid, status
     FROM links
     WHERE qid IN (FROM named) OR (qid IS NULL AND contains(lower(surface), lower($needle)))
 ),
 told AS (
     SELECT w.qid, w.status, m.language, m.surface, m.model, count(*) AS mentions
     FROM mentions AS m
-    INNER JOIN wanted AS w USING (language, topic, kind, surface)
+    INNER JOIN wanted AS w USING (query)
     WHERE m.counted AND NOT m.hallucinated
     GROUP BY ALL
     UNION ALL
     SELECT NULL, 'awaiting', m.language, m.surface, m.model, count(*)
     FROM mentions AS m
-    ANTI JOIN links AS l USING (language, topic, kind, surface)
+    ANTI JOIN links AS l USING (query)
     WHERE m.counted AND NOT m.hallucinated AND contains(lower(m.surface), lower($needle))
     GROUP BY ALL
 )

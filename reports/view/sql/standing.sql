@@ -12,7 +12,7 @@ readings AS (
     SELECT model, count(*) FILTER (status = 'ok') AS extracted FROM extractions GROUP BY model
 ),
 surfaces AS MATERIALIZED (
-    SELECT model, language, topic, kind, surface, count(*) AS mentions
+    SELECT model, query, count(*) AS mentions
     FROM mentions
     WHERE counted AND NOT hallucinated
     GROUP BY ALL
@@ -23,7 +23,7 @@ found AS (
 known AS (
     SELECT s.model, sum(s.mentions) AS linked
     FROM surfaces AS s
-    INNER JOIN links AS l USING (language, topic, kind, surface)
+    INNER JOIN links AS l USING (query)
     WHERE l.status = 'linked'
     GROUP BY s.model
 )

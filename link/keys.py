@@ -1,0 +1,81 @@
+"""The loose key of a name: what remains of its normal form without accents, articles, blanks and common endings.
+
+Names of a snapshot and mentions get it by the same function. Two that differ in their normal forms and share the key
+may be forms of one word: the match is the weakest of the three (exact, normalised, key).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.inflection import inflections, key_rules
+
+SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
+_VERSION = 1  # raise when the code below changes keys
+# Letters that a decomposition does not part from what they are written without.
+_LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
+_SMALL_KANA = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
+
+
+@cache
+def keys_version() -> str:
+    """A hash of all that decides a key besides the normal form."""
+    return content_id(_VERSION, {language: own.get("key", []) for language, own in inflections().items()})
+
+
+def keys_of(normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
+    """The key of each normal form, by the rules of a Wikidata language."""
+    if not len(normalised):
+        return normalised
+    plain = _plain(normalised)
+    for pattern, replacement in key_rules(language):
+        plain = pc.replace_substring_regex(plain, pattern, replacement)
+    joined: Any = pc.replace_substring_regex(plain, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina
+    joined = pc.replace_substring(joined, " ", "")
+    short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
+    found: pa.Array[Any] = pc.if_else(short, normalised, joined)
+    return found
+
+
+def _plain(normalised: pa.Array[Any]) -> pa.Array[Any]:
+    """The names without accents, dots and punctuation, in hiragana, with one blank between words."""
+    together = pa.ListArray.from_arrays(pa.array([0, len(normalised)], pa.int32()), normalised)
+    (text,) = pc.binary_join(together, "\n").to_pylist()  # type: ignore[union-attr]
+    lines = pc.split_pattern(pa.array([str(text).translate(_TABLE)]), "\n").flatten()
+    trimmed: pa.Array[Any] = pc.utf8_trim(pc.replace_substring_regex(lines, "  +", " "), " ")
+    return trimmed
+
+
+class _Table(dict[int, str]):
+    """Code point -> what a key has of it; filled on demand."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = _letter(chr(code))
+        return found
+
+
+def _letter(letter: str) -> str:
+    if letter == "\n" or letter in _LETTERS:
+        return _LETTERS.get(letter, letter)
+    if "ァ" <= letter <= "ヶ":
+        letter = chr(ord(letter) - 96)
+    if letter in _SMALL_KANA:
+        return _SMALL_KANA[letter]
+    base = unicodedata.normalize("NFD", letter)[0] if "\u00c0" <= letter <= "\u024f" or "Ḁ" <= letter <= "ỿ" else letter
+    if letter in "\u0901\u0902\u093c" or letter == "ー":  # Devanagari's nasal signs and dot, the long vowel
+        return ""
+    category = unicodedata.category(base)
+    if category[0] in "LN":
+        return base
+    if category[0] == "M":
+        return "" if "\u0300" <= base <= "\u036f" else base
+    return " "
+
+
+_TABLE = _Table()

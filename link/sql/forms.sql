@@ -1,0 +1,13 @@
+-- What is looked up. `part`: 0 the surface, 1 the dictionary form, 2 the English name.
+
+-- texts: a row is a text of a query, and the language in whose fallback chain (`chain`) it is looked up.
+CREATE TABLE texts AS
+SELECT query, 0::UTINYINT AS part, language, surface AS text FROM queries
+UNION ALL
+SELECT query, 1, language, name FROM queries WHERE name IS DISTINCT FROM surface AND name IS NOT NULL AND NOT getvariable('paper')
+UNION ALL
+SELECT query, 2, 'en', english FROM queries WHERE english IS NOT NULL AND NOT getvariable('paper');
+
+-- normal_forms: a row is a text as it is compared with names of the languages of a `base` (zh of zh-hk): its normal form and
+-- its key by their rules. Filled by link/queries.py.
+CREATE TABLE normal_forms (language VARCHAR, text VARCHAR, base VARCHAR, normalised VARCHAR, key VARCHAR);

@@ -1,2 +1,0 @@
--- A row is a form of the previous round, at most $most of them.
-SELECT key FROM inflections WHERE round = $before LIMIT $most

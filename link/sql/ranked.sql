@@ -1,0 +1,61 @@
+-- ranked: a row is a candidate that reaches the topic, by its best scope: that of the query's own kind, else the nearest.
+-- `rank`: own kind, then how well the name matches, then the distance to the root, sitelinks, and the smaller item number.
+CREATE TABLE ranked AS
+WITH reached AS (
+    SELECT found.query, found.item, found.rank_key, found.tier,
+        member.scope <> query.own AS other_kind, CASE WHEN member.scope = query.own THEN query.kind ELSE scope.kind END AS reached_kind,
+        member.distance, member.root, member.path, coalesce(item.sitelinks, 0) AS sitelinks
+    FROM found
+    JOIN queries AS query USING (query)
+    JOIN topic_scopes AS scope ON scope.topic = query.topic
+    JOIN members AS member ON member.item = found.item AND member.scope = scope.scope
+    LEFT JOIN wikidata.items AS item ON item.item = found.item
+    QUALIFY row_number() OVER (
+        PARTITION BY found.query, found.item ORDER BY other_kind, member.distance, member.scope
+    ) = 1
+)
+SELECT *,
+    row_number() OVER (
+        PARTITION BY query ORDER BY other_kind, rank_key, distance, sitelinks DESC, item
+    ) AS rank
+FROM reached;
+
+-- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: the first rival is as good;
+-- subclasses and instances of the first are none, for a name that both have means the general one (car, and passenger car).
+-- `outside`: an item outside the topic bears the name more surely.
+CREATE TABLE chosen AS
+WITH rivals AS (
+    SELECT first.query, min(second.rank) AS rank
+    FROM ranked AS first
+    JOIN ranked AS second USING (query)
+    WHERE first.rank = 1 AND second.rank > 1 AND NOT list_contains(second.path, first.item)
+    GROUP BY first.query
+),
+outside AS (
+    SELECT found.query, min(found.tier) AS tier
+    FROM found ANTI JOIN ranked USING (query, item)
+    GROUP BY found.query
+)
+SELECT first.*, count.survivors,
+    coalesce(
+        second.other_kind = first.other_kind AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
+        AND first.sitelinks + 1 < getvariable('clear_lead') * (second.sitelinks + 1),
+        false
+    ) AS close,
+    coalesce(outside.tier < first.tier, false) AS outside
+FROM ranked AS first
+JOIN (SELECT query, count(*) AS survivors FROM ranked GROUP BY query) AS count USING (query)
+LEFT JOIN rivals ON rivals.query = first.query
+LEFT JOIN ranked AS second ON second.query = first.query AND second.rank = rivals.rank
+LEFT JOIN outside ON outside.query = first.query
+WHERE first.rank = 1;
+
+-- linked: a row is an item that is the first candidate of some query.
+CREATE TABLE linked AS SELECT DISTINCT item FROM chosen;
+
+-- What the numbers of `found` mean.
+CREATE MACRO matched_by(rank_key) AS ['surface', 'name', 'english'][rank_key[3] + 1];
+CREATE MACRO match_of(rank_key) AS ['exact', 'normalised', 'key'][rank_key[2] + 1];
+CREATE MACRO match_words(rank_key) AS format(
+    '{} match of the {} with {}', match_of(rank_key), matched_by(rank_key), CASE WHEN rank_key[5] THEN 'an alias' ELSE 'a label' END
+);
