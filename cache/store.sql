@@ -40,6 +40,9 @@ CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 -- known_countries: a row is a country that the run's links were made with, and its region.
 CREATE VIEW known_countries AS SELECT * FROM stored_known_countries;
 
+-- snapshot_links: a row is what a query means with another snapshot: `polyculture link EXPERIMENT --snapshot FILE`.
+CREATE VIEW snapshot_links AS SELECT * FROM stored_snapshot_links;
+
 -- models: a row is a model of the run, and what the experiment file says of it.
 CREATE VIEW models AS
 SELECT m.model, f.origin, f.parameters, f.size, f.open

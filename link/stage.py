@@ -8,15 +8,16 @@ differ, the stage runs again. So links that were made when fewer countries were 
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
+from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import KNOWN_COUNTRIES
+from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS
 from polyculture.cache.store import fill_store
 from polyculture.link.api.names import Named
 from polyculture.link.index.source import IndexSource
@@ -57,6 +58,32 @@ def link_run(
     tables = {**found, KNOWN_COUNTRIES.name: countries}
     for name in names:
         write_parquet(tables[name], run.table(name), {DIGEST: digest})
+    return Outcome(surfaces.num_rows, 0)
+
+
+def link_beside(
+    run: RunFolder,
+    manifest: Manifest,
+    catalog: Catalog,
+    source: IndexSource,
+    rules: LinkRules = DEFAULT_RULES,
+) -> Outcome:
+    """Links the same with another snapshot, into the table `snapshot_links`, beside the links of the run.
+
+    Its rows with this snapshot are replaced; those with others stay. Raises as `link_run`.
+    """
+    surfaces, name = distinct_surfaces(run, manifest), source.snapshot.path.name
+    path = run.table(SNAPSHOT_LINKS.name)
+    kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
+    found = Linker(catalog, source, rules).link(surfaces)
+    identity = linker_id(source, catalog, _topics(surfaces), rules)
+    with connect() as connection:
+        for table in (LINKS.name, ENTITY_COUNTRIES.name):
+            connection.register(table, found[table])
+        query, params = statement("snapshot_links"), {"snapshot": name, "identity": identity}
+        rows: pa.Table = connection.sql(query, params=params).to_arrow_table()
+    others = kept.filter(pc.field("snapshot") != name)
+    write_parquet(pa.concat_tables([others, rows.cast(SNAPSHOT_LINKS.schema)]), path)
     return Outcome(surfaces.num_rows, 0)
 
 

@@ -26,7 +26,7 @@ from polyculture.cache.schema.generated import (
     Response,
     WantedResponse,
 )
-from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
+from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link, SnapshotLink
 from polyculture.cache.schema.measured import Judgement, Number, PromptReview, SaturationInterval, VarianceComponent
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "PUBLISHED_ITEMS",
     "RESPONSES",
     "SATURATION_INTERVALS",
+    "SNAPSHOT_LINKS",
     "TABLES",
     "VARIANCE_COMPONENTS",
     "WANTED_RESPONSES",
@@ -70,6 +71,7 @@ __all__ = [
     "PublishedItem",
     "Response",
     "SaturationInterval",
+    "SnapshotLink",
     "VarianceComponent",
     "WantedResponse",
     "tables_of_setups",
@@ -102,6 +104,7 @@ CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
 ENTITY_COUNTRIES = Table("entity_countries", EntityCountry)
 KNOWN_COUNTRIES = Table("known_countries", KnownCountry)
+SNAPSHOT_LINKS = Table("snapshot_links", SnapshotLink)
 NUMBERS = Table("numbers", Number, by_measure=True)
 SATURATION_INTERVALS = Table("saturation_intervals", SaturationInterval)
 VARIANCE_COMPONENTS = Table("variance_components", VarianceComponent)
@@ -123,6 +126,7 @@ TABLES: tuple[Table[Any], ...] = (
     ENTITIES,
     ENTITY_COUNTRIES,
     KNOWN_COUNTRIES,
+    SNAPSHOT_LINKS,
     NUMBERS,
     SATURATION_INTERVALS,
     VARIANCE_COMPONENTS,

@@ -88,3 +88,19 @@ class KnownCountry:
     place: int  # its place among all countries, by region: the order of maps
     languages: list[str]  # the languages whose first country it is
     uncovered_topics: list[str] = field(default_factory=list)  # of which the source of Wikidata holds no item of it
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotLink:
+    """The entity that another snapshot than the run's gives for the same query, and its countries there."""
+
+    snapshot: str  # the snapshot's file, as it was named
+    identity: str  # a hash of all that decides the links: the snapshot's content and the linker's rules
+    query: int
+    language: str
+    topic: str
+    kind: str
+    surface: str
+    status: str  # as in `links`
+    qid: str | None
+    countries: list[str]  # of the item, ISO 3166

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from polyculture.cli.link_audit import audit
@@ -17,11 +19,22 @@ app = typer.Typer(
 
 
 @app.command(STAGE, hidden=True)
-def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptChanges = False) -> None:
+def link(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    accept_changes: AcceptChanges = False,
+    snapshot: Annotated[
+        str | None, typer.Option(help="Link with this snapshot, beside the run's links: into `snapshot_links`.")
+    ] = None,
+) -> None:
     """Link every distinct surface of the run to an entity, or record why there is none."""
     from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.linking import link_with
     from polyculture.running.pipeline import Pipeline
 
+    if snapshot is not None:
+        link_with(open_workspace(experiment, runs), snapshot)
+        return
     pipeline = Pipeline.prepare(open_workspace(experiment, runs), accept_changes=accept_changes)
     pipeline.link()
     pipeline.finish()

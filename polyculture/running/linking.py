@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
@@ -14,8 +15,6 @@ from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from polyculture.cache.manifest import Manifest
     from polyculture.link.api.fill import FillReport
     from polyculture.link.api.names import Named
@@ -158,6 +157,21 @@ def tell_uncovered_countries(workspace: Workspace, source: IndexSource) -> None:
         if codes:
             names = ", ".join(catalog.country(code).name for code in codes)
             say(f"{topic}: link.snapshot holds no item of {names}, whose specificity will have no number")
+
+
+def link_with(workspace: Workspace, name: str) -> None:
+    """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
+    from polyculture.experiment.workspace import require_run
+    from polyculture.link.index.snapshot import verify
+    from polyculture.link.index.source import IndexSource
+    from polyculture.link.rules import LinkRules
+    from polyculture.link.stage import link_beside
+
+    manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
+    verify(snapshot)
+    rules = LinkRules(forms=workspace.experiment.link.chosen_forms)
+    outcome = link_beside(workspace.run, manifest, workspace.catalog, IndexSource(snapshot), rules)
+    say(f"snapshot_links: {outcome.done} queries linked with {snapshot.path.name}; `links` are as they were")
 
 
 def fill_with(workspace: Workspace, names: Iterable[Named], out: Path, contact: str | None = None) -> FillReport:

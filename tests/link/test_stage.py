@@ -12,10 +12,12 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import current_store
+from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES
 from polyculture.link.rules import LinkRules
-from polyculture.link.stage import DIGEST, distinct_surfaces, link_run
+from polyculture.link.stage import DIGEST, distinct_surfaces, link_beside, link_run
 from tests.link_world import CATALOG, index_of, item
 from tests.store_builder import StoreBuilder
 
@@ -150,3 +152,30 @@ def test_a_run_without_mentions_has_empty_tables(tmp_path: Path, index: IndexSou
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(0, 0)
     assert all(pq.read_table(run.table(name)).num_rows == 0 for name in TABLES)
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(0, 0, 0)
+
+
+def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path: Path, index: IndexSource) -> None:
+    run = small_run(tmp_path / "run")
+    link_run(run, manifest_of(run), CATALOG, index)
+    before = {name: run.table(name).read_bytes() for name in TABLES}
+    (tmp_path / "later").mkdir()
+    moved = [item("Q999", "ramen", P31="Q746549", P495="Q148"), *DISHES[1:]]
+    later = index_of(tmp_path / "later", moved)
+    later = IndexSource(open_snapshot(later.snapshot.path.rename(tmp_path / "later.duckdb")))
+    assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)
+    link_beside(run, manifest_of(run), CATALOG, index)
+    assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)  # replaces its own rows alone
+    assert {name: run.table(name).read_bytes() for name in TABLES} == before
+    with current_store(run, manifest_of(run)) as store:
+        rows = store.sql(
+            "SELECT o.snapshot, l.surface, l.qid, o.qid, o.countries "
+            "FROM links AS l JOIN snapshot_links AS o USING (query) "
+            "WHERE l.qid IS DISTINCT FROM o.qid OR o.snapshot = 'index.duckdb' ORDER BY ALL"
+        ).fetchall()
+    assert rows == [
+        ("index.duckdb", "pizza", "Q177", "Q177", ["IT"]),
+        ("index.duckdb", "ramen", "Q234646", "Q234646", ["JP"]),
+        ("index.duckdb", "toast", "Q1", "Q1", ["JP"]),
+        ("index.duckdb", "x", None, None, []),
+        ("later.duckdb", "ramen", "Q234646", "Q999", ["CN"]),
+    ]
