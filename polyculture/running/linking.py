@@ -161,7 +161,7 @@ def tell_uncovered_countries(workspace: Workspace, source: IndexSource) -> None:
 
 def link_with(workspace: Workspace, name: str) -> None:
     """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
-    from polyculture.experiment.workspace import require_run
+    from polyculture.cache.manifest import require_run
     from polyculture.link.index.snapshot import verify
     from polyculture.link.index.source import IndexSource
     from polyculture.link.rules import LinkRules
@@ -169,7 +169,7 @@ def link_with(workspace: Workspace, name: str) -> None:
 
     manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
     verify(snapshot)
-    rules = LinkRules(forms=workspace.experiment.link.chosen_forms)
+    rules = LinkRules(forms=workspace.experiment.link.forms)
     outcome = link_beside(workspace.run, manifest, workspace.catalog, IndexSource(snapshot), rules)
     say(f"snapshot_links: {outcome.done} queries linked with {snapshot.path.name}; `links` are as they were")
 

@@ -86,7 +86,7 @@ class LoadedModels:
         self.stop = Event()
         self._open_engine = open_engine
         self._stack = ExitStack()
-        self._engines: dict[tuple[str, Callable[..., Any]], Any] = {}  # by model and by what opened it
+        self._engines: dict[tuple[str, Callable[..., Any] | str], Any] = {}  # by model and by what opened it
         self._budget: Budget | None = None
 
     def __enter__(self) -> Self:

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
+from polyculture.cache.manifest import require_run
 from polyculture.cache.store import current_store
 from polyculture.experiment.workspace import open_workspace
 from polyculture.link.dumps.build import build_index
+from polyculture.running.linking import link_with
 from polyculture.running.pipeline import Pipeline
 from tests import servers
 from tests.extract_engines import answer
@@ -109,6 +111,20 @@ def test_more_samples_and_models_top_up(experiment: Path, stub: StubServer) -> N
     assert len(both["responses"]) == 2 * len(more["responses"])
     assert len(stub.asked) - asked == 2 * len(more["responses"])
     assert set(more["responses"]) < set(both["responses"])
+
+
+def test_the_mentions_are_linked_with_another_snapshot_beside_the_links(experiment: Path) -> None:
+    first = run(experiment)
+    later = [item for item in ITEMS if item["id"] != "Q486391"]
+    build_index(write_dump(experiment.parent / "later.json", later), experiment.parent / "later.duckdb", ["en"])
+    workspace = open_workspace(experiment)
+    link_with(workspace, str(experiment.parent / "later.duckdb"))
+    assert run(experiment) == first
+    with current_store(workspace.run, require_run(workspace.run)) as store:
+        beside = store.sql(
+            "SELECT l.surface, o.status, l.status FROM links AS l JOIN snapshot_links AS o USING (query)"
+        )
+        assert sorted(beside.fetchall()) == [("Diwali", "linked", "linked"), ("Hanami", "no candidate", "linked")]
 
 
 def test_what_killed_processes_left_half_written_is_swept_and_what_is_being_written_is_not(tmp_path: Path) -> None:
