@@ -1,5 +1,6 @@
 -- ranked: a row is a candidate that reaches the topic, by its best scope: that of the query's own kind, else the nearest.
--- `rank`: own kind, then how well the name matches, then the distance to the root, sitelinks, and the smaller item number.
+-- `rank`: texts of the mention that match without the key come first, then own kind, how well the name matches, the distance to
+-- the root, sitelinks, and the smaller item number.
 CREATE TABLE ranked AS
 WITH reached AS (
     SELECT found.query, found.item, found.rank_key, found.tier,
@@ -16,16 +17,19 @@ WITH reached AS (
 )
 SELECT *,
     row_number() OVER (
-        PARTITION BY query ORDER BY other_kind, rank_key, distance, sitelinks DESC, item
+        PARTITION BY query ORDER BY by_key_or_english, other_kind, rank_key, distance, sitelinks DESC, item
     ) AS rank
-FROM reached;
+FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached);
 
--- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: the first rival is as good;
--- subclasses and instances of the first are none, for a name that both have means the general one (car, and passenger car).
+-- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good; subclasses
+-- and instances of the first are none, for a name that both have means the general one (car, and passenger car).
 -- `outside`: an item outside the topic bears the name more surely.
 CREATE TABLE chosen AS
 WITH rivals AS (
-    SELECT first.query, min(second.rank) AS rank
+    SELECT first.query, bool_or(
+        second.other_kind = first.other_kind AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
+        AND first.sitelinks + 1 < getvariable('clear_lead') * (second.sitelinks + 1)
+    ) AS close
     FROM ranked AS first
     JOIN ranked AS second USING (query)
     WHERE first.rank = 1 AND second.rank > 1 AND NOT list_contains(second.path, first.item)
@@ -37,16 +41,11 @@ outside AS (
     GROUP BY found.query
 )
 SELECT first.*, count.survivors,
-    coalesce(
-        second.other_kind = first.other_kind AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
-        AND first.sitelinks + 1 < getvariable('clear_lead') * (second.sitelinks + 1),
-        false
-    ) AS close,
+    coalesce(rivals.close, false) AS close,
     coalesce(outside.tier < first.tier, false) AS outside
 FROM ranked AS first
 JOIN (SELECT query, count(*) AS survivors FROM ranked GROUP BY query) AS count USING (query)
 LEFT JOIN rivals ON rivals.query = first.query
-LEFT JOIN ranked AS second ON second.query = first.query AND second.rank = rivals.rank
 LEFT JOIN outside ON outside.query = first.query
 WHERE first.rank = 1;
 

@@ -68,6 +68,12 @@ def test_the_dictionary_form_and_the_english_name_are_looked_up_too(tmp_path: Pa
     assert len({by_name["query"], by_english["query"], row(source, "tr", "aş")["query"]}) == 3
 
 
+def test_forms_that_end_alike_have_one_key() -> None:
+    assert key("de", "Walnuss") == key("de", "Walnüsse")
+    assert key("it", "pesca") == key("it", "pesche")
+    assert key("it", "arancia") == key("it", "arance")
+
+
 def test_a_wrong_english_name_is_the_last_to_count(tmp_path: Path) -> None:
     source = index_of(tmp_path, [item("Q1", {"de": "Brezel"}, P31="Q746549"), item("Q2", "bagel", P31="Q746549")])
     found = link_one(source, "de", *DISH, "Brezeln", None, "bagel")
@@ -115,7 +121,7 @@ def test_the_key_joins_what_names_and_mentions_differ_in(rows: dict[str, list[tu
 @pytest.mark.parametrize(
     ("language", "one", "other"),
     [("en", "vitamin A", "vitamina"), ("en", "the An-doughnut", "doughnut"), ("ko", "진", "진로"),
-     ("de", "Fisch", "Fischer"), ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness")],
+     ("de", "Fisch", "Fischer"), ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness"), ("it", "pesce", "pesche")],
 )  # fmt: skip
 def test_the_key_keeps_other_words_apart(language: str, one: str, other: str) -> None:
     assert key(language, one) != key(language, other)
@@ -254,6 +260,24 @@ def test_a_name_of_another_kind_of_the_topic_is_found_after_those_of_its_own(tmp
     assert (queen["qid"], queen["status"], queen["reached_kind"]) == ("Q1", "linked", "artist")
     assert (solo["qid"], solo["status"], solo["reached_kind"]) == ("Q3", "linked", "song")
     assert reasons(source, "en", "Queen", ARTIST)["Q2"] == "lost to Q1: song where artist is meant"
+
+
+def test_a_form_of_a_word_of_its_own_kind_gives_way_to_the_name_as_it_is_written(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", "noodle", P31="Q2188189"), item("Q2", "noodles", P31="Q2088357")])
+    found = row(source, "en", "noodles", SONG)
+    assert (found["qid"], found["match"], found["reached_kind"]) == ("Q2", "exact", "artist")
+    assert "key match" in reasons(source, "en", "noodles", SONG)["Q1"]
+
+
+def test_a_rival_behind_an_obscure_one_still_makes_a_link_ambiguous(tmp_path: Path) -> None:
+    entities = [
+        item("Q20", "soup", P279="Q746549"),
+        item("Q1", "trip", sitelinks=10, P31="Q746549"),
+        item("Q2", "trip", sitelinks=2, P31="Q746549"),
+        item("Q3", "trip", sitelinks=200, P31="Q20"),
+    ]
+    source = index_of(tmp_path, entities)
+    assert (row(source, "en", "trip")["qid"], row(source, "en", "trip")["status"]) == ("Q1", "ambiguous")
 
 
 def test_persons_with_other_occupations_than_their_kind_requires_are_excluded(tmp_path: Path) -> None:
