@@ -58,7 +58,8 @@ def show(
     from polyculture.link.linker import Linker
     from polyculture.link.show.explain import chosen_kinds, explain, normal_form
 
-    _check_text(surface)
+    for what, text in (("the surface", surface), ("--name", name), ("--english", english)):
+        _check_text(what, text)
     known = read_catalog(catalog)
     known.language(language)
     chosen_kinds(known, topic, kind)
@@ -74,11 +75,15 @@ def show(
         _print_tree({**asked, "language": known.language(language).name}, explanations)
 
 
-def _check_text(surface: str) -> None:
+def _check_text(what: str, text: str | None) -> None:
     from polyculture.cache.errors import ExperimentError
 
-    if not surface.strip() or any(unicodedata.category(letter) == "Cs" for letter in surface):
-        raise ExperimentError("the surface is empty", remedy="Write, for example: polyculture link show kimono ...")
+    if text is None:
+        return
+    if not text.strip():
+        raise ExperimentError(f"{what} is empty", remedy="Write, for example: polyculture link show kimono ...")
+    if any(unicodedata.category(letter) == "Cs" for letter in text):  # how the shell's odd bytes arrive
+        raise ExperimentError(f"{what} holds bytes that are no UTF-8", remedy="Write it in UTF-8.")
 
 
 def _index(snapshot: str, catalog: Catalog, language: str) -> IndexSource:

@@ -279,6 +279,9 @@ def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
         (("kimono", "--language", "ja", "--topic", "clothing", "--kind", "garmet"), "Did you mean 'garment'?"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", "n.duckdb"), "there is no snapshot here"),
         ((" ", "--language", "ja", "--topic", "clothing"), "the surface is empty"),
+        (("su\udcffshi", "--language", "en", "--topic", "food"), "the surface holds bytes that are no UTF-8"),
+        (("sushi", "--language", "en", "--topic", "food", "--name", "\udcff"), "--name holds bytes that are no UTF-8"),
+        (("sushi", "--language", "en", "--topic", "food", "--english", " "), "--english is empty"),
         (
             ("kimono", "--language", "ja", "--topic", "clothing", "--catalog", "nowhere"),
             "nowhere: holds neither topics/ nor languages/, countries.toml or regions.toml",
