@@ -70,7 +70,8 @@ def link_beside(
 ) -> Outcome:
     """Links the same with another snapshot, into the table `snapshot_links`, beside the links of the run.
 
-    Its rows with this snapshot are replaced; those with others stay. Raises as `link_run`.
+    Rows of the same `identity` are replaced, others stay: also those of the same file before it grew, or of another of
+    its name. Raises as `link_run`.
     """
     surfaces, name = distinct_surfaces(run, manifest), source.snapshot.path.name
     path = run.table(SNAPSHOT_LINKS.name)
@@ -82,7 +83,7 @@ def link_beside(
             connection.register(table, found[table])
         query, params = statement("snapshot_links"), {"snapshot": name, "identity": identity}
         rows: pa.Table = connection.sql(query, params=params).to_arrow_table()
-    others = kept.filter(pc.field("snapshot") != name)
+    others = kept.filter(pc.field("identity") != identity)
     write_parquet(pa.concat_tables([others, rows.cast(SNAPSHOT_LINKS.schema)]), path)
     return Outcome(surfaces.num_rows, 0)
 

@@ -179,3 +179,17 @@ def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path:
         ("index.duckdb", "x", None, None, []),
         ("later.duckdb", "ramen", "Q234646", "Q999", ["CN"]),
     ]
+
+
+def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: IndexSource) -> None:
+    """A newer snapshot, or one that grew, often has the name of the older one: drift is between the two."""
+    run = small_run(tmp_path / "run")
+    (tmp_path / "newer").mkdir()
+    newer = index_of(tmp_path / "newer", [item("Q999", "ramen", P31="Q746549"), *DISHES[1:]])
+    assert newer.snapshot.path.name == index.snapshot.path.name
+    for source in (index, newer, newer, index):
+        link_beside(run, manifest_of(run), CATALOG, source)
+    rows = pq.read_table(run.table("snapshot_links")).to_pylist()
+    assert len(rows) == 8
+    assert len({row["identity"] for row in rows}) == 2
+    assert {row["qid"] for row in rows if row["surface"] == "ramen"} == {"Q234646", "Q999"}
