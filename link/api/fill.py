@@ -51,7 +51,8 @@ def fill_snapshot(
     The file is replaced once all is there. Until then answers are kept beside it: after a failure or a kill the same
     call asks for the rest. Where all names were asked for nothing is sent, and the file stays as it is. Raises
     `WikidataError` where the service cannot be reached or refuses, `SnapshotError` where `out` is no snapshot that can
-    be filled, `StoreError` where it cannot be written, `JobHeldError` where another process fills it.
+    be filled or the answers beside it are of another service, `StoreError` where it cannot be written, `JobHeldError`
+    where another process fills it.
     """
     named = list(names)
     wanted = [Searches(catalog, name) for name in named]
@@ -64,7 +65,8 @@ def fill_snapshot(
             return FillReport(base)
     settings.check()
     with answers_beside(out, _FILE) as folder:
-        with Kept(folder / _FILE, base, languages, catalog) as kept, ApiClient(settings) as client:
+        answers = Kept(folder / _FILE, base, settings.endpoint, languages, catalog)
+        with answers as kept, ApiClient(settings) as client:
             fill = _Fill(client, kept, languages, progress)
             fill.search(wanted)
             fill.fetch()

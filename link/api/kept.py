@@ -17,10 +17,11 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import SnapshotError
 from polyculture.link.api.answers import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity_json import SCHEMAS, Rows, number
-from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.origins import create_states
 from polyculture.link.statements import statement
 
@@ -38,13 +39,22 @@ class Kept:
 
     `searched` says for each term that was searched whether anything was found; `unfinished` where its next page starts.
     Where `base` lacks one of the `languages`, its items are asked for anew, and only its searches are taken over.
+    A file without answers is removed in the end. Raises `SnapshotError` where the answers are of another `endpoint`, in
+    other languages or of another version.
     """
 
-    def __init__(self, file: Path, base: Snapshot | None, languages: Iterable[str], catalog: Catalog) -> None:
-        self._languages = frozenset(languages)
+    def __init__(
+        self, file: Path, base: Snapshot | None, endpoint: str, languages: Iterable[str], catalog: Catalog
+    ) -> None:
+        self._file, self._endpoint, self._languages = file, endpoint, frozenset(languages)
         self._connection = duckdb.connect(str(file))
-        with self._transaction():
-            self._create_tables(catalog)
+        try:
+            with self._transaction():
+                self._create_tables(catalog)
+        except BaseException:
+            self._connection.close()  # nobody else can: the object is not made
+            raise
+        ((self._answered,),) = self._fetchall("SELECT answered FROM asked")
         if base is not None:
             self._take_over(base)
         rows = self._connection.table("unfinished").fetchall()
@@ -59,6 +69,8 @@ class Kept:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._connection.close()
+        if not self._answered:
+            self._file.unlink()
 
     def wanted(self) -> list[str]:
         """The QIDs that are needed by what is there, and that were never asked for."""
@@ -74,6 +86,7 @@ class Kept:
             self._taken("unfinished", "start", term)
             hits = [*(before[0] if before else []), *map(number, qids)]
             self._add_fetched(*term, hits)
+            self._note_answer()
             if following is not None:
                 self._connection.execute("INSERT INTO unfinished VALUES (?, ?, ?)", [*term, following])
         if following is None:
@@ -92,6 +105,7 @@ class Kept:
                 rows.add({key: value for key, value in entity.items() if key != "redirects"})
         missing = [number(qid) for qid, entity in entities.items() if entity is None]
         with self._transaction():
+            self._note_answer()
             for name, table in rows.tables().items():
                 self._insert(f"wikidata.{name}", table)
             if missing:
@@ -110,7 +124,17 @@ class Kept:
     def _create_tables(self, catalog: Catalog) -> None:
         """Creates the tables that are not there yet, and those that follow from the catalogue."""
         there = {table for (table,) in self._fetchall("SELECT table_name FROM duckdb_tables()")}
-        if "bases" not in there:
+        if "asked" in there:
+            self._check_asked()
+        elif "bases" in there:
+            what = "holds answers of an earlier Polyculture, which does not say whose they are"
+            raise SnapshotError(what, where=self._file.parent, remedy="Delete the folder.")
+        else:
+            self._connection.execute(
+                "CREATE TABLE asked AS SELECT $endpoint AS endpoint, $languages::VARCHAR[] AS languages,"
+                " $version AS version, false AS answered",
+                {"endpoint": self._endpoint, "languages": sorted(self._languages), "version": VERSION},
+            )
             self._connection.execute("CREATE SCHEMA wikidata; CREATE TABLE bases (identity VARCHAR)")
             self._connection.execute("CREATE TABLE unfinished (language VARCHAR, term VARCHAR, start BIGINT)")
             for name, schema in SCHEMAS.items():
@@ -123,6 +147,22 @@ class Kept:
         self._connection.from_arrow(pa.table({"item": pa.array(sorted(roots), pa.uint32())})).create("roots")
         create_states(self._connection, catalog)
         self._connection.execute(statement("fill_found"))
+
+    def _check_asked(self) -> None:
+        """Raises `SnapshotError` unless the answers are those that this fill would get."""
+        ((endpoint, languages, version),) = self._fetchall("SELECT endpoint, languages, version FROM asked")
+        if endpoint != self._endpoint:
+            what = f"holds answers of {endpoint}, not of {self._endpoint}"
+            remedy = "Delete the folder, or name the same endpoint."
+        elif frozenset(languages) != self._languages:
+            what = f"holds answers with names in other languages: {', '.join(languages)}"
+            remedy = "Delete the folder, or fill with the same languages."
+        elif version != VERSION:
+            what = f"holds answers of version {version}; this Polyculture keeps version {VERSION}"
+            remedy = "Delete the folder."
+        else:
+            return
+        raise SnapshotError(what, where=self._file.parent, remedy=remedy)
 
     def _take_over(self, base: Snapshot) -> None:
         if (base.identity,) in self._fetchall("FROM bases"):
@@ -138,6 +178,11 @@ class Kept:
                 self._connection.execute(f"INSERT INTO wikidata.{name} SELECT {columns} FROM {rows}")  # noqa: S608  ours
             self._connection.execute("INSERT INTO bases VALUES ($identity)", {"identity": base.identity})
         self._connection.execute("DETACH base")
+
+    def _note_answer(self) -> None:
+        if not self._answered:
+            self._connection.execute("UPDATE asked SET answered = true")
+            self._answered = True
 
     def _taken(self, table: str, column: str, term: Term) -> list[Any]:
         """What the row of a term had in a column; the row is deleted."""

@@ -344,6 +344,7 @@ def test_no_network_is_one_line_and_leaves_nothing(out: Path) -> None:
     nobody = ApiSettings("me@example.org", "http://127.0.0.1:9/w/api.php", sleep=lambda _: None)
     with pytest.raises(WikidataError, match="does not answer"):
         fill_snapshot(CATALOG, NAMES, out, nobody)
+    assert not answers_folder(out).exists()
     with pytest.raises(WikidataError, match="requires a contact"):
         fill_snapshot(CATALOG, NAMES, out, ApiSettings(""))
 
@@ -402,6 +403,23 @@ def test_what_cannot_be_filled_is_one_line(server: WikidataServer, out: Path, tm
     with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
         fill(server, tmp_path / "x.duckdb")
     assert index.read_bytes() == before
+
+
+def test_answers_of_one_service_are_not_another_s(server: WikidataServer, out: Path) -> None:
+    server.faults = [None, (404, {}, b"")]
+    with pytest.raises(WikidataError, match="HTTP 404"):
+        fill(server, out)
+    with (
+        WikidataServer(WORLD, MERGED) as other,
+        pytest.raises(SnapshotError, match=f"holds answers of {re.escape(server.url)}, not of {re.escape(other.url)}"),
+    ):
+        fill(other, out)
+    assert not other.requests
+    english = CATALOG.model_copy(update={"languages": {"en": CATALOG.languages["en"]}})
+    with pytest.raises(SnapshotError, match=r"names in other languages.*Delete the folder"):
+        fill_snapshot(english, NAMES[:1], out, settings(server))
+    fill(server, out)
+    assert not answers_folder(out).exists()
 
 
 def test_two_processes_do_not_fill_one_file(server: WikidataServer, out: Path) -> None:
