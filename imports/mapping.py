@@ -133,6 +133,10 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         column = next((by_case[one] for one in usual.get(name, ()) if one in by_case), None)
         if column is None or column in columns.values():
             continue
+        if column.casefold() == "name" and columns.get("surface") not in first.values:
+            what = "is not taken as the dictionary form: it does not stand beside the surfaces"
+            notes.append(f"{column!r} {what}. If it is: --mapping with name = {column!r}")
+            continue
         if name == "country" and (why := _of_a_person(column, first.values, source.shape.user)):
             notes.append(
                 f"country is not taken from {column!r}: {why}. If texts were asked about it: --country {column}"

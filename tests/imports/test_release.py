@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.imports.conftest import read, write_lines
 from tests.polyculture.test_command_line import polyculture
 
 # A row per item, as a study may release it. Pasta is general; "Pizza" has two items, of which most mentions name one.
@@ -93,6 +94,16 @@ def test_names_that_an_extractor_gave_are_kept_with_the_mentions(folder: Path) -
     query = "SELECT DISTINCT surface, name, english FROM mentions WHERE surface IN ('Pizza', 'Sushi') ORDER BY 1"
     found = [(row["surface"], row["name"], row["english"]) for row in rows_of(folder, "published", query)]
     assert found == [("Pizza", "pizza", ""), ("Sushi", "sushi", "sushi")]
+
+
+def test_a_column_name_is_the_dictionary_form_beside_surfaces_alone(tmp_path: Path) -> None:
+    item = {"entity": "Sushis", "granularity": 1, "qid": "Q46383"}
+    beside, _, _ = read(write_lines(tmp_path / "a.jsonl", {**row_of("c"), **item, "name": "sushi", "english": "sushi"}))
+    assert (beside.columns.columns["name"], beside.columns.columns["english"]) == ("name", "english")
+    told = {name: f"entities[*].{name}" for name in ("granularity", "qid")} | {"surface": "entities[*].entity"}
+    apart, _, _ = read(write_lines(tmp_path / "b.jsonl", {**row_of("c"), "name": "Ana", "entities": [item]}), told)
+    assert "name" not in apart.columns.columns
+    assert any(note.startswith("'name' is not taken as the dictionary form") for note in apart.columns.notes)
 
 
 def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> None:
