@@ -80,7 +80,7 @@ def _base(name_language: str) -> str:
 
 
 def _normalise(connection: duckdb.DuckDBPyConnection, language: str, base: str) -> None:
-    """Adds to `forms` the texts of a language as they are compared with names of another."""
+    """Adds to `normal_forms` the texts of a language as they are compared with names of another."""
     query = "SELECT DISTINCT language, text FROM texts WHERE language = $language"
     texts: pa.Table = connection.sql(query, params={"language": language}).to_arrow_table()
     if texts.num_rows:

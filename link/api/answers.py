@@ -50,12 +50,6 @@ def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAns
     return {qid: _item(given[qid], wanted) for qid in asked}
 
 
-def is_complete(entity: Entity) -> bool:
-    """Does a cached entity hold all statements that are needed now?"""
-    claims = entity.get("claims")
-    return isinstance(claims, dict) and claims.keys() >= set(PROPERTIES)
-
-
 def _invalid_id(error: Mapping[str, Any], asked: Sequence[str]) -> str:
     """The id that the service rejects: in the field `id`, or in the message."""
     said = _INVALID_ID.search(str(error.get("info", "")))

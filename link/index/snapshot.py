@@ -68,7 +68,7 @@ class Snapshot:
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item? Snapshots of a cache, or of some topics' items, do not."""
+        """Does it hold every name of every item? Those that were pulled or filled do not."""
         return bool(self.meta.get("complete", True))
 
     @property

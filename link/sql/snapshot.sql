@@ -1,4 +1,4 @@
--- A snapshot of Wikidata: the tables of a DuckDB file, or of the live API's answers while a run links with them.
+-- A snapshot of Wikidata: the tables of a DuckDB file.
 -- An item is its number: 5 is Q5. The targets of claims are resolved through redirects.
 
 -- items: a row is a Wikidata item. `sitelinks` is 0 where the dump has none.
