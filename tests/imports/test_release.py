@@ -128,8 +128,9 @@ def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> N
 
 
 def test_the_three_stand_side_by_side(folder: Path) -> None:
-    query = """SELECT DISTINCT p.surface, p.qid AS published, l.qid AS relinked, l.match FROM published_items AS p
-        LEFT JOIN links AS l USING (language, topic, kind, surface) WHERE p.qid LIKE 'Q%' ORDER BY ALL"""
+    query = """SELECT DISTINCT surface, p.qid AS published, l.qid AS relinked, l.match FROM published_items AS p
+        JOIN mentions AS m USING (response_id, topic, kind, surface)
+        LEFT JOIN links AS l USING (query) WHERE p.qid LIKE 'Q%' ORDER BY ALL"""
     found = {row["surface"]: row for row in rows_of(folder, "relinked", query)}
     assert (found["pizza"]["published"], found["pizza"]["relinked"]) == ("Q177", "Q177")
     assert found["Pizza"]["published"] == "Q999999999" != found["Pizza"]["relinked"]
