@@ -15,12 +15,13 @@ from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
 FILLED = "api"  # the kind of such a snapshot's source
-RULES = 2  # version of what the statements do
+RULES = 3  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:
     """The rows of `entity_countries` for the items of the table `linked`."""
     create_states(connection, catalog)
+    connection.execute(statement("wider"))
     connection.execute(statement("origins"))
     connection.sql(statement("entity_countries")).create("entity_countries")
     return connection.sql("FROM entity_countries ORDER BY ALL")
@@ -41,6 +42,7 @@ def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str
         scopes = pa.array([scope for _, scope in counted], pa.int16())
         connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")
         create_states(connection, catalog)
+        connection.execute(statement("wider"))
         found: dict[str, list[str]] = {}
         for topic, country in connection.sql(statement("uncovered")).fetchall():
             found.setdefault(country, []).append(topic)

@@ -1,19 +1,11 @@
--- Where the items of `linked` come from. `states` and `divided` (link/origins.py) say which items stand for a country.
+-- Where the items of `linked` come from. `states` and `divided` (link/origins.py) say which items stand for a country;
+-- `cuisines` and `wider` are those of wider.sql.
 
 -- makers: a row is whoever made an item, and by which property.
 CREATE OR REPLACE TABLE makers AS
 SELECT linked.item, claim.property, claim.target AS maker
 FROM linked JOIN wikidata.claims AS claim USING (item)
 WHERE claim.property IN ('P50', 'P86', 'P170', 'P175');
-
--- cuisines: a row is a cuisine (Q1778821), or a national one (Q1968435), whose class a small snapshot may not have.
-CREATE OR REPLACE TABLE cuisines AS
-SELECT DISTINCT claim.item
-FROM wikidata.claims AS claim
-WHERE claim.property IN ('P31', 'P279') AND (
-    claim.target IN (1778821, 1968435)
-    OR claim.target IN (SELECT item FROM wikidata.claims WHERE property = 'P279' AND target = 1778821)
-);
 
 -- statements: a row is a statement that may say where an item comes from. `about` is the item or its maker; `place` orders
 -- the properties. A place of birth counts as an origin only where no citizenship is stated.
@@ -41,19 +33,16 @@ SELECT people.item, people.about, claim.target AS place
 FROM (SELECT item, item AS about FROM linked UNION SELECT item, maker FROM makers) AS people
 JOIN wikidata.claims AS claim ON claim.item = people.about AND claim.property = 'P19';
 
--- climbed: a row is a place, a cuisine or a culture that is no country, and a country that the fewest statements lead to:
--- country, administrative territory, origin, or a wider cuisine. A state of today comes before a former
--- one, a statement that has not ended before one that has, and of these the last.
+-- climbed: a row is a place, a cuisine or a culture that is no country, and a country that the fewest statements lead to.
+-- A state of today comes before a former one, a statement that has not ended before one that has, and of these the last.
 CREATE OR REPLACE TABLE climbed AS
 WITH RECURSIVE climb(place, here, steps, ended) AS (
     SELECT target, target, 0, 9999::SMALLINT FROM (SELECT target FROM statements UNION SELECT place FROM births)
     WHERE target NOT IN (SELECT item FROM states) AND target NOT IN (SELECT item FROM divided)
     UNION
     SELECT climb.place, claim.target, climb.steps + 1, least(climb.ended, coalesce(claim.ended, 9999))
-    FROM climb JOIN wikidata.claims AS claim ON claim.item = climb.here
-    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states) AND (
-        claim.property IN ('P17', 'P131', 'P495') OR (claim.property IN ('P361', 'P279') AND claim.target IN (FROM cuisines))
-    )
+    FROM climb JOIN wider AS claim ON claim.item = climb.here
+    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states)
 )
 SELECT DISTINCT climb.place, states.country
 FROM climb JOIN states ON states.item = climb.here

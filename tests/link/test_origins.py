@@ -168,3 +168,22 @@ def test_the_topics_of_which_a_source_holds_no_item_of_a_country(tmp_path: Path)
     assert topics["JP"] == {"book"}  # a drink is food in this world
     assert topics["US"] == {"beverage", "food"}
     assert topics["TH"] == {"beverage", "book", "food"}
+
+
+def test_no_country_that_links_name_is_one_of_which_a_source_holds_nothing(tmp_path: Path) -> None:
+    """However far up the country stands: of a place, a cuisine, a maker's place of birth, what replaced a state."""
+    world = [
+        item("Q1", "pasty", P31="Q746549", P495="Q90001"),
+        item("Q2", "cannoli", P31="Q746549", P2012="Q90031"),
+        item("Q3", "stew", P31="Q746549", P495="Q90040"),
+        item("Q4", "Novel", P31="Q7725634", P50="Q5"),
+        item("Q5", "Ana", P31="Q5", P19="Q90001"),
+    ]
+    source = index_of(tmp_path, [*PLACES, *world])
+    dishes = [("en", "food", "dish", name) for name in ("pasty", "cannoli", "stew")]
+    linked = link_all(source, *dishes, ("en", "book", "title", "Novel"))["entity_countries"].to_pylist()
+    named = {row["qid"]: row["country"] for row in linked}
+    assert named == {"Q1": "GB", "Q2": "IT", "Q3": "US", "Q4": "GB"}
+    uncovered = uncovered_topics(source, CATALOG, ["food", "book"])
+    assert {code for code in ("GB", "IT", "US", "JP") if "food" in uncovered.get(code, ())} == {"JP"}
+    assert {code for code in ("GB", "IT", "US", "JP") if "book" in uncovered.get(code, ())} == {"IT", "US", "JP"}
