@@ -1,5 +1,6 @@
 -- A row is an item that the countries of `linked` rest on and that is not there yet: makers, what says the origin, and what is
--- above it. Places of birth are needed of persons alone whose citizenship leaves their country open.
+-- above it. Places of birth are needed of persons alone whose citizenship leaves their country open: none is stated, or
+-- any is of a state that has several heirs or that no table names.
 WITH RECURSIVE makers AS (
     SELECT claim.target AS item
     FROM linked JOIN wikidata.claims AS claim USING (item)
@@ -11,8 +12,10 @@ about AS (
 settled AS (
     SELECT claim.item
     FROM about JOIN wikidata.claims AS claim USING (item)
-    JOIN states ON states.item = claim.target
+    LEFT JOIN states ON states.item = claim.target
     WHERE claim.property = 'P27'
+    GROUP BY claim.item
+    HAVING count(*) = count(states.item)
 ),
 needed(item, steps) AS (
     SELECT claim.target, 0
