@@ -48,7 +48,7 @@ class PublishedLinker:
     def identity(self) -> str:
         """A hash of what decides the links, and the countries of their items."""
         return content_id(
-            "published links", 1, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
+            "published links", 2, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
         )
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
