@@ -14,7 +14,8 @@ from polyculture.imports.record import BadRow, Record, find, shown
 
 ITEMS = " items"  # the key of a record's items, or of the reason why they cannot be read
 NO_ITEM = ("na", "nil", "none", "null", "nan", "n/a")  # QIDs that say that the study found none
-_QID = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,9})")
+_QID = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:wiki|entity)/)?Q([1-9]\d{0,9})")
+_LAST = 2**32 - 1  # the highest number of an item that a snapshot can hold
 _LONGEST_SURFACE = 500
 
 
@@ -30,11 +31,6 @@ class Item:
     name: str | None = None  # its dictionary form, and its English name, as an extractor gave them
     english: str | None = None
     faults: tuple[tuple[str, str | None], ...] = ()  # what of it is not read, and its value
-
-    @property
-    def linked(self) -> str | None:
-        """The Wikidata item; None where there is none, or what is written is no QID."""
-        return self.qid if self.qid and _QID.fullmatch(self.qid) else None
 
 
 def by_text(rows: Iterable[Record | BadRow], columns: Columns) -> Iterator[Record | BadRow]:
@@ -73,14 +69,15 @@ def read_item(values: Mapping[str, Any], topic: Topic) -> Item:
         faults.append((f"item: its surface is {what}", shown(surface) or None))
     qid = None if qid is None or qid.casefold() in NO_ITEM else qid
     matched = _QID.fullmatch(qid) if qid else None
-    if qid and matched is None:
+    known = matched is not None and int(matched[1]) <= _LAST
+    if qid and not known:
         faults.append(("item: its QID is no QID", shown(qid)))
     kind = _kind(values.get("granularity"), topic)
     if kind is None:
         faults.append((f"item: its kind is not known in the topic {topic.code}", shown(written)))
     kind = kind if surface and len(surface) <= _LONGEST_SURFACE else None
     label = label and mended(label)[:_LONGEST_SURFACE]
-    qid = matched[1] if matched else qid
+    qid = f"Q{matched[1]}" if matched else qid
     return Item(surface[:_LONGEST_SURFACE], written, kind, qid, label, name, english, tuple(faults))
 
 

@@ -1,4 +1,4 @@
-"""A study's links over a snapshot: items that were merged since."""
+"""A study's links over a snapshot: items that were merged since, and numbers that no item can have."""
 
 from __future__ import annotations
 
@@ -29,3 +29,10 @@ def test_an_item_that_was_merged_is_the_other_with_its_country_and_mentions(tmp_
     found = link_published(tmp_path, "Q555", "Q555", "Q100", "Q7", "Q7")
     (link,), (country,) = found["links"].to_pylist(), found["entity_countries"].to_pylist()
     assert (link["qid"], link["candidates"], country["qid"], country["country"]) == ("Q100", 2, "Q100", "JP")
+
+
+def test_a_number_that_no_item_can_have_is_no_link(tmp_path: Path) -> None:
+    (link,) = link_published(tmp_path, "Q4294967296", "Q9999999999")["links"].to_pylist()
+    assert (link["status"], link["qid"]) == ("no candidate", None)
+    (link,) = link_published(tmp_path, "Q4294967295")["links"].to_pylist()
+    assert (link["status"], link["qid"]) == ("linked", "Q4294967295")
