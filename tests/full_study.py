@@ -109,7 +109,7 @@ class FullStudy:
                 names = {language: thing.name(language) for language in thing.item.labels}
                 described = {"label": thing.name("en"), "labels": names, "description": thing.item.description}
                 rows["entities"].append(blank("entities", qid=thing.qid, **described))
-                origin = thing.item.P495[0] if thing.item.P495 else None
+                origin = next(iter(thing.item.claims.get("P495", ())), None)
                 code = countries.get(origin or "", codes[place % len(codes)] if thing.number else None)
                 if code:
                     country = {"country": code, "country_qid": self._catalog.countries[code].qid, "property": "P495"}

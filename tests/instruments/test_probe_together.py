@@ -32,7 +32,7 @@ QIDS = {"sushi": "Q1", "kimchi": "Q2", "paella": "Q3"}
 
 def link(item: str, status: str = "linked") -> ItemLink:
     qid = QIDS.get(item)
-    return ItemLink("en", "food", item, item.title(), "food", "dish", status, qid, "label", 0.9)
+    return ItemLink("en", "food", item, item.title(), "food", "dish", status, qid, "exact" if qid else None)
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def run(experiment: Path) -> dict[str, list[Any]]:
 
 
 def linked(tables: dict[str, list[Any]]) -> dict[str, str]:
-    return {row[3]: row[4] for row in tables["links"]}
+    return {row[4]: row[7] for row in tables["links"]}
 
 
 @pytest.mark.slow

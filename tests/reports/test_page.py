@@ -220,6 +220,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "companions",
         "components",
         "resolution",
+        "items_without_country",
         "failures",
     )
     instruments = (
@@ -295,7 +296,7 @@ def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolde
     with open_store(run) as store:
         found = store.execute(
             "SELECT count(*) FROM mentions JOIN links USING (query) WHERE NOT hallucinated "
-            "AND qid = 'Q46383' AND language = 'ja' AND condition = 'explicit' AND country = 'JP'"
+            "AND qid = 'Q46383' AND mentions.language = 'ja' AND condition = 'explicit' AND country = 'JP'"
         ).fetchone()
     codes = [[code for code, _ in data["axes"][axis]] for axis in ("language", "condition", "country")]
     wanted = [axis.index(code) for axis, code in zip(codes, ("ja", "explicit", "JP"), strict=True)]
