@@ -116,7 +116,11 @@ def experiment(tmp_path: Path) -> Path:
         ),
         ("n = 2", 'n = "2"', "sampling.n: must be a whole number, not '2'"),
         ("base_url", "base_ulr", "unknown option 'base_ulr'. Did you mean 'base_url'?"),
-        ("[sampling]", "[link]\nsnapshot = 'x.duckdb'\nfill = true\ncontact = 'me'\n[sampling]", "'me' is neither an e-mail address"),
+        (
+            "[sampling]",
+            "[link]\nsnapshot = 'x.duckdb'\nfill = true\ncontact = 'me'\n[sampling]",
+            "'me' is neither an e-mail address",
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before: str, after: str, said: str) -> None:
