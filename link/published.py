@@ -31,8 +31,9 @@ def published_links(items: pa.Table) -> pa.Table:
     """How many mentions of a surface the study links to an item: of `published_items` those that are in their text, of
     a kind of the topic, and with a QID that a snapshot can hold."""
     linked = pc.match_substring_regex(items["qid"], r"^Q[1-9]\d{0,9}$")
-    # A run that was imported earlier may hold higher ones. Texts of one length sort as their numbers do.
-    held = pc.or_(pc.less(pc.utf8_length(items["qid"]), len(_LAST)), pc.less_equal(items["qid"], _LAST))
+    # Texts of one length sort as their numbers do.
+    shorter = pc.less(pc.utf8_length(items["qid"]), len(_LAST))  # type: ignore[call-overload]
+    held = pc.or_(shorter, pc.less_equal(items["qid"], _LAST))  # type: ignore[call-overload]
     linked = pc.and_(linked, held)
     counted = pc.and_(pc.and_(linked, pc.invert(items["hallucinated"])), pc.is_valid(items["kind"]))
     groups = items.filter(counted).group_by(_LINK, use_threads=False).aggregate([("item", "count"), ("label", "min")])
