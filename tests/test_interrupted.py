@@ -105,5 +105,5 @@ def test_linking_in_front_of_the_live_service(
         assert "nothing was asked" in again.stderr
         other = polyculture("wikidata", "fill", experiment, "-o", "other.duckdb", cwd=experiment.parent)
         assert '[link] snapshot = "other.duckdb"' in other.stderr
-    linked = {(row[3], row[5]) for row in tables(run_folder(experiment), "link")["links"]}
+    linked = {(row[4], row[8]) for row in tables(run_folder(experiment), "link")["links"]}
     assert linked == {(dish, f"Q{number}") for number, dish in enumerate(DISHES, 1000)}
