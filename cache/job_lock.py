@@ -11,6 +11,7 @@ import errno
 import os
 import socket
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class JobLock:
         """
         self._take_kernel_lock()
         try:
+            self._remove_unwritten_lease()
             self._take_lease()
             self._checked = time.monotonic()
             self._holder.write_text(_signature(), encoding="utf-8")
@@ -101,6 +103,22 @@ class JobLock:
             if fault.errno not in _NO_KERNEL_LOCKS:
                 raise
 
+    def _remove_unwritten_lease(self) -> None:
+        """Removes an empty lease: filelock never takes one over, and a process that is killed between creating its
+        lease and writing it leaves one. One on another machine may be between the two, but not for long."""
+        end = time.monotonic() + SIGNED_WITHIN
+        while _is_empty(self._marker):
+            if time.monotonic() >= end:
+                aside = self._marker.with_name(f".lease.{os.getpid()}.unwritten")
+                with suppress(FileNotFoundError):  # another process was first
+                    self._marker.rename(aside)
+                    if _is_empty(aside):
+                        aside.unlink()
+                    else:  # it was written at this very moment
+                        aside.rename(self._marker)
+                return
+            time.sleep(SIGNED_WITHIN / 20)
+
     def _take_lease(self) -> None:
         try:
             self._wait_for_lease()
@@ -140,6 +158,13 @@ class _Pulse:
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns
+
+
+def _is_empty(file: Path) -> bool:
+    try:
+        return file.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def is_locked(folder: Path) -> bool:

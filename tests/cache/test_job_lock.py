@@ -183,6 +183,39 @@ def test_a_job_that_was_taken_over_is_not_written_twice(tmp_path: Path, monkeypa
     assert len(JobShards(run, JOB, [RESPONSES]).read_journal()) == 1
 
 
+def test_a_lease_whose_writer_was_killed_before_it_wrote_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".lease").touch()
+    lock = JobLock(tmp_path, "job x")
+    lock.acquire()
+    assert is_locked(tmp_path)
+    lock.release()
+    assert [file.name for file in tmp_path.iterdir() if "unwritten" in file.name] == []
+
+
+def test_a_lease_that_is_written_a_moment_after_it_was_created_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a process on another machine is between the two."""
+    monkeypatch.setattr(hold, "SIGNED_WITHIN", 0.5)
+    with holder(tmp_path / "other") as other:
+        written = (tmp_path / "other" / ".lease").read_bytes()
+        other.kill()
+    written = written.replace(socket.gethostname().encode(), b"elsewhere")
+    marker = tmp_path / ".lease"
+    marker.touch()
+
+    def write() -> None:
+        for _ in range(20):
+            time.sleep(0.1)
+            marker.write_bytes(written)
+
+    writer = Thread(target=write)
+    writer.start()
+    with pytest.raises(JobHeldError, match="elsewhere"):
+        JobLock(tmp_path, "job x").acquire()
+    writer.join()
+
+
 def test_a_process_that_has_not_signed_yet_is_known_by_its_lease(tmp_path: Path) -> None:
     """Two processes that start in the same second: the first has the lock, and its name is not written yet."""
     with holder(tmp_path) as process:
