@@ -14,7 +14,6 @@ from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
-FILLED = "api"  # the kind of such a snapshot's source
 RULES = 3  # version of what the statements do
 
 
@@ -33,7 +32,7 @@ def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str
     A share of such a country is no number: it is not 0. Of a snapshot that the live service filled, or is to fill,
     nothing is said: it holds what was asked for.
     """
-    if source.snapshot.meta.get("source", {}).get("kind", FILLED) == FILLED:
+    if source.snapshot.filled:
         return {}
     with connect() as connection, source.opened(connection):
         members = open_members(connection, catalog, sorted(set(topics)), source.scopes)

@@ -25,11 +25,10 @@ from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.kept import Kept, read_searches
 from polyculture.link.api.names import Named, Searches, Term
 from polyculture.link.index.parts import part_files
-from polyculture.link.index.snapshot import Snapshot, assemble, open_snapshot
+from polyculture.link.index.snapshot import FILLED, Snapshot, assemble, open_snapshot
 from polyculture.link.index.under_way import answers_beside, answers_folder
 from polyculture.link.normalise import fold_of, normalise
 
-KIND = "api"  # of the snapshot's source
 _FILE = "answers.duckdb"
 
 
@@ -115,13 +114,13 @@ def _base(out: Path, endpoint: str, languages: frozenset[str]) -> Snapshot | Non
         return None
     base = open_snapshot(out)
     source: Mapping[str, Any] = base.meta["source"]
-    filled, lacking = source.get("kind") == KIND, sorted(languages - base.languages)
+    lacking = sorted(languages - base.languages)
     wrong = ""
     if base.complete:
         wrong = "is of a dump, which lacks no name: there is nothing to fill"
-    elif filled and source.get("endpoint") != endpoint:
+    elif base.filled and source.get("endpoint") != endpoint:
         wrong = f"was filled from {source.get('endpoint')}, not from {endpoint}"
-    elif lacking and not filled:
+    elif lacking and not base.filled:
         wrong = f"was pulled without names in {', '.join(lacking)}"
     if wrong:
         raise SnapshotError(wrong, where=out, remedy='Name another file to be filled: [link] snapshot = "FILE".')
@@ -132,8 +131,8 @@ def _written(
     kept: Kept, base: Snapshot | None, languages: frozenset[str], out: Path, folder: Path, endpoint: str
 ) -> Snapshot:
     before: Mapping[str, Any] = base.meta["source"] if base else {}
-    onto = before.get("onto") if before.get("kind") == KIND else before or None
-    source = {"kind": KIND, "endpoint": endpoint, "content": kept.digest(), **({"onto": onto} if onto else {})}
+    onto = before.get("onto") if base and base.filled else before or None
+    source = {"kind": FILLED, "endpoint": endpoint, "content": kept.digest(), **({"onto": onto} if onto else {})}
     if base and before == source and base.languages == languages:
         return base  # a process that was killed before it could remove the answers had written it
     provenance = {"source": source, "complete": False, "filled": datetime.now(UTC).isoformat(timespec="seconds")}

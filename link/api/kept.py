@@ -126,9 +126,6 @@ class Kept:
         there = {table for (table,) in self._fetchall("SELECT table_name FROM duckdb_tables()")}
         if "asked" in there:
             self._check_asked()
-        elif "bases" in there:
-            what = "holds answers of an earlier Polyculture, which does not say whose they are"
-            raise SnapshotError(what, where=self._file.parent, remedy="Delete the folder.")
         else:
             self._connection.execute(
                 "CREATE TABLE asked AS SELECT $endpoint AS endpoint, $languages::VARCHAR[] AS languages,"

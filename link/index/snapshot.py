@@ -1,4 +1,4 @@
-"""A local snapshot of Wikidata: one DuckDB file with the tables of `snapshot.sql` and their provenance.
+"""A local snapshot of Wikidata: one DuckDB file with the tables of `sql/snapshot_*.sql` and their provenance.
 
 snapshot = open_snapshot(Path("wikidata-2026-09.duckdb"))
 snapshot.meta["counts"]["items"]
@@ -31,6 +31,7 @@ from polyculture.link.statements import statement
 
 # Of the tables and their content; an index of another version is refused.
 VERSION = f"4.{NORMALISATION}.{keys_version()[:8]}"
+FILLED = "api"  # the kind of source of a snapshot that the live service filled
 MEMORY = "1GB"  # DuckDB's memory limit while it builds; the rest goes to disk
 # Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
 USELESS = "zstd,fsst,dictionary"
@@ -65,6 +66,11 @@ class Snapshot:
     def languages(self) -> frozenset[str]:
         """The Wikidata label languages whose names are kept."""
         return frozenset(self.meta["languages"])
+
+    @property
+    def filled(self) -> bool:
+        """Was it filled from the live service? Then it holds what was asked for, and says nothing of the rest."""
+        return bool(self.meta["source"].get("kind") == FILLED)
 
     @property
     def complete(self) -> bool:
@@ -165,11 +171,6 @@ def assemble(
         remedy = "Free space or choose another folder, then build again."
         raise StoreError(f"cannot be written: {fault}", where=out, remedy=remedy) from fault
     return Snapshot(out, meta)
-
-
-def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Creates the empty tables of `snapshot.sql` in the connection's catalogue or schema `wikidata`."""
-    connection.execute(statement("snapshot"))
 
 
 def _build(

@@ -19,7 +19,6 @@ class IndexSource:
         self.snapshot = snapshot
         self.identity = snapshot.identity
         self.languages = snapshot.languages
-        self.complete = snapshot.complete
         self.scopes = snapshot.scopes
         told = {key: value for key, value in snapshot.meta.items() if key != "scopes"}  # of no interest to a reader
         self.provenance: Mapping[str, Any] = {"source": "snapshot", "snapshot": snapshot.path.name, **told}

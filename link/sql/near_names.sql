@@ -1,5 +1,7 @@
 -- A row is a name of an item that reaches one of $scopes, with the same first letter and about the same length.
-SELECT name.item, min_by(name.language, list_position($languages, name.language)) AS language, min(name.name) AS name, name.normalised
+SELECT
+    name.item, min_by(name.language, (list_position($languages, name.language), name.name)) AS language,
+    min_by(name.name, (list_position($languages, name.language), name.name)) AS name, name.normalised
 FROM wikidata.names AS name
 SEMI JOIN (FROM members WHERE list_contains($scopes, scope)) AS member USING (item)
 WHERE list_contains($languages, name.language) AND starts_with(name.normalised, $first)

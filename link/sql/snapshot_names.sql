@@ -1,6 +1,7 @@
 -- The names of a snapshot, without those of `pages` (members.sql), sorted by their lookup columns.
 
--- A name that is both label and alias is kept as label ('label' > 'alias').
+-- names: a row is a label ('label') or an alias ('alias') of an item; `normalised` as by link/normalise.py. A name that is both
+-- is a label ('label' > 'alias').
 CREATE TABLE snapshot.names AS
 SELECT item, language, name, kind, normalised
 FROM part_names ANTI JOIN repeated USING (item) ANTI JOIN pages USING (item)
@@ -10,6 +11,7 @@ FROM part_names SEMI JOIN repeated USING (item) ANTI JOIN pages USING (item)
 GROUP BY item, language, name, normalised
 ORDER BY language, normalised, item, name;
 
+-- keys: a row is a name with its key (link/keys.py), where that is not the normal form.
 CREATE TABLE snapshot.keys AS
 SELECT item, language, name, max(kind) AS kind, key
 FROM part_names ANTI JOIN pages USING (item)

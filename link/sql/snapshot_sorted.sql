@@ -1,10 +1,14 @@
--- The tables of a snapshot (snapshot.sql) from the unsorted rows in part_items, part_names, ...: distinct rows, claims with
+-- The tables of a snapshot but for its names, from the unsorted rows in part_items, part_claims, ...: distinct rows, claims with
 -- redirects resolved, sorted by their lookup columns. Rows of one item record are distinct already: only items with several
 -- records need deduplication.
 
+-- An item is its number: 5 is Q5.
+
+-- redirects: a row is an item that was merged into another.
 CREATE TABLE snapshot.redirects AS
 SELECT item, max(target) AS target FROM part_redirects WHERE item <> target GROUP BY item ORDER BY item;
 
+-- items: a row is a Wikidata item. `sitelinks` is 0 where the dump has none.
 CREATE TABLE snapshot.items AS
 SELECT item, max(sitelinks) AS sitelinks, max(revision) AS revision FROM part_items GROUP BY item ORDER BY item;
 
@@ -16,6 +20,7 @@ WHERE (SELECT count(*) FROM part_items) > (SELECT count(*) FROM snapshot.items)
 GROUP BY item
 HAVING count(*) > 1;
 
+-- descriptions: a row is the description of an item in one language.
 CREATE TABLE snapshot.descriptions AS
 SELECT item, language, description FROM part_descriptions ANTI JOIN repeated USING (item)
 UNION ALL
@@ -30,6 +35,8 @@ SELECT item FROM repeated
 UNION
 SELECT claim.item FROM part_claims AS claim SEMI JOIN snapshot.redirects AS redirect ON claim.target = redirect.item;
 
+-- claims: a row is a statement of best rank whose value is an item. `ended`: the year in which it ended, -32767 where that
+-- is unknown; NULL: it has no end.
 CREATE TABLE snapshot.claims AS
 SELECT item, property, target, ended FROM part_claims ANTI JOIN redirected USING (item)
 UNION ALL
@@ -42,7 +49,11 @@ LEFT JOIN snapshot.redirects AS redirect ON claim.target = redirect.item
 GROUP BY ALL
 ORDER BY property, target, item;
 
+-- kinds: a row is an item that was assigned to a topic's kind by hand, which gives its granularity. Wikidata has no such
+-- data: a snapshot of a dump has no rows here.
 CREATE TABLE snapshot.kinds AS SELECT DISTINCT item, topic, kind FROM part_kinds ORDER BY item, topic, kind;
 
+-- fetched: a row is a name that the live service was asked for in a language of Wikidata's, with the items that it found,
+-- in its order; with '' as language, items that were asked for by number and do not exist. Only a filled snapshot has rows.
 CREATE TABLE snapshot.fetched AS
 SELECT language, term, max(asked_at) AS asked_at, arg_max(hits, asked_at) AS hits FROM part_fetched GROUP BY language, term ORDER BY language, term;

@@ -108,13 +108,14 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
 
 def _snapshot(workspace: Workspace) -> Snapshot:
     """The snapshot of the experiment; an empty one where it is to be filled and there is none yet."""
-    from polyculture.link.index.snapshot import Snapshot
+    from polyculture.link.index.snapshot import FILLED, Snapshot
 
     section = workspace.experiment.link
     file = workspace.file.parent / section.snapshot
     if section.fill and not file.exists():
-        meta = {"languages": sorted(workspace.catalog.label_languages), "identity": "nothing yet", "complete": False}
-        return Snapshot(file, meta)
+        languages = sorted(workspace.catalog.label_languages)
+        source = {"kind": FILLED}
+        return Snapshot(file, {"languages": languages, "identity": "nothing yet", "complete": False, "source": source})
     try:
         return find_snapshot(section.snapshot, workspace.file.parent)
     except SnapshotError as fault:

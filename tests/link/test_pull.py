@@ -172,7 +172,7 @@ def test_meta_says_where_it_comes_from(server: SparqlServer, tmp_path: Path) -> 
     assert meta["topics"] == TOPICS
     assert meta["modified"] == "2026-03-01T00:00:00Z"
     assert meta["pages"] == len(server.queries) == report.asked
-    assert not report.snapshot.complete  # nothing outside the topics is there: nothing is to be matched fuzzily
+    assert not report.snapshot.complete  # names outside its topics are not there
     assert content(report.snapshot.path)["redirects"] == [(98, 21), (99, 40050)]
     assert (12, 4, 77) in content(report.snapshot.path)["items"]
     again = pull(server, tmp_path / "again.duckdb")
