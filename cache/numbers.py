@@ -1,4 +1,4 @@
-"""Writes the numbers of a measure: one file for each, replaced as a whole by its measure and by nobody else.
+"""Writes the numbers and differences of a measure: a file each, replaced as a whole by its measure and by nobody else.
 
     write_numbers(run, "entities", rows)
 
@@ -8,21 +8,27 @@ hash is that of the run's present data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.layout import MAIN, Measure, file_of
+from polyculture.cache.layout import MAIN, Measure, Table, file_of
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import SUFFIX, objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import NUMBERS
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.shards import committed_parts
 
 _ORDER = attrgetter(
     *("metric", "level", "model", "dataset", "language", "topic", "condition", "country", "wording", "method", "reader")
+)
+
+_DIFFERENCES = attrgetter(
+    *("dimension", "metric", "target", "selection", "a", "b", "model", "dataset", "language", "topic", "condition"),
+    *("country", "wording", "method", "reader"),
 )
 
 
@@ -58,16 +64,33 @@ def write_numbers(
     Raises `StoreError` where the folder cannot be written.
     """
     rows = sorted(numbers, key=lambda row: (_ORDER(row), sorted(row.facets.items())))
-    path = numbers_file(run, measure, selection)
+    _write(run, NUMBERS, measure, rows, selection, metadata)
+
+
+def write_differences(run: RunFolder, measure: str, differences: Iterable[Difference]) -> None:
+    """Replaces the differences of a measure, whose rows are of all selections. Raises as `write_numbers`."""
+    rows = sorted(differences, key=lambda row: (_DIFFERENCES(row), sorted(row.facets.items())))
+    _write(run, DIFFERENCES, measure, rows, MAIN, None)
+
+
+def _write(
+    run: RunFolder,
+    table: Table[Any],
+    measure: str,
+    rows: Sequence[object],
+    selection: str,
+    metadata: Mapping[str, str] | None,
+) -> None:
+    path = measure_file(run, table, measure, selection)
     path.parent.mkdir(exist_ok=True)
-    write_parquet(objects_to_table(NUMBERS, rows), path, metadata)
+    write_parquet(objects_to_table(table, rows), path, metadata)
 
 
-def numbers_file(run: RunFolder, measure: str, selection: str = MAIN) -> Path:
-    """The file of a measure's numbers."""
-    return run.root / file_of(NUMBERS.name, selection) / f"{measure}{SUFFIX}"
+def measure_file(run: RunFolder, table: Table[Any], measure: str, selection: str = MAIN) -> Path:
+    """The file of what a measure computed: its numbers, or its differences."""
+    return run.root / file_of(table.name, selection) / f"{measure}{SUFFIX}"
 
 
-def numbers_files(run: RunFolder, selection: str = MAIN) -> list[Path]:
+def measure_files(run: RunFolder, table: Table[Any], selection: str = MAIN) -> list[Path]:
     """The files of all measures."""
-    return sorted(numbers_file(run, "x", selection).parent.glob(f"*{SUFFIX}"))
+    return sorted(measure_file(run, table, "x", selection).parent.glob(f"*{SUFFIX}"))

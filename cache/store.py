@@ -30,7 +30,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.layout import COMPUTED, MAIN, Layout, Table, file_of
 from polyculture.cache.manifest import Manifest, require_run, setup_id
 from polyculture.cache.model_facts import ModelFacts
-from polyculture.cache.numbers import inputs_of, numbers_files
+from polyculture.cache.numbers import inputs_of, measure_files
 from polyculture.cache.parquet import check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
@@ -239,7 +239,7 @@ def _put_files(
     if table.sharded:
         files = committed_parts(run, table)
     elif table.by_measure:
-        files = numbers_files(run, selection)
+        files = measure_files(run, table, selection)
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:

@@ -54,6 +54,13 @@ LEFT JOIN run_model_facts AS f USING (model);
 CREATE VIEW numbers AS
 SELECT n.* EXCLUDE (inputs) FROM stored_numbers AS n SEMI JOIN run_measures AS m ON n.measure = m.measure AND n.inputs = m.inputs;
 
+-- differences: a row is a difference of two sides in one metric, of one target and selection of texts, over the cells that
+-- both have. Rows of other data than the run's present data are not shown, as in `numbers`.
+CREATE VIEW differences AS
+SELECT d.* EXCLUDE (inputs)
+FROM stored_differences AS d
+SEMI JOIN run_measures AS m ON d.measure = m.measure AND d.inputs = m.inputs;
+
 -- stale_measures: a row is a measure whose numbers are of other data than the run's present data: measure again.
 --   measure: what computed the numbers: 'entities', 'cbs'
 CREATE VIEW stale_measures AS

@@ -11,11 +11,11 @@ import duckdb
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.layout import MAIN, file_of, selection_files
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, numbers_file, write_numbers
+from polyculture.cache.numbers import inputs_of, measure_file, write_numbers
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
+from polyculture.cache.schema import NUMBERS, SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, MEASURE, METRICS
@@ -37,7 +37,7 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
     manifest = read_manifest(run.manifest)
     inputs = inputs_of(run, manifest, MEASURE) if manifest else ""  # without a run, `open_store` raises
     made_by = {"inputs": inputs, "method": method_id(selection)}
-    path = numbers_file(run, MEASURE.name, selection)
+    path = measure_file(run, NUMBERS, MEASURE.name, selection)
     before = read_metadata(path)
     if made_by.items() <= before.items():
         count = int(before["estimates"])

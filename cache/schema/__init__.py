@@ -27,13 +27,21 @@ from polyculture.cache.schema.generated import (
     WantedResponse,
 )
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link, SnapshotLink
-from polyculture.cache.schema.measured import Judgement, Number, PromptReview, SaturationInterval, VarianceComponent
+from polyculture.cache.schema.measured import (
+    Difference,
+    Judgement,
+    Number,
+    PromptReview,
+    SaturationInterval,
+    VarianceComponent,
+)
 
 __all__ = [
     "ALL_CONDITIONS",
     "CANDIDATES",
     "CONDITIONS",
     "CORE",
+    "DIFFERENCES",
     "ENTITIES",
     "ENTITY_COUNTRIES",
     "EXTRACTIONS",
@@ -106,6 +114,7 @@ ENTITY_COUNTRIES = Table("entity_countries", EntityCountry)
 KNOWN_COUNTRIES = Table("known_countries", KnownCountry)
 SNAPSHOT_LINKS = Table("snapshot_links", SnapshotLink)
 NUMBERS = Table("numbers", Number, by_measure=True)
+DIFFERENCES = Table("differences", Difference, by_measure=True)
 SATURATION_INTERVALS = Table("saturation_intervals", SaturationInterval)
 VARIANCE_COMPONENTS = Table("variance_components", VarianceComponent)
 JUDGEMENTS = Table("judgements", Judgement)
@@ -128,6 +137,7 @@ TABLES: tuple[Table[Any], ...] = (
     KNOWN_COUNTRIES,
     SNAPSHOT_LINKS,
     NUMBERS,
+    DIFFERENCES,
     SATURATION_INTERVALS,
     VARIANCE_COMPONENTS,
     JUDGEMENTS,

@@ -52,6 +52,63 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of two sides in one metric, of one target: with its 95 % interval, or the reason why it has none.
+
+    Both sides are means over the cells that both have. The facets say what both share: `EVERY` is a mean over all of a
+    facet's values that both have, and so is the facet that is compared.
+    """
+
+    measure: str  # what measured it, as in `numbers`
+    metric: str
+    dimension: (
+        str  # what is compared: 'model' | 'language' | 'country' | 'condition' | 'wording' | 'run' | 'native' | ...
+    )
+    a: str  # the first side; 'the rest': all others together
+    b: str  # the second one
+    target: str  # 'these': other samples of these prompts | 'others': other prompts like these
+    selection: str  # of the texts: 'all' | 'answered' (without refusals) | 'right language'
+    model: str
+    dataset: str
+    language: str
+    country: str
+    topic: str
+    condition: str
+    wording: str
+    method: str
+    reader: str
+    facets: dict[str, str]
+    a_estimate: float | None  # mean of the first side over the shared cells
+    b_estimate: float | None
+    difference: float | None  # a - b; None: no cell has both numbers
+    low: float | None  # 95 % interval of the difference
+    high: float | None
+    p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
+    q: float | None  # p after Benjamini and Hochberg over the rows of one target and selection of this measure
+    reason: (
+        str | None
+    )  # why there is no interval: 'no sampling' | 'fewer than three topics' | 'one response a prompt' | ...
+    verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
+    unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
+    units: int  # how many of them
+    cells: int  # pairs of cells that have both numbers
+    missing_a: int  # pairs that both were asked, and of which the first side has no number
+    missing_b: int  # the same of the second
+    left_out: int  # cells that only one side was asked
+    at_n: int | None  # of counts: the fewest responses at which two cells were compared
+    without_largest: float | None  # the difference without the topic that adds most to it
+    topics: int  # topics in which both sides have numbers
+    topics_same_sign: int  # of these, with a difference of the same sign
+    countries: int  # the same of countries
+    countries_same_sign: int
+    tipping: (
+        float | None
+    )  # share of the unlinked mentions that, linked against it, turns the difference; None: none can
+    chance: float | None  # what no effect gives on average, of a measure that is a mean of absolute differences
+    inputs: str  # as in `numbers`
+
+
+@dataclass(frozen=True, slots=True)
 class SaturationInterval:
     """The 95 % interval of a point of a cell's saturation curve."""
 

@@ -16,9 +16,10 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.numbers import numbers_file
+from polyculture.cache.numbers import measure_file
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import NUMBERS
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.intervals.assemblage import (
@@ -495,7 +496,7 @@ def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder)
 
 
 def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
-    path = numbers_file(run, "entities")
+    path = measure_file(run, NUMBERS, "entities")
     before, stamp = path.read_bytes(), path.stat().st_mtime_ns
     again = measure(run)
     assert again == Outcome(done=again.done, failed=0, reused=again.done)
@@ -539,8 +540,8 @@ def test_a_number_of_data_that_has_changed_since_is_not_shown(tmp_path: Path) ->
         builder.answer(prompt, [{"surface": "sushi", "granularity": 0}], sample=sample)
     builder.folder = tmp_path / "run2"
     changed = builder.write()
-    numbers_file(changed, "entities").parent.mkdir()
-    numbers_file(run, "entities").rename(numbers_file(changed, "entities"))
+    measure_file(changed, NUMBERS, "entities").parent.mkdir()
+    measure_file(run, NUMBERS, "entities").rename(measure_file(changed, NUMBERS, "entities"))
     with open_store(changed, store_layout()) as store:
         assert store.sql(query).fetchall() == []
         assert store.sql("FROM stale_measures").fetchall() == [("entities",)]
@@ -589,7 +590,7 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
     builder.folder = tmp_path / "later"
     later = answer(90)
     run.table("saturation_intervals").rename(later.table("saturation_intervals"))
-    numbers_file(run, "entities").parent.rename(numbers_file(later, "entities").parent)
+    measure_file(run, NUMBERS, "entities").parent.rename(measure_file(later, NUMBERS, "entities").parent)
     assert shown(later) == [0, 0, 0]
     measure(later)
     assert all(shown(later))
