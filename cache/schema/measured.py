@@ -60,34 +60,30 @@ class Difference:
     """
 
     measure: str  # what measured it, as in `numbers`
-    metric: str
-    dimension: (
-        str  # what is compared: 'model' | 'language' | 'country' | 'condition' | 'wording' | 'run' | 'native' | ...
-    )
+    metric: str  # as in `numbers`
+    dimension: str  # what is compared: 'model' | 'language' | 'country' | 'condition' | 'wording' | 'run' | ...
     a: str  # the first side; 'the rest': all others together
     b: str  # the second one
     target: str  # 'these': other samples of these prompts | 'others': other prompts like these
     selection: str  # of the texts: 'all' | 'answered' (without refusals) | 'right language'
-    model: str
-    dataset: str
-    language: str
-    country: str
-    topic: str
-    condition: str
-    wording: str
-    method: str
-    reader: str
-    facets: dict[str, str]
+    model: str  # the facets of `numbers`: what both sides share
+    dataset: str  # the data set of an instrument; '-': none
+    language: str  # of the prompts or contexts; '*': all that both have
+    country: str  # ISO 3166, or the culture as the data set writes it; '*': all that both have
+    topic: str  # the topic, or the type of entity; '*': all that both have
+    condition: str  # of the prompts, or the setting of contexts; '*': all that both have
+    wording: str  # of the question; '*': all that both have
+    method: str  # how probabilities or answers become the number
+    reader: str  # who read the answers; '-': nothing was read
+    facets: dict[str, str]  # what few measures have, as in `numbers`
     a_estimate: float | None  # mean of the first side over the shared cells
-    b_estimate: float | None
+    b_estimate: float | None  # the same of the second side
     difference: float | None  # a - b; None: no cell has both numbers
-    low: float | None  # 95 % interval of the difference
-    high: float | None
+    low: float | None  # lower limit of the 95 % interval of the difference
+    high: float | None  # upper limit of the same
     p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
     q: float | None  # p after Benjamini and Hochberg over the rows of one target and selection of this measure
-    reason: (
-        str | None
-    )  # why there is no interval: 'no sampling' | 'fewer than three topics' | 'one response a prompt' | ...
+    reason: str | None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
     verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
     unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
     units: int  # how many of them
@@ -100,10 +96,8 @@ class Difference:
     topics: int  # topics in which both sides have numbers
     topics_same_sign: int  # of these, with a difference of the same sign
     countries: int  # the same of countries
-    countries_same_sign: int
-    tipping: (
-        float | None
-    )  # share of the unlinked mentions that, linked against it, turns the difference; None: none can
+    countries_same_sign: int  # of these, with a difference of the same sign
+    tipping: float | None  # share of the unlinked mentions that, linked against it, turns the difference; None: none
     chance: float | None  # what no effect gives on average, of a measure that is a mean of absolute differences
     inputs: str  # as in `numbers`
 
