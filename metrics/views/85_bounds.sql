@@ -1,3 +1,29 @@
+-- cell_doubts: a row is a cell; its mentions that are not linked (ambiguous, without a candidate or a path, or awaiting their
+-- look-up), counted as `incidences` are: each surface once per response that mentions it. Whether a comparison would turn,
+-- were some of them linked, can be told from these. A surface is one with its dictionary form and English name, as the
+-- linker looks it up. 0 where all mentions are linked.
+--   unlinked: pairs of a response and a surface that it mentions and that is not linked
+--   unlinked_specific: sum of their labels: of a surface with both in a response the mean of its mentions there
+--   unlinked_surfaces: distinct surfaces among them: each may be an item of its own
+CREATE VIEW cell_doubts AS
+WITH unlinked AS (
+    SELECT
+        p.cell, p.prompt, m.sample::INTEGER AS sample, m.query,
+        mean_label(count(*) FILTER (m.granularity = 1), count(*)) AS specific
+    FROM stored_mentions AS m
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+    ANTI JOIN (SELECT query FROM links WHERE status = 'linked') AS l ON m.query = l.query
+    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    GROUP BY ALL
+)
+SELECT
+    c.model, c.language, c.topic, c.condition, c.country, c.wording,
+    count(u.query) AS unlinked, coalesce(sum(u.specific), 0)::DOUBLE AS unlinked_specific,
+    count(DISTINCT u.query) AS unlinked_surfaces
+FROM numbered_cells AS c
+LEFT JOIN unlinked AS u USING (cell)
+GROUP BY ALL;
+
 -- highest_share: the greatest share that `part` of `whole` may become with `more` unlinked mentions that belong to the part.
 -- Each makes an item more, or is one mention more of an item that is there, and then changes its label by a half at most.
 CREATE MACRO highest_share(part, whole, more) AS

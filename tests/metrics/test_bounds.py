@@ -64,6 +64,24 @@ def test_specificity_and_diversity(cells: tuple[dict[tuple[str, str], Cell], Pat
         assert granularity[place] == (1, 1, 1)
 
 
+def test_doubts_count_a_surface_once_in_each_response(tmp_path: Path) -> None:
+    """Six unlinked mentions, two of them of one surface in one response: five incidences of four surfaces."""
+    built = StoreBuilder(tmp_path, n=2)
+    prompt, quiet = built.ask("en", country="JP"), built.ask("en", country="IT")
+    general = {"surface": "rivals", "granularity": 0}
+    built.answer(prompt, ["Q1", "rivals", general, "nobody", "awaited", {"surface": "nobody", "hallucinated": True}])
+    built.answer(prompt, [general, {"surface": "elsewhere", "granularity": 0}, {"surface": "x", "counted": False}])
+    built.answer(quiet, ["Q1"])
+    built.link("Q1", "Q1")
+    built.link("rivals", "Q2", "ambiguous")
+    built.link("nobody")
+    built.link("elsewhere", None, "no path")
+    with open_store(built.write(), store_layout()) as store:
+        columns = "country, unlinked, unlinked_specific, unlinked_surfaces"
+        rows = store.sql(f"SELECT {columns} FROM cell_doubts ORDER BY country").fetchall()
+    assert rows == [("IT", 0, 0.0, 0), ("JP", 5, 2.5, 4)]
+
+
 Labelled = tuple[str, int]  # a surface and its label
 KNOWN = ("Q1", "Q2")
 UNKNOWN: tuple[Labelled, ...] = (("rivals", 1), ("nobody", 0), ("none", 1))
