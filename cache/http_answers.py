@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
@@ -52,6 +54,21 @@ def environment_faults() -> Iterator[None]:
             named = [f"{name}={os.environ[name]}" for name in named]
         what = f"the environment's {', '.join(named)}: {' '.join(str(fault).split()) or type(fault).__name__}"
         raise EngineError(what, remedy="Correct the variable, or unset it.") from fault
+
+
+def certificates(create: Callable[..., ssl.SSLContext], *, trust_env: bool = True) -> ssl.SSLContext:
+    """What a client checks servers by; `create` is its library's own function for it.
+
+    Once for all clients of a process: to load a machine's certificates takes as long as twenty requests, and each model
+    has a client of its own, also one that is asked without TLS. Raises `OSError` for a file of the environment's that
+    holds none.
+    """
+    return _certificates(create, trust_env, *map(os.environ.get, _CERTIFICATES))
+
+
+@cache
+def _certificates(create: Callable[..., ssl.SSLContext], trust_env: bool, *_environment: str | None) -> ssl.SSLContext:
+    return create(trust_env=trust_env)
 
 
 def proxy_variable(url: str) -> str | None:

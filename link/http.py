@@ -13,7 +13,15 @@ from typing import Any, cast
 
 import httpx
 
-from polyculture.cache.http_answers import ACCEPTED, MEBIBYTE, EncodingError, TooLargeError, bounded, environment_faults
+from polyculture.cache.http_answers import (
+    ACCEPTED,
+    MEBIBYTE,
+    EncodingError,
+    TooLargeError,
+    bounded,
+    certificates,
+    environment_faults,
+)
 
 __all__ = ["BoundedHttp", "TooLargeError"]
 
@@ -34,6 +42,7 @@ class BoundedHttp:
         self._thread.start()
         with environment_faults():
             self._client = httpx.AsyncClient(
+                verify=certificates(httpx.create_ssl_context),
                 headers={**headers, "Accept-Encoding": ACCEPTED},
                 limits=httpx.Limits(max_connections=1),
                 timeout=timeout,

@@ -19,9 +19,17 @@ from httpx2 import (
     RemoteProtocolError,
     Request,
     Response,
+    create_ssl_context,
 )
 
-from polyculture.cache.http_answers import ACCEPTED, EncodingError, TooLargeError, bounded, environment_faults
+from polyculture.cache.http_answers import (
+    ACCEPTED,
+    EncodingError,
+    TooLargeError,
+    bounded,
+    certificates,
+    environment_faults,
+)
 from polyculture.generate.engines.openai.attempt import LaterError
 
 _REDIRECTS = 3  # a server may move once or twice; one that sends in circles is left
@@ -35,7 +43,10 @@ def open_client(*, local: bool, timeout: float, connections: int, most: int) -> 
     """
     with environment_faults():
         client = openai.DefaultAioHttpClient(
-            trust_env=not local, timeout=timeout, limits=Limits(max_connections=connections)
+            verify=certificates(create_ssl_context, trust_env=not local),
+            trust_env=not local,
+            timeout=timeout,
+            limits=Limits(max_connections=connections),
         )
     client.max_redirects = _REDIRECTS
     client.headers["Accept-Encoding"] = ACCEPTED
