@@ -14,7 +14,7 @@ from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
-RULES = 3  # version of what the statements do
+RULES = 4  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:

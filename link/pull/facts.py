@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from polyculture.link.entity import PROPERTIES, Claims, EntityText, Item, naming, of_pages
@@ -21,8 +21,24 @@ _MODIFIED = "http://schema.org/dateModified"
 _MOVED = "http://www.w3.org/2002/07/owl#sameAs"
 _MERGED = "merged"
 _ENDED = "ended"
-_MAKERS = ("P50", "P86", "P170", "P175")
-_ORIGINS = ("P495", "P2012", "P2596", "P27", "P1071", "P17", "P276", "P131", "P1366")
+# Of an item, its makers and what it lies in.
+_SOURCES = (
+    "P50",
+    "P86",
+    "P170",
+    "P175",
+    "P495",
+    "P2012",
+    "P2596",
+    "P361",
+    "P27",
+    "P19",
+    "P1071",
+    "P17",
+    "P276",
+    "P131",
+    "P1366",
+)
 
 
 @dataclass(slots=True)
@@ -46,15 +62,9 @@ class ItemFacts:
         """Does the item exist? Deleted items have no facts."""
         return bool(self.revision or self.labels or self.targets or self.aliases or self.descriptions)
 
-    def sources(self, states: Mapping[int, bool]) -> set[int]:
-        """What says where the item comes from, in its own place: makers, places, cuisines.
-
-        `states` are the items that stand for a country: alone (True), or as one of several heirs. Of places of birth
-        there is need only where no citizenship names a country.
-        """
-        unborn = any(states.get(target) for target in self.targets["P27"])
-        properties = (*_MAKERS, *_ORIGINS, *(() if unborn else ("P19",)))
-        return {target for code in properties for target in self.targets[code]} - states.keys()
+    def sources(self, states: Set[int]) -> set[int]:
+        """What says where the item comes from, in its own place: makers, places, cuisines, but for the `states`."""
+        return {target for code in _SOURCES for target in self.targets[code]} - states
 
     def add(self, row: Binding) -> None:
         """Adds one row."""

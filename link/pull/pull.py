@@ -25,7 +25,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.files import remove_folder
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.link.entity_json import Rows, number
+from polyculture.link.entity_json import Rows
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
 from polyculture.link.index.under_way import answers_beside
@@ -91,8 +91,6 @@ class _Pull:
             remedy = "See label_languages in the files of languages/."
             raise CatalogError(f"{fault}, as for a language of Wikidata's labels", remedy=remedy) from fault
         self._countries = country_items(catalog)
-        alone = {number(qid) for qid in catalog.country_items}
-        self._states = {item: item in alone for item in self._countries}
         self._begun = datetime.now(UTC)
         self._digest, self._modified, self._items = hashlib.sha256(), "", 0
 
@@ -128,7 +126,7 @@ class _Pull:
         for depth in range(ROUNDS):
             asked |= waiting
             for facts in self._asked(pages, sorted(waiting)):
-                sources |= facts.sources(self._states) if depth < ROUNDS - 2 else set()
+                sources |= facts.sources(self._countries) if depth < ROUNDS - 2 else set()
                 sources |= {facts.moved_to} if facts.moved_to else set()
                 yield facts
             waiting = sources - asked

@@ -1,4 +1,4 @@
--- A row is a country of a linked item, from the first property that gives one: country of origin (P495), cuisine (P2012, or
+-- A row is a country of a linked item, from the first property that gives one, or heirs of a divided state: country of origin (P495), cuisine (P2012, or
 -- P361 of a cuisine), culture (P2596); of whoever made it (P50, P86, P170, P175) the citizenship (P27), origin or place of
 -- birth (P19); its own citizenship or place of birth; where it was made (P1071), its country (P17), its location (P276). An item
 -- that stands for two countries alike gives a row for each. Which heir of a divided state is meant is said by the item's other
@@ -8,10 +8,7 @@ WITH stated AS (
     SELECT DISTINCT item, about, unnest(countries) AS country FROM said
 ),
 born AS (
-    SELECT births.item, births.about, coalesce(states.country, climbed.country) AS country
-    FROM births
-    LEFT JOIN states ON states.item = births.place
-    LEFT JOIN climbed USING (place)
+    SELECT births.item, births.about, unnest(climbed.countries) AS country FROM births JOIN climbed USING (place)
 ),
 meant AS (
     SELECT
@@ -32,7 +29,7 @@ decided AS (
     FROM said LEFT JOIN meant USING (item, about, property, target)
 ),
 first AS (
-    SELECT item, min_by(place, (countries IS NULL, countries IS NULL AND heirs IS NULL, place)) AS place FROM decided GROUP BY item
+    SELECT item, min_by(place, (countries IS NULL AND heirs IS NULL, place)) AS place FROM decided GROUP BY item
 )
 SELECT DISTINCT
     'Q' || item AS qid,

@@ -1,27 +1,14 @@
 -- A row is an item that the countries of `linked` rest on and that is not there yet: makers, what says the origin, and what is
--- above it. Places of birth are needed of persons alone whose citizenship leaves their country open: none is stated, or
--- any is of a state that has several heirs or that no table names.
+-- above it. A maker's place of birth may decide between the heirs of the work's state: it is needed beside any citizenship.
 WITH RECURSIVE makers AS (
     SELECT claim.target AS item
     FROM linked JOIN wikidata.claims AS claim USING (item)
     WHERE claim.property IN ('P50', 'P86', 'P170', 'P175')
 ),
-about AS (
-    SELECT item FROM linked UNION SELECT item FROM makers
-),
-settled AS (
-    SELECT claim.item
-    FROM about JOIN wikidata.claims AS claim USING (item)
-    LEFT JOIN states ON states.item = claim.target
-    WHERE claim.property = 'P27'
-    GROUP BY claim.item
-    HAVING count(*) = count(states.item)
-),
 needed(item, steps) AS (
     SELECT claim.target, 0
-    FROM about JOIN wikidata.claims AS claim USING (item)
-    WHERE claim.property IN ('P495', 'P2012', 'P2596', 'P361', 'P27', 'P1071', 'P17', 'P276')
-       OR (claim.property = 'P19' AND claim.item NOT IN (FROM settled))
+    FROM (SELECT item FROM linked UNION SELECT item FROM makers) JOIN wikidata.claims AS claim USING (item)
+    WHERE claim.property IN ('P495', 'P2012', 'P2596', 'P361', 'P27', 'P19', 'P1071', 'P17', 'P276')
     UNION
     SELECT claim.target, needed.steps + 1
     FROM needed JOIN wikidata.claims AS claim USING (item)

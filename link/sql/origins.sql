@@ -1,11 +1,5 @@
 -- Where the items of `linked` come from. `states` and `divided` (link/origins.py) say which items stand for a country;
--- `cuisines` and `wider` are those of wider.sql.
-
--- makers: a row is whoever made an item, and by which property.
-CREATE OR REPLACE TABLE makers AS
-SELECT linked.item, claim.property, claim.target AS maker
-FROM linked JOIN wikidata.claims AS claim USING (item)
-WHERE claim.property IN ('P50', 'P86', 'P170', 'P175');
+-- the views are those of wider.sql.
 
 -- statements: a row is a statement that may say where an item comes from. `about` is the item or its maker; `place` orders
 -- the properties. A place of birth counts as an origin only where no citizenship is stated.
@@ -13,13 +7,11 @@ CREATE OR REPLACE TABLE statements AS
 WITH said AS (
     SELECT linked.item, linked.item AS about, claim.property, claim.target, claim.ended,
         list_position(['P495', 'P2012', 'P361', 'P2596', '', '', '', 'P27', 'P19', 'P1071', 'P17', 'P276'], claim.property) AS place
-    FROM linked JOIN wikidata.claims AS claim USING (item)
-    WHERE claim.property IN ('P495', 'P2012', 'P2596', 'P27', 'P19', 'P1071', 'P17', 'P276')
-       OR (claim.property = 'P361' AND claim.target IN (FROM cuisines))
+    FROM linked JOIN origin_claims AS claim USING (item)
     UNION ALL
-    SELECT makers.item, maker, makers.property || '/' || claim.property, claim.target, claim.ended,
+    SELECT made.item, made.maker, made.property || '/' || claim.property, claim.target, claim.ended,
         list_position(['', '', '', '', 'P27', 'P495', 'P19'], claim.property)
-    FROM makers JOIN wikidata.claims AS claim ON claim.item = makers.maker
+    FROM linked JOIN made USING (item) JOIN wikidata.claims AS claim ON claim.item = made.maker
     WHERE claim.property IN ('P27', 'P495', 'P19')
 )
 FROM said
@@ -30,53 +22,66 @@ WHERE property NOT LIKE '%P19' OR NOT EXISTS (
 -- births: a row is a person of a work, or an item itself, and where it was born.
 CREATE OR REPLACE TABLE births AS
 SELECT people.item, people.about, claim.target AS place
-FROM (SELECT item, item AS about FROM linked UNION SELECT item, maker FROM makers) AS people
+FROM (SELECT item, item AS about FROM linked UNION SELECT item, maker FROM linked JOIN made USING (item)) AS people
 JOIN wikidata.claims AS claim ON claim.item = people.about AND claim.property = 'P19';
 
--- climbed: a row is a place, a cuisine or a culture that is no country, and a country that the fewest statements lead to.
--- A state of today comes before a former one, a statement that has not ended before one that has, and of these the last.
-CREATE OR REPLACE TABLE climbed AS
+-- standing: a row is an item that stands for `countries` of today, or for one of its `heirs`.
+CREATE OR REPLACE TABLE standing AS
+SELECT item, list(country) AS countries, bool_or(former) AS former, NULL::VARCHAR[] AS heirs, NULL::VARCHAR AS principal
+FROM states
+GROUP BY item
+UNION ALL
+SELECT item, NULL, true, heirs, principal FROM divided;
+
+-- climb: a row is a place, cuisine or culture, and what it lies in, itself included, up to a state.
+CREATE OR REPLACE TABLE climb AS
 WITH RECURSIVE climb(place, here, steps, ended) AS (
     SELECT target, target, 0, 9999::SMALLINT FROM (SELECT target FROM statements UNION SELECT place FROM births)
-    WHERE target NOT IN (SELECT item FROM states) AND target NOT IN (SELECT item FROM divided)
     UNION
     SELECT climb.place, claim.target, climb.steps + 1, least(climb.ended, coalesce(claim.ended, 9999))
     FROM climb JOIN wider AS claim ON claim.item = climb.here
-    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states)
+    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM standing)
 )
-SELECT DISTINCT climb.place, states.country
-FROM climb JOIN states ON states.item = climb.here
-QUALIFY rank() OVER (PARTITION BY climb.place ORDER BY states.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC) = 1;
+FROM climb;
 
--- replaced: a row is a state that no table names and no statement places, and all countries that came after it (P1366).
-CREATE OR REPLACE TABLE replaced AS
-WITH RECURSIVE after(state, here, steps) AS (
-    SELECT DISTINCT target, target, 0 FROM statements
-    WHERE target NOT IN (SELECT item FROM states) AND target NOT IN (SELECT item FROM divided)
-      AND target NOT IN (SELECT place FROM climbed)
-    UNION
-    SELECT after.state, claim.target, after.steps + 1
-    FROM after JOIN wikidata.claims AS claim ON claim.item = after.here
-    WHERE claim.property = 'P1366' AND after.steps < 8 AND after.here NOT IN (SELECT item FROM states)
+-- climbed: a row is a place with the state that the fewest statements lead to. A state of today comes before a former one,
+-- this before a divided one, a statement that has not ended before one that has, and of these the last.
+CREATE OR REPLACE TABLE climbed AS
+SELECT
+    place, list_sort(list_distinct(flatten(list(countries) FILTER (countries IS NOT NULL)))) AS countries, bool_or(former) AS former,
+    list_sort(list_distinct(flatten(list(heirs) FILTER (heirs IS NOT NULL)))) AS heirs,
+    CASE WHEN count(DISTINCT item) = 1 THEN any_value(principal) END AS principal
+FROM (
+    SELECT climb.place, standing.*
+    FROM climb JOIN standing ON standing.item = climb.here
+    QUALIFY rank() OVER (
+        PARTITION BY climb.place
+        ORDER BY standing.countries IS NULL, standing.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC
+    ) = 1
 )
-SELECT after.state AS item, list(DISTINCT states.country ORDER BY states.country) AS heirs, NULL::VARCHAR AS principal
-FROM after JOIN states ON states.item = after.here
-GROUP BY after.state;
+GROUP BY place;
+
+-- replaced: a row is a place that leads to no state of a table, and all countries that came after what it lies in (P1366).
+CREATE OR REPLACE TABLE replaced AS
+WITH RECURSIVE after(place, here, steps) AS (
+    SELECT DISTINCT place, here, 0 FROM climb WHERE place NOT IN (SELECT place FROM climbed)
+    UNION
+    SELECT after.place, claim.target, after.steps + 1
+    FROM after JOIN wikidata.claims AS claim ON claim.item = after.here
+    WHERE claim.property = 'P1366' AND after.steps < 8 AND after.here NOT IN (SELECT item FROM standing)
+)
+SELECT place, NULL::VARCHAR[] AS countries, true AS former,
+    list_sort(list_distinct(flatten(list(coalesce(countries, heirs))))) AS heirs, NULL::VARCHAR AS principal
+FROM after JOIN standing ON standing.item = after.here
+GROUP BY place;
 
 -- said: a row is a statement that counts, with the countries that it names by itself, or the heirs of a divided state. What
 -- ended gives way to what has not, or ended later; but the citizenship of a former state ended with the state.
 CREATE OR REPLACE TABLE said AS
-WITH placed AS (
-    SELECT
-        statements.*, divided.heirs, divided.principal, coalesce(own.countries, place.countries) AS countries,
-        (divided.item IS NOT NULL OR coalesce(own.former, false)) AND statements.property LIKE '%P27' AS survives
-    FROM statements
-    LEFT JOIN (FROM divided UNION ALL FROM replaced) AS divided ON divided.item = statements.target
-    LEFT JOIN (SELECT item, list(country) AS countries, bool_or(former) AS former FROM states GROUP BY item) AS own
-        ON own.item = statements.target
-    LEFT JOIN (SELECT place, list(country) AS countries FROM climbed GROUP BY place) AS place
-        ON place.place = statements.target
-)
-FROM placed
+SELECT
+    statements.*, found.countries, found.heirs, found.principal,
+    coalesce(found.former, false) AND statements.property LIKE '%P27' AS survives
+FROM statements
+LEFT JOIN (FROM climbed UNION ALL FROM replaced) AS found ON found.place = statements.target
 QUALIFY survives OR coalesce(ended, 9999)
-    = max(coalesce(ended, 9999)) FILTER (NOT survives) OVER (PARTITION BY item, about, place);
+    = max(coalesce(ended, 9999)) FILTER (NOT survives) OVER (PARTITION BY item, about, statements.place);

@@ -4,11 +4,6 @@
 WITH RECURSIVE of_topic AS (
     SELECT DISTINCT topic_scopes.topic, members.item FROM members JOIN topic_scopes USING (scope)
 ),
-made AS (
-    SELECT DISTINCT of_topic.topic, claim.target AS maker
-    FROM of_topic JOIN wikidata.claims AS claim USING (item)
-    WHERE claim.property IN ('P50', 'P86', 'P170', 'P175')
-),
 standing AS (
     SELECT item, country FROM states UNION SELECT item, unnest(heirs) FROM divided
 ),
@@ -18,13 +13,10 @@ above AS (
 climb(topic, here, steps) AS (
     SELECT topic, target, 0
     FROM (
-        SELECT of_topic.topic, claim.target
-        FROM of_topic JOIN wikidata.claims AS claim USING (item)
-        WHERE claim.property IN ('P495', 'P2012', 'P2596', 'P27', 'P19', 'P1071', 'P17', 'P276')
-           OR (claim.property = 'P361' AND claim.target IN (FROM cuisines))
+        SELECT of_topic.topic, claim.target FROM of_topic JOIN origin_claims AS claim USING (item)
         UNION
-        SELECT made.topic, claim.target
-        FROM made JOIN wikidata.claims AS claim ON claim.item = made.maker
+        SELECT of_topic.topic, claim.target
+        FROM of_topic JOIN made USING (item) JOIN wikidata.claims AS claim ON claim.item = made.maker
         WHERE claim.property IN ('P27', 'P495', 'P19')
     )
     UNION

@@ -43,6 +43,11 @@ PLACES = [
     item("Q90040", "Fooland", P1366="Q90041"),
     item("Q90041", "Barland", P1366=US),
     item("Q90042", "Northland", P1366=["Q90041", RU]),
+    item("Q90043", "Northshire", P131="Q90042"),
+    item("Q90050", "Tashkent Oblast", P17=SOVIET_UNION),
+    item("Q90051", "Lviv Oblast", P17=[SOVIET_UNION, UA]),
+    item("Q90052", "Punjab Province", P17=BRITISH_RAJ),
+    item(BRITISH_RAJ, "British Raj", P17="Q8680"),
 ]
 
 
@@ -81,6 +86,8 @@ def alone(*codes: str) -> set[tuple[str | None, tuple[str, ...]]]:
         ({"P27": US, "P19": "Q90006"}, ["US"]),
         ({"P495": "Q8733"}, ["CN"]),
         ({"P495": RUSSIAN_EMPIRE}, ["RU"]),
+        ({"P495": "Q90051"}, ["UA"]),  # a province of a divided state that lies in a state of today
+        ({"P495": SOVIET_UNION, "P17": UA}, ["UA"]),
     ],
 )
 def test_what_comes_from_a_former_state_is_of_an_heir(
@@ -94,7 +101,17 @@ def test_an_open_question_between_heirs_stays_open_beside_a_state_of_today(tmp_p
     assert countries(tmp_path, P27=SOVIET_UNION) == {(None, soviet)}
     assert countries(tmp_path, P27=[SOVIET_UNION, US]) == {(None, soviet), ("US", ())}
     assert countries(tmp_path, P495="Q90042") == {(None, ("RU", "US"))}
+    assert countries(tmp_path, P495=SOVIET_UNION, P17=US) == {(None, soviet)}  # what follows is no heir
     assert {"FR", "GB", "IT", "TN"} < set(next(iter(countries(tmp_path, P495="Q2277")))[1])
+
+
+def test_a_province_has_the_heirs_of_its_divided_state(tmp_path: Path) -> None:
+    soviet, raj = (CATALOG.former_states[state].heirs for state in (SOVIET_UNION, BRITISH_RAJ))
+    assert countries(tmp_path, P495="Q90050") == {(None, soviet)}
+    assert countries(tmp_path, P27="Q90050") == {(None, soviet)}
+    assert countries(tmp_path, P495="Q90052") == {(None, raj)}  # not of the empire that the Raj was part of
+    assert countries(tmp_path, P495="Q90043") == {(None, ("RU", "US"))}
+    assert countries(tmp_path, P27="Q90052", P19="Q90008") == alone("PK")
 
 
 @pytest.mark.parametrize(
@@ -142,11 +159,16 @@ def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:
         item("Q2", "tempura", P31="Q746549", P2012="Q90030"),
         item("Q4", "Oscar", P31="Q5", P27=UK_AND_IRELAND, P19="Q90004", P106="Q36180"),
         item("Q6", "Emi", P31="Q5", P27=[statement(IT, ended="1930"), US], P19="Q90005", P106="Q36180"),
+        item("Q7", "Franz", P31="Q5", P27=[AUSTRIA_HUNGARY, US], P19="Q90005", P106="Q36180"),
+        item("Q8", "Portrait", P31="Q7725634", P495=UK_AND_IRELAND, P50="Q9"),
+        item("Q9", "Will", P31="Q5", P27=US, P19="Q90004", P106="Q36180"),
+        item("Q10", "arancini", P31="Q746549", P361="Q90031"),
         item("Q36180", "writer"),
     ]
     rows = queries(
-        *[("en", "food", "dish", name) for name in ("cannoli", "tempura")],
-        *[("en", "book", "author", name) for name in ("Oscar", "Emi")],
+        *[("en", "food", "dish", name) for name in ("cannoli", "tempura", "arancini")],
+        *[("en", "book", "author", name) for name in ("Oscar", "Emi", "Franz")],
+        ("en", "book", "title", "Portrait"),
     )
     dumped = Linker(CATALOG, index_of(tmp_path, [*PLACES, *world])).link(rows)
     with SparqlServer([*CLASSES, *PLACES, *world]) as server:
@@ -154,7 +176,9 @@ def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:
         report = pull_index(CATALOG, ["food", "book"], tmp_path / "pulled.duckdb", settings)
     pulled = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)["entity_countries"]
     assert pulled.equals(dumped["entity_countries"])
-    assert [row["country"] for row in pulled.to_pylist()] == ["IT", "JP", "IE", "US"]
+    told = [(row["qid"], row["country"]) for row in pulled.to_pylist()]
+    assert told == [("Q1", "IT"), ("Q10", "IT"), ("Q2", "JP"), ("Q4", "IE"), ("Q6", "US"), ("Q7", "CZ"), ("Q7", "US"),
+                    ("Q8", "IE")]  # fmt: skip
 
 
 def test_the_topics_of_which_a_source_holds_no_item_of_a_country(tmp_path: Path) -> None:
@@ -178,12 +202,15 @@ def test_no_country_that_links_name_is_one_of_which_a_source_holds_nothing(tmp_p
         item("Q3", "stew", P31="Q746549", P495="Q90040"),
         item("Q4", "Novel", P31="Q7725634", P50="Q5"),
         item("Q5", "Ana", P31="Q5", P19="Q90001"),
+        item("Q6", "Tune", P31="Q2188189", P86="Q5"),
     ]
     source = index_of(tmp_path, [*PLACES, *world])
     dishes = [("en", "food", "dish", name) for name in ("pasty", "cannoli", "stew")]
-    linked = link_all(source, *dishes, ("en", "book", "title", "Novel"))["entity_countries"].to_pylist()
+    works = [("en", "book", "title", "Novel"), ("en", "music", "song", "Tune")]
+    linked = link_all(source, *dishes, *works)["entity_countries"].to_pylist()
     named = {row["qid"]: row["country"] for row in linked}
-    assert named == {"Q1": "GB", "Q2": "IT", "Q3": "US", "Q4": "GB"}
-    uncovered = uncovered_topics(source, CATALOG, ["food", "book"])
+    assert named == {"Q1": "GB", "Q2": "IT", "Q3": "US", "Q4": "GB", "Q6": "GB"}
+    uncovered = uncovered_topics(source, CATALOG, ["food", "book", "music"])
+    assert "music" not in uncovered.get("GB", ())
     assert {code for code in ("GB", "IT", "US", "JP") if "food" in uncovered.get(code, ())} == {"JP"}
     assert {code for code in ("GB", "IT", "US", "JP") if "book" in uncovered.get(code, ())} == {"IT", "US", "JP"}
