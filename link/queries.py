@@ -64,7 +64,14 @@ def create_queries(
     codes = [str(code) for (code,) in connection.execute("SELECT DISTINCT language FROM queries").fetchall()]
     chains = {code: label_chain(catalog.language(code)) for code in sorted({*codes, ENGLISH})}
     rows = [
-        {"language": code, "name_language": name, "base": _base(name), "place": place, "last_resort": last}
+        {
+            "language": code,
+            "name_language": name,
+            "base": _base(name),
+            "turkish": fold_of(name) == "turkish",
+            "place": place,
+            "last_resort": last,
+        }
         for code, chain in chains.items()
         for name, place, last in chain
     ]

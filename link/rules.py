@@ -14,7 +14,7 @@ from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import scopes_of
 from polyculture.link.origins import origin_rules
 
-ALGORITHM = 13  # raise when the same input may give other links
+ALGORITHM = 14  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
+-- A text without capital letters: in Turkish I is the capital of ı.
+CREATE MACRO small(text, turkish) AS lower(CASE WHEN turkish THEN translate(text, 'Iİ', 'ıi') ELSE text END);
+
 -- forms: a row is a text of a query under a normal form and key, and a language whose names are compared with it. One or two
 -- Latin letters are too little for a name of another language.
 CREATE TABLE forms AS
-SELECT text.query, text.part, text.text, form.normalised, form.key, chain.name_language, chain.place, chain.last_resort
+SELECT text.query, text.part, text.text, form.normalised, form.key, chain.name_language, chain.place, chain.last_resort, chain.turkish
 FROM texts AS text
 JOIN normal_forms AS form USING (language, text)
 JOIN chain USING (language, base)
@@ -13,7 +16,7 @@ WHERE form.normalised <> '' AND NOT (chain.last_resort AND regexp_matches(form.n
 CREATE TABLE found AS
 WITH hits AS (
     SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias' AS alias,
-        (lower(name.name) <> lower(form.text))::UTINYINT AS grade
+        (small(name.name, form.turkish) <> small(form.text, form.turkish))::UTINYINT AS grade
     FROM forms AS form
     JOIN wikidata.names AS name ON name.language = form.name_language AND name.normalised = form.normalised
     UNION ALL

@@ -90,6 +90,14 @@ def test_as_the_paper_links_nothing_but_names_as_they_stand_match(tmp_path: Path
     assert found == ["linked", "no candidate", "no candidate", "no candidate"]
 
 
+def test_capital_letters_are_those_of_the_language_of_the_name(tmp_path: Path) -> None:
+    dishes = [item("Q1", {"tr": "ızgara kıyma"}, P31="Q746549"), item("Q2", {"tr": "İskender"}, P31="Q746549")]
+    source = index_of(tmp_path, [*dishes, item("Q3", "chili", P31="Q746549")])
+    for language, surface in [("tr", "IZGARA KIYMA"), ("tr", "İSKENDER"), ("tr", "CHILI"), ("en", "CHILI")]:
+        found = link_one(source, language, *DISH, surface, rules=LinkRules(forms="paper"))
+        assert (found["status"], found["match"]) == ("linked", "exact"), surface
+
+
 def test_a_name_that_an_item_outside_the_topic_bears_more_surely_is_ambiguous(tmp_path: Path) -> None:
     entities = [item("Q10", "island", {"en": ["Ada"]}, P31="Q746549"), item("Q11", {"tr": "ada"})]
     entities += [item("Q12", "Rum", P31="Q746549"), item("Q13", "Rum")]
