@@ -70,20 +70,20 @@ def link_beside(
 ) -> Outcome:
     """Links the same with another snapshot, into the table `snapshot_links`, beside the links of the run.
 
-    Rows of the same `identity` are replaced, others stay: also those of the same file before it grew, or of another of
-    its name. Raises as `link_run`.
+    Rows of the same snapshot are replaced, whatever was asked of it before; others stay: also those of the same file
+    before it grew, or of another of its name. Raises as `link_run`.
     """
-    surfaces, name = distinct_surfaces(run, manifest), source.snapshot.path.name
+    surfaces, snapshot = distinct_surfaces(run, manifest), source.snapshot
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
     found = Linker(catalog, source, rules).link(surfaces)
-    identity = linker_id(source, catalog, _topics(surfaces), rules)
     with connect() as connection:
         for table in (LINKS.name, ENTITY_COUNTRIES.name):
             connection.register(table, found[table])
-        query, params = statement("snapshot_links"), {"snapshot": name, "identity": identity}
-        rows: pa.Table = connection.sql(query, params=params).to_arrow_table()
-    others = kept.filter(pc.field("identity") != identity)
+        name = "starter" if snapshot.bundled else snapshot.path.name
+        params = {"snapshot": name, "identity": snapshot.identity, "date": snapshot.date}
+        rows: pa.Table = connection.sql(statement("snapshot_links"), params=params).to_arrow_table()
+    others = kept.filter(pc.field("identity") != snapshot.identity)
     write_parquet(pa.concat_tables([others, rows.cast(SNAPSHOT_LINKS.schema)]), path)
     return Outcome(surfaces.num_rows, 0)
 

@@ -94,8 +94,9 @@ class KnownCountry:
 class SnapshotLink:
     """The entity that another snapshot than the run's gives for the same query, and its countries there."""
 
-    snapshot: str  # the snapshot's file, as it was named
-    identity: str  # a hash of all that decides the links: the snapshot's content and the linker's rules
+    snapshot: str  # the snapshot's file, as it was named, or "starter"
+    identity: str  # a hash of the snapshot's content
+    date: str | None  # when it was filled or pulled, or the latest change in its dump (ISO 8601); the starter has none
     query: int
     language: str
     topic: str

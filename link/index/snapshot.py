@@ -58,9 +58,20 @@ class Snapshot:
         return str(self.meta["identity"])
 
     @property
+    def bundled(self) -> bool:
+        """Is it the starter, wherever that is kept?"""
+        return bool(self.meta.get("source", {}).get("kind") == "starter")
+
+    @property
     def name(self) -> str:
-        """The name in messages: the starter snapshot, wherever it is kept, or the file."""
-        return "starter snapshot" if self.meta.get("source", {}).get("kind") == "starter" else str(self.path)
+        """The name in messages: the starter snapshot, or the file."""
+        return "starter snapshot" if self.bundled else str(self.path)
+
+    @property
+    def date(self) -> str | None:
+        """The day of its content, ISO 8601: filled, pulled, or the latest change in a dump. The starter has none."""
+        told = (self.meta.get(key) for key in ("filled", "pulled", "modified"))
+        return next((str(time) for time in told if time), None)
 
     @property
     def languages(self) -> frozenset[str]:
@@ -74,7 +85,7 @@ class Snapshot:
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item? Those that were pulled or filled do not."""
+        """Does it hold every name of every item? Those that were pulled or filled do not, nor the starter."""
         return bool(self.meta.get("complete", True))
 
     @property

@@ -1,6 +1,6 @@
 -- A row is what a query means with another snapshot, and the countries that the item has there.
 SELECT
-    $snapshot AS snapshot, $identity AS identity, links.query, language, topic, kind, surface, status, links.qid,
+    $snapshot AS snapshot, $identity AS identity, $date AS date, links.query, language, topic, kind, surface, status, links.qid,
     coalesce(origins.countries, []) AS countries
 FROM links
 LEFT JOIN (

@@ -172,7 +172,7 @@ def link_with(workspace: Workspace, name: str) -> None:
     verify(snapshot)
     rules = LinkRules(forms=workspace.experiment.link.forms)
     outcome = link_beside(workspace.run, manifest, workspace.catalog, IndexSource(snapshot), rules)
-    say(f"snapshot_links: {outcome.done} queries linked with {snapshot.path.name}; `links` are as they were")
+    say(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 
 def fill_with(workspace: Workspace, names: Iterable[Named], out: Path, contact: str | None = None) -> FillReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -189,7 +190,28 @@ def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: IndexSo
     assert newer.snapshot.path.name == index.snapshot.path.name
     for source in (index, newer, newer, index):
         link_beside(run, manifest_of(run), CATALOG, source)
+    link_beside(run, manifest_of(run), CATALOG, newer, LinkRules(forms="paper"))
     rows = pq.read_table(run.table("snapshot_links")).to_pylist()
     assert len(rows) == 8
     assert len({row["identity"] for row in rows}) == 2
     assert {row["qid"] for row in rows if row["surface"] == "ramen"} == {"Q234646", "Q999"}
+
+
+def test_links_with_a_snapshot_say_its_day_and_the_starter_by_its_name(tmp_path: Path, index: IndexSource) -> None:
+    """And a topic more is linked anew with the same snapshot: none of its rows is of the topics of before."""
+    run, snapshot = small_run(tmp_path / "run"), index.snapshot
+    day = "2026-10-01T00:00:00+00:00"
+    later = replace(snapshot, meta={**snapshot.meta, "identity": "later", "modified": "2026-09-30", "filled": day})
+    starter = replace(snapshot, meta={**snapshot.meta, "identity": "own", "source": {"kind": "starter"}})
+    for one in (later, starter):
+        link_beside(run, manifest_of(run), CATALOG, IndexSource(one))
+    more = StoreBuilder(run.root)
+    more.answer(more.ask(), ["ramen"])
+    more.answer(more.ask(topic="music"), [{"surface": "Song", "kind": "song"}])
+    link_beside(more.write(), manifest_of(run), CATALOG, IndexSource(later))
+    rows = pq.read_table(run.table("snapshot_links")).to_pylist()
+    own = ["pizza", "ramen", "toast", "x"]
+    assert sorted((row["snapshot"], row["date"] or "", row["surface"]) for row in rows) == [
+        *(("index.duckdb", day, surface) for surface in ("Song", "ramen")),
+        *(("starter", "", surface) for surface in own),
+    ]
