@@ -36,10 +36,11 @@ def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
 
 
 def assumed_names(workspace: Workspace) -> int:
-    """How many distinct names all responses of an experiment are assumed to mention."""
-    models = len(workspace.experiment.models)
-    prompts = Counter((prompt.language, prompt.topic) for prompt in workspace.prompts)
-    mentions = [float(count * models * workspace.sampling.n * MENTIONS_A_RESPONSE) for count in prompts.values()]
+    """How many distinct names the texts that are extracted are assumed to mention, generated or imported ones."""
+    texts = Counter[tuple[str, str]]()
+    for job in workspace.jobs:
+        texts[job.language, job.topic] += workspace.extracted_of(job)
+    mentions = [float(count * MENTIONS_A_RESPONSE) for count in texts.values()]
     return round(sum(min(m, _DISTINCT * math.pow(m, _GROWTH)) for m in mentions))
 
 

@@ -14,9 +14,11 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.experiment.workspace import open_workspace
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
+from polyculture.running.wikidata_requests import assumed_names
 from tests.imports.conftest import stored, take
 from tests.polyculture.test_command_line import polyculture
 
@@ -105,6 +107,8 @@ def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
     assert plan.returncode == 0, plan.stderr
     assert "nothing to generate" in plan.stdout
     assert "a.jsonl" in plan.stdout
+    # Five texts were taken, each of which is assumed to mention three names.
+    assert assumed_names(open_workspace(folder / "exp.toml")) == 15
     assert "Imported a.jsonl" in polyculture("status", "exp.toml", cwd=folder).stdout
 
 
