@@ -30,10 +30,20 @@ def content_id(*parts: Any) -> str:
 
 
 def query_number(
-    language: str, topic: str, kind: str, surface: str, name: str | None = None, english: str | None = None
+    language: str,
+    topic: str,
+    kind: str,
+    surface: str,
+    name: str | None = None,
+    english: str | None = None,
+    published: str | None = None,
 ) -> int:
-    """63 bits of the BLAKE2b hash of what the linker is asked of a mention, which the mention and its link share."""
-    asked = orjson.dumps((language, topic, kind, surface, name, english))
+    """63 bits of the BLAKE2b hash of what the linker is asked of a mention, which the mention and its link share.
+
+    A mention of an imported study has the item that the study gives it (`published`): one surface may have several.
+    """
+    own = (published,) if published else ()
+    asked = orjson.dumps((language, topic, kind, surface, name, english, *own))
     return int.from_bytes(hashlib.blake2b(asked, digest_size=8).digest()) >> 1
 
 

@@ -42,6 +42,7 @@ class FoundMention:
     english: str | None = None  # its English or international name; None where it has or was given none
     repaired: bool = False  # the extractor returned words that the text lacks: `surface` is the passage nearest to them
     returned: str | None = None  # what it returned then
+    published: str | None = None  # the QID that an imported study gives it
 
 
 @dataclass(frozen=True, slots=True)

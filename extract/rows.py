@@ -32,7 +32,7 @@ class ResponseColumns:
 
 RESPONSE_COLUMNS = tuple(field.name for field in fields(ResponseColumns))
 _RESULT = tuple(field.name for field in fields(Extracted) if field.name not in ("response_id", "mentions"))
-_FOUND = tuple(field.name for field in fields(FoundMention))
+_FOUND = tuple(field.name for field in fields(FoundMention) if field.name != "published")
 
 
 def extraction_id(response_id: str, extractor_id: str, reader_id: str | None = None, attempt: int | None = None) -> str:
@@ -70,11 +70,16 @@ def as_tables(rows: Iterable[Extraction | Mention]) -> dict[str, pa.Table]:
     }
 
 
+def number_of(mention: FoundMention, language: str, topic: str) -> int:
+    """The number of what the linker is asked of a mention."""
+    said = mention.surface, mention.name, mention.english, mention.published
+    return query_number(language, topic, mention.kind, *said)
+
+
 def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, topic: Topic) -> Mention:
     kind = topic.kinds[mention.kind]
     columns = {name: getattr(mention, name) for name in _FOUND}
-    names = mention.surface, mention.name, mention.english
-    query = query_number(shared["language"], shared["topic"], mention.kind, *names)
+    query = number_of(mention, shared["language"], shared["topic"])
     return Mention(
         **shared, ordinal=ordinal, **columns, query=query, granularity=kind.granularity, counted=kind.counted
     )

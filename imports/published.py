@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import store_faults
@@ -11,7 +12,7 @@ from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention,
 from polyculture.cache.shards import JobShards
 from polyculture.extract.base import Extracted, FoundMention, NamedEntity
 from polyculture.extract.published import place, published_extractor_id
-from polyculture.extract.rows import ResponseColumns, as_tables, extraction_rows
+from polyculture.extract.rows import ResponseColumns, as_tables, extraction_rows, number_of
 from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import ITEMS, read_item
 from polyculture.imports.record import BadRow, Record
@@ -54,10 +55,12 @@ class Published:
         for number, item in enumerate(items):
             mention = next(found) if item.surface else None
             absent = mention is None or mention.hallucinated
+            kept = replace(mention, published=item.qid) if mention is not None and not item.faults else None
             self.items.append(PublishedItem(self._import_id, response_id, number, text.language, text.topic,
                                             mention.surface if mention else item.surface, item.type, item.kind,
-                                            item.qid, item.label, absent))  # fmt: skip
-            mentions += [mention] if mention is not None and not item.faults else []
+                                            item.qid, item.label, absent,
+                                            number_of(kept, text.language, text.topic) if kept else None))  # fmt: skip
+            mentions += [kept] if kept else []
         if sample is None or text.answer.text is None:
             return
         request = imported_request_id(text.model, prompt.prompt_id)

@@ -1,8 +1,4 @@
-"""The links that a study published, as a run's links: its item of each surface, with what a snapshot knows of it.
-
-A surface has one item in a language, topic and kind, as with our linker: that which most of the study's mentions of it
-name; of several alike, the lowest number. The others are candidates that lost, with their counts.
-"""
+"""The links that a study published, as a run's links: its item of each mention, with what a snapshot knows of it."""
 
 from __future__ import annotations
 
@@ -23,22 +19,13 @@ from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.statements import statement
 
 _TABLES: tuple[Table[Any], ...] = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
-_LAST = f"Q{2**32 - 1}"  # the highest QID that a snapshot can hold
-_LINK = ["language", "topic", "kind", "surface", "qid"]
 
 
 def published_links(items: pa.Table) -> pa.Table:
-    """How many mentions of a surface the study links to an item: of `published_items` those that are in their text, of
-    a kind of the topic, and with a QID that a snapshot can hold."""
-    linked = pc.match_substring_regex(items["qid"], r"^Q[1-9]\d{0,9}$")
-    # Texts of one length sort as their numbers do.
-    shorter = pc.less(pc.utf8_length(items["qid"]), len(_LAST))  # type: ignore[call-overload]
-    held = pc.or_(shorter, pc.less_equal(items["qid"], _LAST))  # type: ignore[call-overload]
-    linked = pc.and_(linked, held)
-    counted = pc.and_(pc.and_(linked, pc.invert(items["hallucinated"])), pc.is_valid(items["kind"]))
-    groups = items.filter(counted).group_by(_LINK, use_threads=False).aggregate([("item", "count"), ("label", "min")])
-    renamed = groups.rename_columns({"item_count": "mentions", "label_min": "label"})
-    return renamed.sort_by([(name, "ascending") for name in _LINK])
+    """The item of each query: of `published_items` those that are a mention, with a QID that a snapshot can hold."""
+    linked = pc.and_(pc.is_valid(items["query"]), pc.match_substring_regex(items["qid"], r"^Q[1-9]\d{0,9}$"))
+    groups = items.filter(linked).group_by(["query", "qid"], use_threads=False).aggregate([("label", "min")])
+    return groups.rename_columns({"label_min": "label"}).sort_by("query")
 
 
 @dataclass(frozen=True)
@@ -53,7 +40,7 @@ class PublishedLinker:
     def identity(self) -> str:
         """A hash of what decides the links, and the countries of their items."""
         return content_id(
-            "published links", 2, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
+            "published links", 3, self.source.identity, self.links.to_pydict(), origin_rules(self.catalog)
         )
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
@@ -61,11 +48,11 @@ class PublishedLinker:
         with connect() as connection, self.source.opened(connection):
             connection.from_arrow(queries).create("queries")
             connection.from_arrow(self.links).create("published")
-            connection.execute(statement("published_ranked"))
+            connection.execute(statement("published_found"))
             find_origins(connection, self.catalog)
             found = {}
             for table, name in zip(_TABLES, ("published_candidates", "entities", "entity_countries",
-                                             "published_chosen"), strict=True):  # fmt: skip
+                                             "published_links"), strict=True):  # fmt: skip
                 query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(name)
                 rows = connection.sql(query).to_arrow_table()
                 found[table.name] = rows.select(table.schema.names).cast(table.schema)

@@ -180,6 +180,7 @@ class PublishedItem:
     qid: str | None  # as the study names it, be it no QID; NULL where it found none (`NA`)
     label: str | None  # the item's English label, as the study names it
     hallucinated: bool  # the text does not hold the surface
+    query: int | None  # that of its mention; NULL where it is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 class Link:
     """The entity that mentions of one query mean, or the reason why there is none."""
 
-    query: int  # hash of the six columns below: of all mentions that share them
+    query: int  # hash of the six columns below, and of the item that a study gives: of all mentions that share them
     language: str
     topic: str
     kind: str

@@ -40,4 +40,4 @@ LEFT JOIN ranked AS candidate ON candidate.query = found.query AND candidate.ite
 LEFT JOIN chosen AS first ON first.query = found.query
 LEFT JOIN wikidata.items AS item ON item.item = found.item
 ORDER BY
-    query.topic, query.language, query.kind, query.surface, query.name, query.english, candidate.rank NULLS LAST, found.item
+    query.topic, query.language, query.kind, query.surface, query.name, query.english, query.query, candidate.rank NULLS LAST, found.item

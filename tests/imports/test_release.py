@@ -12,7 +12,7 @@ import pytest
 from tests.imports.conftest import read, write_lines
 from tests.polyculture.test_command_line import polyculture
 
-# A row per item, as a study may release it. Pasta is general; "Pizza" has two items, of which most mentions name one.
+# A row per item, as a study may release it. Pasta is general; "Pizza" has two items.
 TEXTS = {
     "a": ("IT", "I like pizza and risotto. And pizza again."),
     "b": ("IT", "Pizza, then pasta."),
@@ -26,6 +26,7 @@ ITEMS = [
     ("a", "pizza", "specific", "pizza!", "pizza"),  # no QID
     ("a", "risotto", "specific", "Q4294967296", "risotto"),  # no item can have such a number
     ("b", "Pizza", "specific", "Q999999999", "another pizza"),  # no item that the snapshot knows
+    ("b", "Pizza", "specific", "Q177", "pizza"),  # the same surface
     ("b", "pasta", "general", "Q178", "pasta"),
     ("b", "", "specific", "Q178", "pasta"),  # no surface
     ("c", "Sushi", "specific", "Q46383", "sushi"),
@@ -130,12 +131,12 @@ def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> N
 
 
 def test_the_three_stand_side_by_side(folder: Path) -> None:
-    query = """SELECT DISTINCT surface, p.qid AS published, l.qid AS relinked, l.match FROM published_items AS p
-        JOIN mentions AS m USING (response_id, topic, kind, surface)
-        LEFT JOIN links AS l USING (query) WHERE p.qid LIKE 'Q%' ORDER BY ALL"""
-    found = {row["surface"]: row for row in rows_of(folder, "relinked", query)}
-    assert (found["pizza"]["published"], found["pizza"]["relinked"]) == ("Q177", "Q177")
-    assert found["Pizza"]["published"] == "Q999999999" != found["Pizza"]["relinked"]
+    query = """SELECT DISTINCT p.surface, p.qid AS published, l.qid AS relinked
+        FROM published_items AS p JOIN links AS l USING (query) WHERE p.qid LIKE 'Q%' ORDER BY ALL"""
+    found = [tuple(row.values()) for row in rows_of(folder, "relinked", query) if row["surface"].lower() == "pizza"]
+    assert found == [("Pizza", "Q177", "Q177"), ("Pizza", "Q999999999", "Q177"), ("pizza", "Q177", "Q177")]
+    theirs = [tuple(row.values()) for row in rows_of(folder, "published", query) if row["surface"] == "Pizza"]
+    assert theirs == [("Pizza", "Q177", "Q177"), ("Pizza", "Q999999999", "Q999999999")]
     (row,) = rows_of(folder, "published", "SELECT label FROM entities WHERE qid = 'Q999999999'")
     assert row["label"] == "another pizza"
     done = polyculture("compare", "relinked.toml", "--baseline", "published.toml", cwd=folder)
