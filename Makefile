@@ -10,6 +10,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 # Pythons, and cannot be. The demo compiles what it imports: of 170 MB of compiled modules it needs 50.
 COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 DEMO ?= demo
+# Of the tests. A fifth of their time is waiting, for processes that are killed and servers that are slow on purpose.
+PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 ))
 
 # Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,10 +22,10 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 	$(BIN)/polyculture demo --folder $(DEMO)
 
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 20
 
 test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: large simulations and benchmarks, more kills, a Ray cluster by its page
-	$(BIN)/python -m pytest -m "not vllm" --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
+	$(BIN)/python -m pytest -m "not vllm" --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 20
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU

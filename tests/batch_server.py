@@ -131,6 +131,7 @@ class BatchServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # head and body are two packets: the second would wait 40 ms
     server_state: BatchServer
     protocol_version = "HTTP/1.1"
 

@@ -100,6 +100,7 @@ class SparqlServer:
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True  # head and body are two packets: the second would wait 40 ms
             protocol_version = "HTTP/1.1"
 
             def setup(self) -> None:
