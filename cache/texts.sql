@@ -1,13 +1,22 @@
 -- Which texts are the same: samples that repeat one another, and models that write the same, are told from these.
 
+-- text_hash: the same for texts that differ in blanks at their ends. Few have any, and to trim all would take longer than
+-- to read them.
+CREATE MACRO text_hash(text) AS hash(
+    CASE
+        WHEN text[1] IN (' ', E'\n', E'\t', E'\r', chr(12288)) OR text[-1] IN (' ', E'\n', E'\t', E'\r', chr(12288))
+            THEN trim(text, E' \n\t\r' || chr(12288))
+        ELSE text
+    END
+);
+
 -- prompt_texts: a row is a text of a model under a prompt, by its hash; blanks at its ends count for nothing.
 --   times: how many of the prompt's answers are this text
 CREATE VIEW prompt_texts AS
-SELECT model, prompt_id, hash(trim(text, E' \n\t\r' || chr(12288))) AS text, count(*) AS times
-FROM responses
-WHERE status = 'ok'
-GROUP BY ALL
-HAVING text <> hash('');
+SELECT model, prompt_id, text, count(*) AS times
+FROM (SELECT model, prompt_id, text_hash(text) AS text FROM responses WHERE status = 'ok')
+WHERE text <> text_hash('')
+GROUP BY ALL;
 
 -- shared_texts: a row is two models that answered the same prompts.
 --   other_model: the second of them

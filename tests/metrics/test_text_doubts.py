@@ -51,7 +51,9 @@ def test_samples_of_their_own_are_beyond_doubt(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("distinct", [29, 1])
 def test_texts_that_repeat_one_another_have_no_interval(tmp_path: Path, distinct: int) -> None:
-    lines, intervals = doubts(written(tmp_path, lambda model, sample: f"{model} {sample % distinct}\n"))
+    lines, intervals = doubts(
+        written(tmp_path, lambda model, sample: f"{model} {sample % distinct}" + "\n" * (sample % 3))
+    )
     assert [line.split(":")[0] for line in lines] == ["one", "two"]
     assert f"{2 * distinct} of {2 * N} texts" in lines[0]
     assert intervals == {("few distinct texts", 0)}
