@@ -67,18 +67,9 @@ COMPARED = {
 }
 # The other views whose rows are cells, pairs of cells, items of cells or means of them.
 OTHERS = (
-    *(
-        "health_by_language",
-        "health_by_model",
-        "resolution",
-        "specificity_by_property",
-        "specificity_gain",
-        "saturation",
-    ),
-    "resolution_rates",
-    *("cell_values", "cell_items", "cell_incidence", "entity_counts"),
-    *("audit_counts", "associations", "spending"),
-    *("flows", "model_flows", "former_specificity", "region_flows", "region_specificity", "region_consensus"),
+    *("health_by_language", "health_by_model", "lengths", "resolution", "resolution_rates", "specificity_gain"),
+    *("saturation", "cell_values", "cell_incidence", "cell_doubts", "entity_counts", "flows", "model_flows"),
+    *("associations", "spending"),
 )
 TRAIL = "SELECT * FROM mention_trail WHERE qid = 'Q1' AND model = 'openai:one' AND language = 'en'"
 KEEPING = "opened, what all rest on"

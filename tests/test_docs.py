@@ -126,15 +126,11 @@ def test_an_experiment_with_both_from_the_prompts_to_the_links(tmp_path: Path, s
     assert "Andika maandishi ya takriban maneno 50 kuhusu mtu kutoka Kenya anayekula chakula cha jioni." in asked
     assert "Andika maandishi ya takriban maneno 50 kuhusu Kamau, anayekula chakula chake cha jioni." in asked
     assert "Write a text of about 50 words on a person from Kenya who is having dinner." in asked
-    flows = """SELECT country, origin_region, round(share, 3) AS share
-        FROM region_flows JOIN known_countries USING (region)
-        WHERE language = 'sw' AND condition = 'explicit' AND country IN ('KE', 'IN') ORDER BY ALL"""
-    lines = polyculture("sql", experiment, flows, "--format", "json", cwd=tmp_path).stdout.splitlines()
+    regions = "SELECT DISTINCT label, regions FROM text_regions WHERE language = 'sw' ORDER BY ALL"
+    lines = polyculture("sql", experiment, regions, "--format", "json", cwd=tmp_path).stdout.splitlines()
     assert [tuple(json.loads(line).values()) for line in lines] == [
-        ("IN", "asia", 0.75),
-        ("IN", "swahili-coast", 0.25),
-        ("KE", "asia", 0.75),
-        ("KE", "swahili-coast", 0.25),
+        ("asia", ["asia"]),
+        ("mixed", ["asia", "swahili-coast"]),
     ]
 
 

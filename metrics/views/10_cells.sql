@@ -63,8 +63,7 @@ FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id, sample FROM r
 
 -- linked_mentions: a row is a mention that counts (a kind that is counted, found in its response) with what became of
 -- it: `status` is 'linked', 'ambiguous' (rivals too close to choose: `qid` is the first of them), 'no candidate', 'no
--- path', or NULL while nobody looked it up. The metrics take 'linked' only; a column that ends in `_with_ambiguous`
--- takes both.
+-- path', or NULL while nobody looked it up. The metrics take 'linked' only.
 --   status: 'linked', 'ambiguous', 'no candidate' or 'no path'; NULL while nobody looked it up
 --   granularity: the mention's label: 1 specific, 0 general
 --   qid: the item; of an ambiguous mention the first of its rivals; NULL where there is none
@@ -97,115 +96,103 @@ INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
 GROUP BY ALL;
 
--- cell_mentions: a row is a cell with at least one mention; what kinds of mentions they are, in counts.
-CREATE VIEW cell_mentions AS
+-- numbered_mentions: a row is a mention under the numbers of its cell, prompt and sample: numbers alone, since there are
+-- millions. Its words stand in `links`, under its query. `counts`: is it one of `linked_mentions`?
+--   granularity: the mention's label: 1 specific, 0 general
+--   counts: is it of a counted kind, and found in its response?
+CREATE VIEW numbered_mentions AS
 SELECT
-    p.cell,
-    count(*) FILTER (m.counted AND NOT m.hallucinated) AS mentions,
-    count(*) FILTER (m.counted AND m.hallucinated) AS hallucinated,
-    count(*) FILTER (NOT m.counted) AS uncounted
+    p.cell, p.prompt, m.sample::INTEGER AS sample, m.query, m.granularity, m.counted AND NOT m.hallucinated AS counts,
+    m.counted AND m.hallucinated AS hallucinated
 FROM stored_mentions AS m
 INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n
-GROUP BY ALL;
+WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n;
 
 -- cell_surfaces: a row is a surface of a cell's counted mentions under one dictionary form and English name (a query of the
 -- linker), with how many they are, how many of them `specific`, and what it means.
 --   mentions: mentions of the cell with this query
 --   specific: mentions with granularity 1
+--   kind: NULL, as `surface` is, while nobody looked it up
 CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
-    SELECT p.cell, m.query, m.kind, m.surface, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
-    FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    SELECT cell, query, count(*) AS mentions, count(*) FILTER (granularity = 1) AS specific
+    FROM numbered_mentions
+    WHERE counts
     GROUP BY ALL
 )
-SELECT s.cell, s.kind, s.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
+SELECT s.cell, l.kind, l.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
 FROM surfaces AS s
 LEFT JOIN links AS l USING (query);
+
+-- cell_mentions: a row is a cell with at least one mention; what kinds of mentions they are, and what became of those that
+-- count, in counts.
+CREATE VIEW cell_mentions AS
+WITH counted AS (
+    SELECT
+        cell, sum(mentions) AS mentions,
+        sum(mentions) FILTER (status = 'linked') AS linked,
+        sum(mentions) FILTER (status = 'ambiguous') AS ambiguous,
+        sum(mentions) FILTER (status = 'no candidate') AS no_candidate,
+        sum(mentions) FILTER (status = 'no path') AS no_path,
+        sum(mentions) FILTER (status IS NULL) AS awaiting
+    FROM cell_surfaces
+    GROUP BY cell
+    UNION ALL BY NAME
+    SELECT cell, count(*) FILTER (hallucinated) AS hallucinated, count(*) FILTER (NOT hallucinated) AS uncounted
+    FROM numbered_mentions
+    WHERE NOT counts
+    GROUP BY cell
+)
+SELECT cell, coalesce(sum(COLUMNS(* EXCLUDE cell)), 0)::BIGINT
+FROM counted
+GROUP BY cell;
 
 -- mean_label: the mean of the 0/1 labels of some mentions. As a decimal, so that sums of it do not depend on their order.
 CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0))::DECIMAL(18, 15);
 
--- cell_incidence: a row is an item of a cell, with the number of responses that mention it: `seen` by a mention that is
--- linked to it, `seen_with_ambiguous` also by one of which it is the first of several rivals. Of the linked ones:
--- `mentions`, how many of them are `specific`, and `specific_seen`, the sum over responses of their mean label there.
+-- cell_incidence: a row is a linked item of a cell, with the number of responses that mention it (`seen`), the mentions
+-- there, how many of them are `specific`, and `specific_seen`, the sum over responses of their mean label there.
 --   seen: responses with a mention that is linked to the item
---   seen_with_ambiguous: the same, or with one of which the item is the first of several rivals
 --   mentions: mentions linked to the item
 --   specific: those of them with granularity 1
 --   specific_seen: sum over responses of the mean label of its mentions there
 --   by_english: responses of `seen` in which the English name of its mentions alone leads to the item
 CREATE VIEW cell_incidence AS
 WITH meanings AS MATERIALIZED (
-    SELECT query, qid, status = 'linked' AS linked, only_english, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
+    SELECT query, qid, only_english, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
     FROM links
-    WHERE qid IS NOT NULL
+    WHERE status = 'linked'
 ),
-mentioned AS ( -- numbers alone: there are as many rows as mentions
+mentioned AS (
     SELECT
-        p.prompt, m.sample::INTEGER AS sample, l.item,
-        count(*) FILTER (l.linked) AS mentions, count(*) FILTER (l.linked AND m.granularity = 1) AS specific,
-        bool_and(l.only_english) FILTER (l.linked) AS only_english
-    FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+        m.prompt, m.sample, l.item, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
+        bool_and(l.only_english) AS only_english
+    FROM numbered_mentions AS m
     INNER JOIN meanings AS l USING (query)
-    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    WHERE m.counts
     GROUP BY ALL
 ),
 counts AS (
     SELECT
-        p.cell, m.item, count(*) FILTER (m.mentions > 0) AS seen, count(*) AS seen_with_ambiguous,
-        sum(m.mentions)::BIGINT AS mentions, sum(m.specific)::BIGINT AS specific,
-        coalesce(sum(mean_label(m.specific, m.mentions)), 0) AS specific_seen,
-        count(*) FILTER (m.only_english) AS by_english
+        p.cell, m.item, count(*) AS seen, sum(m.mentions)::BIGINT AS mentions, sum(m.specific)::BIGINT AS specific,
+        sum(mean_label(m.specific, m.mentions)) AS specific_seen, count(*) FILTER (m.only_english) AS by_english
     FROM mentioned AS m
     INNER JOIN asked_prompts AS p USING (prompt)
     GROUP BY ALL
 )
-SELECT c.cell, i.qid, c.seen, c.seen_with_ambiguous, c.mentions, c.specific, c.specific_seen, c.by_english
+SELECT c.cell, i.qid, c.seen, c.mentions, c.specific, c.specific_seen, c.by_english
 FROM counts AS c
 INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
 
--- linked_incidences: a row is a cell with a linked item: how often linked items count there, each once per response that
--- mentions it, and the sum of their labels (an item's label in a response is the mean label of its mentions there).
+-- linked_incidences: a row is a cell with a linked item: how many items are linked there, how often they count, each once
+-- per response that mentions it, and the sum of their labels (an item's label in a response is the mean label of its
+-- mentions there).
+--   items: distinct linked items
 --   specific: sum of the labels over `incidences`
 --   by_english: those of `incidences` to which an English name alone leads
 CREATE VIEW linked_incidences AS
 SELECT
-    cell, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific, sum(by_english)::BIGINT AS by_english
+    cell, count(*) AS items, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific,
+    sum(by_english)::BIGINT AS by_english
 FROM cell_incidence
-WHERE seen > 0
 GROUP BY cell;
-
--- numbered_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how
--- many it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without
--- one, and the responses that the extractor read whole. Every cell has such rows.
---   qid: the item; NULL for what belongs to none: mentions without one, and the responses that were read whole
---   responses: responses read whole; 0 in rows of items
-CREATE VIEW numbered_items AS
-SELECT
-    cell, qid,
-    0 AS responses,
-    coalesce(sum(mentions) FILTER (status = 'linked'), 0)::BIGINT AS linked,
-    coalesce(sum(mentions) FILTER (status = 'ambiguous'), 0)::BIGINT AS ambiguous,
-    coalesce(sum(mentions) FILTER (status = 'no candidate'), 0)::BIGINT AS no_candidate,
-    coalesce(sum(mentions) FILTER (status = 'no path'), 0)::BIGINT AS no_path,
-    coalesce(sum(mentions) FILTER (status IS NULL), 0)::BIGINT AS awaiting
-FROM cell_surfaces
-GROUP BY ALL
-UNION ALL
-SELECT cell, NULL, coalesce(extracted, 0), 0, 0, 0, 0, 0
-FROM numbered_cells
-LEFT JOIN cell_extractions USING (cell);
-
--- cell_items: a row of `numbered_items`, with the names of its cell in place of the number.
---   qid: the item; NULL for what belongs to none: mentions without one, and the responses that were read whole
---   responses: responses read whole; 0 in rows of items
-CREATE VIEW cell_items AS
-SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording, i.qid,
-    i.responses, i.linked, i.ambiguous, i.no_candidate, i.no_path, i.awaiting
-FROM numbered_items AS i
-INNER JOIN numbered_cells AS c USING (cell);

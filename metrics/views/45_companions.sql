@@ -5,7 +5,6 @@
 CREATE VIEW incidence_counts AS
 SELECT cell, seen, count(*) AS items
 FROM cell_incidence
-WHERE seen > 0
 GROUP BY ALL;
 
 -- expected_in: the share of random draws of `size` out of `responses` responses in which something turns up that `seen`

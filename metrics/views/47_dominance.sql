@@ -8,7 +8,7 @@
 --   tied: items that as many responses name
 CREATE VIEW dominance AS
 WITH most AS (
-    SELECT cell, max(seen) AS naming FROM cell_incidence WHERE seen > 0 GROUP BY cell
+    SELECT cell, max(seen) AS naming FROM cell_incidence GROUP BY cell
 ),
 top AS (
     SELECT i.cell, any_value(m.naming) AS naming, count(*) AS tied, arg_min(i.qid, substr(i.qid, 2)::BIGINT) AS qid

@@ -18,32 +18,6 @@ FROM numbered_cells AS c
 LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.language = n.language
 WHERE coalesce(c.country, n.country) IS NOT NULL;
 
--- country_counts: a row is a cell, one of its `asked_countries`, and a property that associates items of the cell with the country
--- (NULL: they are not associated): how often such items count, each once per response that mentions it.
---   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
---     turn
---   property: the property that associates the items with the country; NULL: they are not associated
-CREATE VIEW country_counts AS
-SELECT
-    i.cell, q.country, a.property,
-    sum(i.seen)::BIGINT AS incidences,
-    sum(i.seen_with_ambiguous)::BIGINT AS incidences_with_ambiguous
-FROM cell_incidence AS i
-INNER JOIN asked_countries AS q USING (cell)
-LEFT JOIN associations AS a ON i.qid = a.qid AND q.country = a.country
-GROUP BY ALL;
-
--- specificity_by_property: a row of `country_counts`, of a neutral cell those for the countries of the experiment.
---   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
---   property: the property that associates the items with the country; NULL: they are not associated
-CREATE VIEW specificity_by_property AS
-SELECT
-    q.model, q.language, q.topic, q.condition, q.country, q.wording, c.property,
-    c.incidences, c.incidences_with_ambiguous
-FROM country_counts AS c
-INNER JOIN asked_countries AS q USING (cell, country)
-WHERE q.condition <> 'neutral' OR q.country IN (FROM countries);
-
 -- uncovered_countries: a row is a topic and a country of which the links' source of Wikidata holds no item: no share of it is
 -- a number.
 CREATE VIEW uncovered_countries AS
@@ -55,29 +29,20 @@ SELECT unnest(uncovered_topics) AS topic, country FROM known_countries;
 --   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
 --     turn
 CREATE VIEW country_shares AS
-WITH sums AS (
-    SELECT
-        cell, country,
-        sum(incidences) AS incidences,
-        sum(incidences) FILTER (property IS NOT NULL) AS associated,
-        sum(incidences_with_ambiguous) AS incidences_with_ambiguous,
-        sum(incidences_with_ambiguous) FILTER (property IS NOT NULL) AS associated_with_ambiguous
-    FROM country_counts
+WITH native AS (
+    SELECT q.cell, q.country, sum(i.seen)::BIGINT AS associated
+    FROM cell_incidence AS i
+    INNER JOIN associations AS a USING (qid)
+    INNER JOIN asked_countries AS q ON i.cell = q.cell AND a.country = q.country
     GROUP BY ALL
 )
 SELECT
     q.model, q.language, q.topic, q.condition, q.country, q.wording,
-    CASE WHEN u.topic IS NULL THEN coalesce(s.associated, 0) / nullif(s.incidences, 0) END AS specificity,
-    CASE WHEN u.topic IS NULL THEN
-        coalesce(s.associated_with_ambiguous, 0) / nullif(s.incidences_with_ambiguous, 0)
-    END AS specificity_with_ambiguous,
-    coalesce(e.extracted, 0) AS responses,
-    coalesce(s.incidences, 0)::BIGINT AS incidences,
-    coalesce(s.associated, 0)::BIGINT AS associated,
-    coalesce(s.incidences_with_ambiguous, 0)::BIGINT AS incidences_with_ambiguous,
-    coalesce(s.associated_with_ambiguous, 0)::BIGINT AS associated_with_ambiguous
+    CASE WHEN u.topic IS NULL THEN coalesce(s.associated, 0) / n.incidences END AS specificity,
+    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences, coalesce(s.associated, 0) AS associated
 FROM asked_countries AS q
-LEFT JOIN sums AS s USING (cell, country)
+LEFT JOIN linked_incidences AS n USING (cell)
+LEFT JOIN native AS s USING (cell, country)
 LEFT JOIN cell_extractions AS e USING (cell)
 LEFT JOIN uncovered_countries AS u ON q.topic = u.topic AND q.country = u.country;
 
@@ -93,13 +58,11 @@ WHERE condition <> 'neutral' OR country IN (FROM countries);
 --   neutral_responses: responses behind `neutral_specificity`
 --   neutral_incidences: incidences behind `neutral_specificity`
 --   gain: specificity less neutral_specificity, -1 to 1; NULL where either is missing
---   gain_with_ambiguous: the same with the first of several rivals
 CREATE VIEW specificity_gain AS
 WITH shares AS MATERIALIZED (SELECT * FROM country_shares)
 SELECT
     s.model, s.language, s.topic, s.condition, s.country, s.wording,
     s.specificity - n.specificity AS gain,
-    s.specificity_with_ambiguous - n.specificity_with_ambiguous AS gain_with_ambiguous,
     s.specificity, n.specificity AS neutral_specificity,
     s.responses, s.incidences, n.responses AS neutral_responses, n.incidences AS neutral_incidences
 FROM shares AS s
@@ -113,14 +76,14 @@ WHERE s.condition <> 'neutral';
 CREATE VIEW countryless AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    coalesce(n.without_country, 0) / nullif(n.incidences, 0) AS share_without_country,
-    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0)::BIGINT AS incidences,
-    coalesce(n.without_country, 0)::BIGINT AS without_country
+    coalesce(w.without_country, 0) / n.incidences AS share_without_country,
+    coalesce(e.extracted, 0) AS responses, coalesce(n.incidences, 0) AS incidences,
+    coalesce(w.without_country, 0) AS without_country
 FROM numbered_cells AS c
+LEFT JOIN linked_incidences AS n USING (cell)
 LEFT JOIN (
-    SELECT i.cell, sum(i.seen) AS incidences, sum(i.seen) FILTER (a.qid IS NULL) AS without_country
-    FROM cell_incidence AS i
-    LEFT JOIN (SELECT DISTINCT qid FROM associations) AS a USING (qid)
-    GROUP BY i.cell
-) AS n USING (cell)
+    SELECT cell, sum(seen)::BIGINT AS without_country
+    FROM cell_incidence ANTI JOIN associations USING (qid)
+    GROUP BY cell
+) AS w USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);

@@ -44,25 +44,31 @@ GROUP BY ALL;
 --   repeated: texts - distinct_texts
 --   shared: texts that another model of the run wrote as an answer to the same prompt, word for word
 CREATE VIEW cell_texts AS
-WITH shared AS (SELECT prompt_id, text FROM prompt_texts GROUP BY ALL HAVING count(DISTINCT model) > 1)
+WITH texts AS MATERIALIZED (
+    SELECT prompt, text, count(*) AS times
+    FROM (
+        SELECT p.prompt, text_hash(r.text) AS text
+        FROM stored_responses AS r
+        INNER JOIN asked_prompts AS p USING (request_id)
+        WHERE r.sample < p.n AND r.status = 'ok'
+    )
+    WHERE text <> text_hash('')
+    GROUP BY ALL
+),
+named AS MATERIALIZED (
+    SELECT p.cell, p.prompt_id, t.text, t.times FROM texts AS t INNER JOIN asked_prompts AS p USING (prompt)
+),
+shared AS (SELECT prompt_id, text FROM named GROUP BY ALL HAVING count(*) > 1)
 SELECT
-    p.cell, sum(t.times)::BIGINT AS texts, count(*) AS distinct_texts, (sum(t.times) - count(*))::BIGINT AS repeated,
+    t.cell, sum(t.times)::BIGINT AS texts, count(*) AS distinct_texts, (sum(t.times) - count(*))::BIGINT AS repeated,
     coalesce(sum(t.times) FILTER (s.text IS NOT NULL), 0)::BIGINT AS shared
-FROM prompt_texts AS t
-INNER JOIN asked_prompts AS p USING (model, prompt_id)
+FROM named AS t
 LEFT JOIN shared AS s USING (prompt_id, text)
-GROUP BY ALL;
+GROUP BY t.cell;
 
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
 -- looked up yet can be seen, and is in no metric.
 CREATE VIEW health AS
-WITH items AS (
-    SELECT
-        cell, sum(linked) AS linked, sum(ambiguous) AS ambiguous, sum(no_candidate) AS no_candidate,
-        sum(no_path) AS no_path, sum(awaiting) AS awaiting
-    FROM numbered_items
-    GROUP BY ALL
-)
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
     coalesce(COLUMNS([
@@ -76,8 +82,7 @@ FROM numbered_cells AS c
 LEFT JOIN cell_answers USING (cell)
 LEFT JOIN cell_texts USING (cell)
 LEFT JOIN cell_extractions USING (cell)
-LEFT JOIN cell_mentions USING (cell)
-LEFT JOIN items USING (cell);
+LEFT JOIN cell_mentions USING (cell);
 
 -- health_by_language: a row is a model and a language; the counts of `health` added up over its cells.
 CREATE VIEW health_by_language AS

@@ -7,13 +7,9 @@
 --   unlinked_surfaces: distinct surfaces among them: each may be an item of its own
 CREATE VIEW cell_doubts AS
 WITH unlinked AS (
-    SELECT
-        p.cell, p.prompt, m.sample::INTEGER AS sample, m.query,
-        mean_label(count(*) FILTER (m.granularity = 1), count(*)) AS specific
-    FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
-    ANTI JOIN (SELECT query FROM links WHERE status = 'linked') AS l ON m.query = l.query
-    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    SELECT cell, prompt, sample, query, mean_label(count(*) FILTER (granularity = 1), count(*)) AS specific
+    FROM numbered_mentions ANTI JOIN (SELECT query FROM links WHERE status = 'linked') USING (query)
+    WHERE counts
     GROUP BY ALL
 )
 SELECT

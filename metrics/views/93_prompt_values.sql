@@ -38,13 +38,12 @@ meanings AS MATERIALIZED (
 ),
 mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
     SELECT
-        p.prompt, m.sample::INTEGER AS sample, CASE WHEN l.status = 'linked' THEN l.item END AS item,
+        m.prompt, m.sample, CASE WHEN l.status = 'linked' THEN l.item END AS item,
         count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
         count(*) FILTER (l.status IS NULL) AS awaiting
-    FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+    FROM numbered_mentions AS m
     LEFT JOIN meanings AS l USING (query)
-    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    WHERE m.counts
     GROUP BY ALL
 ),
 looked AS (

@@ -1,10 +1,7 @@
--- entity_counts: a row is an item that a cell's mentions were linked to, with its names and countries, and how many
--- mentions in how many responses; the metrics count it `linked_responses` times. An item that was only ever one of several
--- rivals has `linked` = 0.
---   mentions: mentions that came to the item, ambiguous ones included
---   linked: mentions linked to the item
---   responses: responses that mention the item
---   linked_responses: responses with a mention that is linked to the item: what the metrics count
+-- entity_counts: a row is an item that mentions of a cell are linked to, with its names and countries, and how many mentions
+-- in how many responses; the metrics count it once in each of these.
+--   mentions: mentions linked to the item
+--   responses: responses with a mention that is linked to the item
 --   labels: the item's labels by language code
 --   surfaces: the different words that were linked to the item
 --   countries: the countries of the item, each with the property that says so
@@ -15,24 +12,19 @@ WITH countries_of AS (
     GROUP BY qid
 ),
 surfaces_of AS (
-    SELECT
-        cell, qid,
-        sum(mentions)::BIGINT AS mentions,
-        coalesce(sum(mentions) FILTER (status = 'linked'), 0)::BIGINT AS linked,
-        list(DISTINCT surface ORDER BY surface) AS surfaces
+    SELECT cell, qid, list(DISTINCT surface ORDER BY surface) AS surfaces
     FROM cell_surfaces
-    WHERE qid IS NOT NULL
+    WHERE status = 'linked'
     GROUP BY ALL
 )
 SELECT
-    c.model, c.language, c.topic, c.condition, c.country, c.wording, s.qid,
-    e.label, e.labels, e.description, o.countries,
-    s.mentions, s.linked, i.seen_with_ambiguous AS responses, i.seen AS linked_responses, s.surfaces
-FROM surfaces_of AS s
+    c.model, c.language, c.topic, c.condition, c.country, c.wording, i.qid,
+    e.label, e.labels, e.description, o.countries, i.mentions, i.seen AS responses, s.surfaces
+FROM cell_incidence AS i
 INNER JOIN numbered_cells AS c USING (cell)
-INNER JOIN cell_incidence AS i ON s.cell = i.cell AND s.qid = i.qid
-LEFT JOIN entities AS e ON s.qid = e.qid
-LEFT JOIN countries_of AS o ON s.qid = o.qid;
+INNER JOIN surfaces_of AS s ON i.cell = s.cell AND i.qid = s.qid
+LEFT JOIN entities AS e ON i.qid = e.qid
+LEFT JOIN countries_of AS o ON i.qid = o.qid;
 
 -- mention_trail: a row is a mention with the way back from it: where it stands in its response, and what was asked.
 --   text: the text of the response

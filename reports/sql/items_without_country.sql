@@ -8,6 +8,5 @@ SELECT c.topic, count(DISTINCT i.qid) AS items, count(DISTINCT i.qid) FILTER (a.
 FROM cell_incidence AS i
 INNER JOIN numbered_cells AS c USING (cell)
 LEFT JOIN (SELECT DISTINCT qid FROM associations) AS a USING (qid)
-WHERE i.seen > 0
 GROUP BY c.topic
 ORDER BY c.topic;

@@ -14,13 +14,11 @@ chosen AS MATERIALIZED (
         OR (condition = 'neutral' AND language IN (SELECT language FROM native))
 ),
 said AS MATERIALIZED (
-    SELECT p.cell, p.prompt, m.sample::INTEGER AS sample, l.qid
-    FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+    SELECT m.cell, m.prompt, m.sample, l.qid
+    FROM numbered_mentions AS m
     INNER JOIN chosen AS c USING (cell)
     INNER JOIN links AS l USING (query)
-    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
-        AND l.status = 'linked'
+    WHERE m.counts AND l.status = 'linked'
     GROUP BY ALL
 ),
 placed AS MATERIALIZED (

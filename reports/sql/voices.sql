@@ -8,9 +8,9 @@
 -- printed: model, country, language, other_language, only_here, in_both, only_there
 WITH named AS MATERIALIZED (
     SELECT DISTINCT c.model, c.language, c.country, c.topic, c.wording, i.qid
-    FROM numbered_items AS i
+    FROM cell_incidence AS i
     INNER JOIN numbered_cells AS c USING (cell)
-    WHERE c.condition = 'explicit' AND i.linked > 0
+    WHERE c.condition = 'explicit'
 ),
 asked AS (
     SELECT DISTINCT model, language, country, topic, wording FROM numbered_cells WHERE condition = 'explicit'

@@ -214,8 +214,8 @@ def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "ana, ben" in done.stdout
     with open_store(run_of(experiment), store_layout()) as store:
-        (counts,) = store.sql("SELECT judged, right_mentions, disputed FROM audit_counts").fetchall()
-    assert counts == (20, 20, 10)  # what they agree on; the disputed words are in the shares, by halves
+        query = "SELECT sum(hits), sum(cases), sum(disputed) FROM audit_shares WHERE what = 'extraction precision'"
+        assert store.sql(query).fetchall() == [(25, 30, 10)]  # what they differ on counts by halves
 
 
 def said(judge: str, extraction: str, ordinal: int | None, **words: Any) -> Judgement:

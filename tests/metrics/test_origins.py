@@ -11,7 +11,7 @@ from polyculture.cache.catalog import read_catalog
 from tests.metrics.test_views import only, rows_of
 from tests.store_builder import StoreBuilder
 
-VIEWS = ("item_origins", "flows", "model_flows", "former_specificity", "region_flows", "region_specificity")
+VIEWS = ("item_origins", "flows", "model_flows", "item_regions")
 
 
 @pytest.fixture
@@ -51,20 +51,18 @@ def test_every_item_comes_from_one_place_several_a_former_state_elsewhere_or_now
     name(builder)
     builder.know()
     with rows_of(builder) as rows:
-        found = {
-            row["qid"]: (row["origin_kind"], row["origin"], row["region_kind"], row["region"])
-            for row in rows("item_origins")
-        }
-    assert found == {
-        "Q1": ("country", "JP", "region", "eastern-asia"),
-        "Q2": ("several", None, "region", "eastern-asia"),
-        "Q3": ("country", "IT", "region", "southern-europe"),
-        "Q4": ("country", "FR", "region", "western-europe"),
-        "Q5": ("several", None, "region", "eastern-asia"),
-        "Q6": ("former state", None, "region", "southern-europe"),
-        "Q7": ("former state", None, "several", None),
-        "Q8": ("other", None, "other", None),
-        "Q9": ("none", None, "none", None),
+        origins = {row["qid"]: (row["origin_kind"], row["origin"]) for row in rows("item_origins")}
+        regions = {row["qid"]: (row["placed"], row["regions"]) for row in rows("item_regions")}
+    assert {qid: (*origins[qid], *regions[qid]) for qid in origins} == {
+        "Q1": ("country", "JP", True, ["eastern-asia"]),
+        "Q2": ("several", None, True, ["eastern-asia"]),
+        "Q3": ("country", "IT", True, ["southern-europe"]),
+        "Q4": ("country", "FR", True, ["western-europe"]),
+        "Q5": ("several", None, True, ["eastern-asia"]),
+        "Q6": ("former state", None, True, ["southern-europe"]),
+        "Q7": ("former state", None, True, ["central-asia", "eastern-europe", "western-asia"]),
+        "Q8": ("other", None, True, []),
+        "Q9": ("none", None, False, []),
     }
 
 
@@ -92,9 +90,6 @@ def test_asked_about_one_country_answered_from_another(builder: StoreBuilder) ->
     builder.know()
     with rows_of(builder) as rows:
         found, neutral = rows("flows", "country = 'JP'"), rows("flows", "country IS NULL")
-        regions = rows("region_flows")
-        region = only(rows("region_specificity"))
-        former = only(rows("former_specificity"))
     assert shares(found, "origin_kind", "origin") == {
         ("country", "JP"): 0.3,
         ("country", "IT"): 0.1,
@@ -104,35 +99,7 @@ def test_asked_about_one_country_answered_from_another(builder: StoreBuilder) ->
         ("other", None): 0.1,
         ("none", None): 0.1,
     }
-    assert {row["origin_kind"]: row["associated"] for row in found if row["associated"]} == {"country": 3, "several": 1}
     assert shares(neutral, "origin_kind", "origin") == {("country", "IT"): 0.5, ("none", None): 0.5}
-    assert shares(regions, "region", "origin_region_kind", "origin_region") == {
-        ("eastern-asia", "region", "eastern-asia"): 0.5,
-        ("eastern-asia", "region", "southern-europe"): 0.1,
-        ("eastern-asia", "region", "western-europe"): 0.1,
-        ("eastern-asia", "several", None): 0.1,
-        ("eastern-asia", "other", None): 0.1,
-        ("eastern-asia", "none", None): 0.1,
-    }
-    assert [round(region[key], 9) for key in ("specificity", "within", "between", "open")] == [0.4, 0.5, 0.2, 0.3]
-    assert (region["cells"], region["incidences"]) == (1, 10)
-    assert (former["specificity"], former["specificity_with_former"], former["of_former_states"]) == (0.4, 0.4, 0)
-
-
-def test_what_a_former_state_leaves_open_is_between_two_numbers(builder: StoreBuilder) -> None:
-    builder.answer(builder.ask("en", "food", "RU"), ["borscht", "pizza", "cevapi", "tea"])
-    builder.answer(builder.ask("en", "food", "GE"), [])
-    name(builder)
-    builder.know()
-    with rows_of(builder) as rows:
-        found = {row["country"]: row for row in rows("former_specificity")}
-    russia = found["RU"]
-    assert (russia["specificity"], russia["specificity_with_former"], russia["of_former_states"]) == (0, 0.25, 1)
-    assert (found["GE"]["specificity"], found["GE"]["specificity_with_former"], found["GE"]["incidences"]) == (
-        None,
-        None,
-        0,
-    )
 
 
 def test_the_mean_over_topics_gives_each_the_same_weight(builder: StoreBuilder) -> None:
@@ -153,35 +120,11 @@ def test_the_mean_over_topics_gives_each_the_same_weight(builder: StoreBuilder) 
     assert {row["cells"] for row in found} == {2}
 
 
-def test_consensus_within_and_between_the_regions_of_languages(builder: StoreBuilder) -> None:
-    for language, named in {"ja": ["sushi", "pizza"], "ko": ["sushi"], "de": ["pizza"], "xx": ["sushi"]}.items():
-        builder.answer(builder.ask(language, "food", "JP"), named)
-    builder.ask("it", "food", "JP")  # nothing came of it: no number
-    name(builder)
-    builder.know()
-    with rows_of(builder) as rows:
-        found = {
-            (row["language_region"], row["other_language_region"]): (
-                row["within"],
-                row["consensus"],
-                row["pairs"],
-                row["missing"],
-            )
-            for row in rows("region_consensus")
-        }
-    assert found == {
-        ("eastern-asia", "eastern-asia"): (True, 0.5, 1, 0),
-        ("eastern-asia", "western-europe"): (False, 0.25, 2, 0),
-        ("eastern-asia", "southern-europe"): (False, None, 0, 2),
-        ("southern-europe", "western-europe"): (False, None, 0, 1),
-    }
-
-
 def test_a_store_of_links_that_know_no_other_countries_has_no_flows(builder: StoreBuilder) -> None:
     builder.answer(builder.ask("en", "food", "JP"), ["sushi", "croissant"])
     name(builder)
     with rows_of(builder) as rows:
-        assert [rows(view) for view in (*VIEWS, "region_consensus")] == [[]] * 7
+        assert [rows(view) for view in VIEWS] == [[]] * 4
         assert only(rows("specificity", "condition = 'explicit'"))["specificity"] == 0.5
 
 
@@ -231,5 +174,6 @@ def test_regions_of_ones_own(builder: StoreBuilder, tmp_path: Path) -> None:
     name(builder)
     builder.know(read_catalog(own))
     with rows_of(builder) as rows:
-        found = only(rows("region_specificity"))
-    assert (found["region"], found["within"], found["between"], found["open"]) == ("noodles", 0.25, 0, 0.75)
+        found = {row["qid"]: row["regions"] for row in rows("item_regions")}
+    assert [qid for qid, regions in sorted(found.items()) if regions == ["noodles"]] == ["Q1", "Q2", "Q3"]
+    assert {region for regions in found.values() for region in regions} == {"noodles"}

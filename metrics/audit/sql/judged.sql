@@ -5,13 +5,13 @@
 -- for the judged mentions of an item in a response: of all of them, of the right ones, and of those with the right link. A
 -- wrong mention is no entity, whatever stands in `link`.
 WITH sizes AS (
-    SELECT model, language, topic, condition, country, wording, qid, linked FROM cell_items WHERE qid IS NOT NULL
+    SELECT c.*, i.qid, i.mentions FROM cell_incidence AS i INNER JOIN numbered_cells AS c USING (cell)
 ),
 mentions AS (
     SELECT
         a.extraction_id, a.ordinal, a.language, a.response_id, a.granularity AS label,
         coalesce(a.status = 'linked', false) AS linked, a.condition = 'explicit' AS explicit,
-        s.qid IS NOT NULL AS associated, a.qid, 1 / nullif(n.linked, 0) AS weight
+        s.qid IS NOT NULL AS associated, a.qid, 1 / n.mentions AS weight
     FROM audited_mentions AS a
     LEFT JOIN associations AS s ON a.qid = s.qid AND a.country = s.country
     LEFT JOIN sizes AS n
