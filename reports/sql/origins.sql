@@ -4,6 +4,8 @@
 -- linked items, each once per response that mentions it, the mean over languages, topics and wordings. Prompts are
 -- the explicit ones; where there are none, those that name a person; never those that are written for a friend from
 -- the country, who need not be whom the text is about. Countries stand in the order of their regions.
+--   region: the region of the country that prompts name
+--   origin_region: the region of `origin`
 --   origin_place: the place of `origin` in the order of the catalogue
 -- printed: model, country, origin_kind, origin, estimate, incidences
 WITH shares AS MATERIALIZED (
