@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri, chndtr, ndtr, ndtri
+from scipy.special import chdtri, chndtr, ndtr
 
 from polyculture.metrics.components.design import Numbers
 
@@ -21,7 +21,6 @@ _SECOND: Numbers = (np.arange(POINTS) * _STEP % POINTS + 0.5) / POINTS
 UNKNOWN: Numbers = np.full(POINTS, np.nan)
 _LARGE = 2000.0  # from here on Sankaran's approximation is exact to four digits
 _BISECTIONS = 24
-_MANY = 1e4  # degrees of freedom
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def sum_of_squares(parts: Sequence[MeanSquare]) -> Spread:
     distances = []
     for part in parts:
         levels = LEVELS if part.factor > 0 else 1 - LEVELS
-        distances.append(part.factor * part.value * (part.freedom / quantiles(1 - levels, part.freedom) - 1))
+        distances.append(part.factor * part.value * (part.freedom / chdtri(part.freedom, levels) - 1))
     return Spread(value, value + _root_of_squares(distances))
 
 
@@ -94,7 +93,7 @@ def fixed_effect(squares: float, freedom: float, noise: MeanSquare, scale: float
     value = scale * (squares - freedom * noise.value)
     if noise.value <= 0:
         return Spread(value, UNKNOWN)
-    unit = noise.value * noise.freedom / quantiles(1 - _SECOND, noise.freedom)
+    unit = noise.value * noise.freedom / chdtri(noise.freedom, _SECOND)
     return Spread(value, np.sort(scale * unit * noncentrality(squares / unit, freedom, 1 - LEVELS)))
 
 
@@ -104,7 +103,7 @@ def noncentrality(squares: Numbers, freedom: float, chances: Numbers) -> Numbers
     Where there is none it goes on below zero, as the distance from the central quantile.
     """
     central = chndtr(squares, freedom, 0.0)
-    found = squares - quantiles(chances, freedom)
+    found = squares - chdtri(freedom, 1 - chances)
     above = chances <= central
     low, high = np.zeros(int(above.sum())), squares[above] + 12 * np.sqrt(squares[above] + freedom) + 60
     for _ in range(_BISECTIONS):
@@ -113,13 +112,6 @@ def noncentrality(squares: Numbers, freedom: float, chances: Numbers) -> Numbers
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     found[above] = (low + high) / 2
     return found
-
-
-def quantiles(chances: Numbers, freedom: float) -> Numbers:
-    """Of the chi-squared distribution; with very many degrees of freedom by Wilson and Hilferty (1931)."""
-    if freedom < _MANY:
-        return np.asarray(chdtri(freedom, 1 - chances))
-    return np.asarray(freedom * (1 - 2 / (9 * freedom) + ndtri(chances) * np.sqrt(2 / (9 * freedom))) ** 3)
 
 
 def _root_of_squares(distances: Sequence[Numbers]) -> Numbers:

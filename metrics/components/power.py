@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
-from polyculture.metrics.components.distribution import LEVELS, quantiles
+from polyculture.metrics.components.distribution import LEVELS
 
 ALPHA = 0.05
 # What more than Student's test needs, by simulation (tests/metrics/test_power.py): `compare`'s allowance for skewness,
@@ -152,7 +152,7 @@ def _found(variance: float, freedom: float, power: float) -> float | None:
     if freedom <= 0:
         return None
     limit = float(stdtrit(freedom, 1 - ALPHA / 2)) if math.isfinite(freedom) else float(ndtri(1 - ALPHA / 2))
-    errors = np.sqrt(quantiles(LEVELS, freedom) / freedom) if math.isfinite(freedom) else np.ones(1)
+    errors = np.sqrt(chdtri(freedom, LEVELS) / freedom) if math.isfinite(freedom) else np.ones(1)
 
     def short(away: float) -> float:
         return float((ndtr(away - limit * errors) + ndtr(-away - limit * errors)).mean()) - power

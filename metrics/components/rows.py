@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import duckdb
@@ -11,7 +12,6 @@ from polyculture.cache.schema import VarianceComponent
 from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.components.design import Design, PromptValue, design
 from polyculture.metrics.components.inference import COMPONENTS, Component, variance_components
-from polyculture.metrics.components.power import Noise, noise_of_one_side, noise_of_sides
 
 QUERIES = Path(__file__).parent / "queries"
 METRICS = ("granularity", "diversity", "specificity")
@@ -24,7 +24,7 @@ def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceCompone
     store.execute(read_sql(QUERIES, "prompt_values"))
     for condition, responses, incidences in store.execute(read_sql(QUERIES, "conditions")).fetchall():
         for metric in METRICS:
-            values = prompt_values(store, metric, condition)
+            values = _values(store, metric, condition)
             table = design(values)
             reason = NO_VALUES if values else NO_COUNTRY_ASKED
             found = variance_components(table) if table else [Component(name, reason=reason) for name in COMPONENTS]
@@ -32,14 +32,7 @@ def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceCompone
                 yield VarianceComponent(
                     metric,
                     condition,
-                    one.name,
-                    one.estimate,
-                    one.low,
-                    one.high,
-                    one.share,
-                    one.share_low,
-                    one.share_high,
-                    one.reason,
+                    *astuple(one),
                     design=levels(table) if table else None,
                     used=table.used if table else 0,
                     filled=table.filled if table else 0,
@@ -49,45 +42,21 @@ def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceCompone
                 )
 
 
-def prompt_values(store: duckdb.DuckDBPyConnection, metric: str, condition: str) -> list[PromptValue]:
-    """The values of a metric's prompts under one condition, from what `prompt_values.sql` kept."""
-    rows = store.execute(read_sql(QUERIES, "values"), {"metric": metric, "condition": condition}).fetchall()
-    return [PromptValue(*row) for row in rows]
-
-
-def prompt_noise(
-    store: duckdb.DuckDBPyConnection, metric: str, sides: Sequence[int], conditions: Sequence[str] = ()
-) -> tuple[str, dict[int, Noise]] | None:
-    """What the run says of comparisons of two levels of each of `sides`, under one condition.
-
-    It is the first of `conditions` that has values; where none of these has any, the one with the most. A side that
-    the run says nothing of is left out; None where there is no value.
-    """
-    most = _most(store, metric, conditions)
-    if most is None:
-        return None
-    condition, responses, table = most
-    found = {side: noise_of_sides(table, side, responses) for side in sides}
-    return condition, {side: noise for side, noise in found.items() if noise}
-
-
-def noise_alone(store: duckdb.DuckDBPyConnection, metric: str) -> tuple[str, Noise] | None:
-    """The condition with the most values, and what a run of one model and language says of comparisons at most."""
-    most = _most(store, metric, ())
-    if most is None:
-        return None
-    condition, responses, table = most
-    noise = noise_of_one_side(table, responses)
-    return None if noise is None else (condition, noise)
-
-
-def _most(store: duckdb.DuckDBPyConnection, metric: str, conditions: Sequence[str]) -> tuple[str, float, Design] | None:
-    """The first of `conditions` with values, or the one with most; its responses a prompt, and its table."""
+def prompt_design(
+    store: duckdb.DuckDBPyConnection, metric: str, conditions: Sequence[str] = ()
+) -> tuple[str, float, Design] | None:
+    """The first of `conditions` that has values, else the one with most: its responses a prompt, and its table."""
     store.execute(read_sql(QUERIES, "prompt_values"))
     asked = {"metric": metric, "conditions": list(conditions)}
     most = store.execute(read_sql(QUERIES, "most_prompts"), asked).fetchone()
-    table = design(prompt_values(store, metric, most[0])) if most else None
+    table = design(_values(store, metric, most[0])) if most else None
     return None if most is None or table is None else (str(most[0]), float(most[1]), table)
+
+
+def _values(store: duckdb.DuckDBPyConnection, metric: str, condition: str) -> list[PromptValue]:
+    """The values of a metric's prompts under one condition."""
+    rows = store.execute(read_sql(QUERIES, "values"), {"metric": metric, "condition": condition}).fetchall()
+    return [PromptValue(*row) for row in rows]
 
 
 def levels(table: Design) -> str:

@@ -17,8 +17,9 @@ from pathlib import Path
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
+from polyculture.metrics.components.power import noise_of_one_side
 from polyculture.metrics.components.rows import METRICS as OF_METRICS
-from polyculture.metrics.components.rows import noise_alone
+from polyculture.metrics.components.rows import prompt_design
 
 SAYS = "SmolLM2-135M-Instruct in English: 3 topics, 4 countries, 3 wordings, 24 responses, by the gazetteer"
 
@@ -31,10 +32,11 @@ def main() -> None:
     sys.stdout.write(f'# Written by polyculture/running/demo_noise.py.\nrun = "{SAYS}"\n')
     with open_store(RunFolder(asked.run), METRICS, CELLS) as store:
         for metric in OF_METRICS:
-            found = noise_alone(store, metric)
-            if found is None:
+            found = prompt_design(store, metric)
+            noise = found and noise_of_one_side(found[2], found[1])
+            if found is None or noise is None:
                 sys.exit(f"demo_noise: {asked.run} says nothing of {metric}")
-            values = {name: value for name, value in asdict(found[1]).items() if value is not None}
+            values = {name: value for name, value in asdict(noise).items() if value is not None}
             numbers = "".join(f"{name} = {value!r}\n" for name, value in values.items())
             sys.stdout.write(f'\n[{metric}]\ncondition = "{found[0]}"\n\n[{metric}.noise]\n{numbers}')
 

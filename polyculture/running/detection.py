@@ -19,8 +19,8 @@ from polyculture.metrics import CELLS
 from polyculture.metrics import METRICS as METRIC_VIEWS
 from polyculture.metrics.comparison.effect import FEWEST_BLOCKS
 from polyculture.metrics.components.design import LANGUAGE, MODEL
-from polyculture.metrics.components.power import Noise, Plan, found_difference
-from polyculture.metrics.components.rows import METRICS, prompt_noise
+from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
+from polyculture.metrics.components.rows import METRICS, prompt_design
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by demo_noise.py
 POWER = 0.8  # how often a difference is to be found
@@ -93,10 +93,13 @@ def _of_demo(metric: str) -> Source:
 
 
 def _of_run(store: duckdb.DuckDBPyConnection, workspace: Workspace, metric: str) -> Source | None:
-    found = prompt_noise(store, metric, tuple(SIDES), _conditions(workspace))
-    if found is None or not found[1]:
+    found = prompt_design(store, metric, _conditions(workspace))
+    if found is None:
         return None
-    condition, noise = found
+    condition, responses, table = found
+    noise = {side: one for side in SIDES if (one := noise_of_sides(table, side, responses))}
+    if not noise:
+        return None
     notes = []
     if any(one.wording is None for one in noise.values()):
         notes.append("the run asked one wording: what wordings add is unknown")

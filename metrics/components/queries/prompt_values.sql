@@ -1,2 +1,2 @@
--- component_values: a row of `prompt_values`, read once.
-CREATE OR REPLACE TEMP TABLE component_values AS FROM prompt_values;
+-- prompt_values: its rows, read once.
+CREATE TEMP TABLE IF NOT EXISTS prompt_values AS FROM prompt_values;
