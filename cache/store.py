@@ -96,10 +96,10 @@ def _built(
 
 
 def _template(path: Path, layout: Layout, selections: Collection[str], asked: str | None) -> duckdb.DuckDBPyConnection:
-    if asked is None or selections or asks_of_schema(asked):
+    if asked is None or asks_of_schema(asked):
         return open_view_template(path, layout, selections)
     connection = connect(path)
-    create_views(connection, layout, asked=asked)
+    create_views(connection, layout, selections, asked)
     return connection
 
 
@@ -192,9 +192,10 @@ def open_store(
     folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
     ('4GB') bounds what DuckDB holds. `asked` is the only SQL that will be asked of it: views that it does not name, and
     that nothing rests on that it names, are left out, and the files below them are not looked at.
-    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; rows
-    written later are not in them. With a `selection`, names without a schema are those of this schema, and only its
-    views are materialised; they take precedence over the views of all schemas. `selections` are further schemas.
+    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; of
+    those that `asked` leaves out, none is. Rows written later are not in them. With a `selection`, names without a
+    schema are those of this schema, and only its views are materialised; they take precedence over the views of all
+    schemas. `selections` are further schemas.
     """
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
     with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as path:
@@ -209,8 +210,10 @@ def open_store(
     connection.execute("SET debug_enable_caching_operators = false")
     connection.execute(f"SET search_path = '{selection},{MAIN}'")
     connection.execute("SET lock_configuration = true")
+    there = {name for (name,) in connection.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
     for view in keep:  # a temporary table takes precedence over the view of its name, in other views, too
-        connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
+        if view in there:
+            connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
     return connection
 
 

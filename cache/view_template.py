@@ -42,7 +42,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
 Statement = tuple[str, str]  # the name of what it creates, and its SQL
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
 _COMMENT = re.compile(r"--.*")
-_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:main\.)?"?(\w+))|(\w+)\(')
+_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:\w+\.)?"?(\w+))|(\w+)\(')
 _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
@@ -76,20 +76,25 @@ def create_views(
 
     `asked` is the SQL that will be asked: only views that it names are created, and what these rest on.
     """
-    every = statements_of(layout)
-    for _, statement in every if asked is None else needed(every, asked):
+    files = [file.read_text(encoding="utf-8") for selection in selections for file in selection_files(selection)]
+    for _, statement in needed(statements_of(layout), asked and " ".join([asked, *files])):
         connection.execute(statement)
     for selection in sorted(selections):
         connection.execute(f"CREATE SCHEMA {selection}")
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
         computed = [table for table in layout.tables if table.name in COMPUTED]
-        for _, statement in statements_of(layout, computed, selection_files(selection)):
+        for _, statement in needed(statements_of(layout, computed, selection_files(selection)), asked):
             connection.execute(statement)
         connection.execute(f"SET search_path = '{MAIN}'")
 
 
-def needed(statements: Sequence[Statement], asked: str) -> list[Statement]:
-    """Of statements in the order of their dependencies those whose views a query names, and what these rest on."""
+def needed(statements: Sequence[Statement], asked: str | None) -> list[Statement]:
+    """Of statements in the order of their dependencies those whose views a query names, and what these rest on.
+
+    All of them where it is not known what will be asked.
+    """
+    if asked is None:
+        return list(statements)
     found, names = [], _names(asked)
     for name, statement in reversed(statements):
         if name.lower() in names:

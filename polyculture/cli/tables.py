@@ -219,10 +219,10 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 def print_metrics(workspace: Workspace, selection: str = MAIN) -> None:
     """Prints the four metrics per model and language."""
-    from polyculture.running.tables import all_tables, table_rows
+    from polyculture.reports.sections import HEADLINE
+    from polyculture.running.tables import table_rows
 
-    table = all_tables()["headline"]
-    with table_rows(workspace, table, selection=selection) as rows:
+    with table_rows(workspace, HEADLINE, selection=selection) as rows:
         if selection != MAIN:
             say(f"of the responses and links of {selection}:")
-        print_declared(table.declared, rows)
+        print_declared(HEADLINE.declared, rows)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.layout import MAIN, SELECTIONS
+from polyculture.cache.layout import MAIN
 from polyculture.reports.section import ReportTable
 
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ def table_rows(
     """The rows of a table of a run, while the block lasts. Raises `StoreError` where a value fits nothing."""
     from polyculture.cache.store import open_store
     from polyculture.metrics import KEPT
-    from polyculture.reports.building import open_report
     from polyculture.running.layout import report_sections, store_layout
 
     if table.computed is None:
-        with open_store(workspace.run, store_layout(), KEPT, selection, SELECTIONS) as store:
+        asked = table.declared.sql
+        with open_store(workspace.run, store_layout(), KEPT, selection, asked=asked) as store:
             yield table.declared.select(store, values)
         return
+    from polyculture.reports.building import open_report
+
     if selection != MAIN:
         raise StoreError(f"the table {table.name} is of all responses alone", remedy="Leave out --selection.")
     with open_report(workspace.run, workspace.catalog, store_layout(), report_sections()) as data:
