@@ -50,6 +50,8 @@ from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS
 from tests.instruments.bias_worlds import tried as bias_tried
 from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
 from tests.instruments.flattening_worlds import tried as flattening_tried
+from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
+from tests.instruments.paired_worlds import tried as paired_tried
 from tests.metrics.comparison_worlds import BEYOND, tried, tried_at_edge
 from tests.metrics.comparison_worlds import WORLDS as COMPARED
 from tests.metrics.component_worlds import WORLDS as COMPONENT_WORLDS
@@ -119,6 +121,13 @@ def bias_scores(count: int) -> None:
         found = bias_tried(world, count)
         shares_found = f"{found.covered:6.1%} {found.withheld:8.1%} {found.agreed:6.1%}"
         sys.stdout.write(f"{BIAS:12} {where:60} {shares_found} {found.rejected:6.1%} {found.untested:6.1%}\n")
+        sys.stdout.flush()
+    for where, pair in PAIRED_WORLDS.items():
+        of = paired_tried(pair, count)
+        score = f"{of.covered:6.1%} {of.width:7.3f} {of.apart:6.1%}"
+        sys.stdout.write(
+            f"{BIAS:12} {where:60} {score} {of.difference_covered:6.1%} {of.told:6.1%} {of.difference_width:7.3f}\n"
+        )
         sys.stdout.flush()
 
 

@@ -42,7 +42,18 @@ scores_and_differences AS (
     LEFT JOIN draws AS d USING (model, dataset, language, country, topic, condition, method, facets)
     WHERE n.measure = 'cbs' AND n.metric = 'cbs'
     UNION ALL BY NAME
-    SELECT * EXCLUDE (average, gender, preset) FROM bias_contrasts
+    SELECT
+        'cbs_difference' AS metric, method AS rule, model, dataset, nullif(language, '*') AS language,
+        nullif(country, '*') AS culture, nullif(topic, '*') AS entity_type,
+        CASE dimension WHEN 'condition' THEN a ELSE condition END AS setting,
+        CASE dimension WHEN 'condition' THEN b END AS other_setting,
+        CASE dimension WHEN 'phrasing' THEN a ELSE facets['phrasing'] END AS phrasing,
+        CASE dimension WHEN 'phrasing' THEN b END AS other_phrasing,
+        CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END AS context_prefix,
+        dimension = 'context_prefix' AS plain, facets['form'] AS form, difference AS estimate, low, high, p,
+        units AS contexts, reason AS lacking, 'strict' AS ties_count
+    FROM differences
+    WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
 )
 SELECT b.*, h.scored, h.failed, h.broken_boundaries
 FROM scores_and_differences AS b

@@ -6,19 +6,25 @@ The report's scores, ties strict and each context alike, are rows of `numbers`; 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
-from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, weight_of
-from polyculture.instruments.cbs.bias import ContextScore, Numbers, Ties
+from polyculture.instruments.cbs.averages import (
+    Average,
+    Tally,
+    averaged,
+    averaged_draws,
+    by_type,
+    contexts_in,
+    entities_in,
+)
+from polyculture.instruments.cbs.bias import ContextScore, Ties
 from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.contrasts import Contrast, contexts_of, contrasts_by_type, mean_contrast
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.score_matrix import ContextCondition
-from polyculture.instruments.cbs.uncertainty import ScoreDifference, difference_over_columns, mean_difference
 
 SCORE, OF_DRAWS, DRAWS_DEVIATION = "cbs", "cbs_of_draws", "cbs_of_draws_deviation"
 NO_INTERVAL_OF_DRAWS = "spread over draws"
@@ -48,51 +54,6 @@ class Reading(NamedTuple):
     average: Average
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """The score under one condition less that under another."""
-
-    one: Tally
-    other: Tally
-    difference: ScoreDifference
-    paired: bool  # the contexts are the same, asked in two ways
-
-    def compared(self, average: Average, *, apart: bool) -> list[ContextScore]:
-        """The comparisons that it rests on."""
-        sides = (self.one,) if self.paired else (self.one, self.other)
-        parts = [pair[side] for pair in self._parts(average, apart=apart) for side in range(len(sides))]
-        return [row for part in parts for row in part.comparisons]
-
-    def context_ids(self, average: Average, *, apart: bool) -> set[str]:
-        """The contexts that it rests on, each once."""
-        sides = (0,) if self.paired else (0, 1)
-        parts = self._parts(average, apart=apart)
-        return {name for pair in parts for side in sides for name in pair[side].contexts}
-
-    def weighted(self, average: Average, *, apart: bool) -> tuple[ScoreDifference, int]:
-        """Its difference, and what it counts in an average over types."""
-        parts = self._parts(average, apart=apart)
-        weights = [weight_of(one, average) for one, _ in parts]
-        found = self.difference
-        if len(parts) > 1:
-            columns = [(a.matrix, b.matrix, weight) for (a, b), weight in zip(parts, weights, strict=True)]
-            found = difference_over_columns(columns, paired=self.paired) or found
-        return found, 1 if average == "types" else sum(weights)
-
-    def columns(self, average: Average, *, apart: bool) -> int:
-        """How many columns both conditions have, which the difference is over."""
-        return len(self._parts(average, apart=apart))
-
-    def _parts(self, average: Average, *, apart: bool) -> list[tuple[Tally, Tally]]:
-        """Its genders, where both conditions have them; else all of it at once."""
-        genders = [gender for gender in self.one.genders if gender in self.other.genders]
-        pairs = [(self.one.genders[gender], self.other.genders[gender]) for gender in genders]
-        alike = all(len(one.matrix.native) == len(other.matrix.native) for one, other in pairs)
-        if pairs and (apart or average == "columns") and (alike or not self.paired):
-            return pairs
-        return [(self.one, self.other)]
-
-
 def score_row(
     reading: Reading,
     unit: ScoreGroup,
@@ -120,9 +81,9 @@ def score_row(
         low=score.low,
         high=score.high,
         p=None,
-        contexts=sum(len(tally.context_ids(reading.average, apart=apart)) for tally in tallies),
-        native_entities=sum(_present(tally.matrix.native) for tally in tallies),
-        western_entities=sum(_present(tally.matrix.western) for tally in tallies),
+        contexts=sum(contexts_in(some, reading.average, apart=apart) for some in by_type(tallies)),
+        native_entities=sum(entities_in(some, "native") for some in by_type(tallies)),
+        western_entities=sum(entities_in(some, "western") for some in by_type(tallies)),
         **_sizes(comparisons),
         sampled_mean=sampled.mean if sampled else None,
         sampled_deviation=sampled.deviation if sampled else None,
@@ -144,9 +105,9 @@ def difference_row(
 ) -> BiasInterval:
     """The difference of one type, or the average over several."""
     one, other = conditions
-    found = mean_difference([contrast.weighted(reading.average, apart=apart) for contrast in contrasts])
-    low, high = found.estimate.limits(-1.0, 1.0)
+    found = mean_contrast(contrasts, reading.average, apart=apart)
     comparisons = [row for contrast in contrasts for row in contrast.compared(reading.average, apart=apart)]
+    ones = [contrast.one for contrast in contrasts]
     return BiasInterval(
         metric="cbs_difference",
         **_of(reading, unit),
@@ -156,20 +117,20 @@ def difference_row(
         other_phrasing=other.phrasing if other.phrasing != one.phrasing else None,
         context_prefix=one.context_prefix or None,
         plain=one.context_prefix != other.context_prefix,
-        estimate=found.estimate.value,
-        low=low,
-        high=high,
+        estimate=found.value,
+        low=found.low,
+        high=found.high,
         p=found.p,
-        contexts=sum(len(contrast.context_ids(reading.average, apart=apart)) for contrast in contrasts),
-        native_entities=sum(_present(contrast.one.matrix.native) for contrast in contrasts),
-        western_entities=sum(_present(contrast.one.matrix.western) for contrast in contrasts),
+        contexts=sum(contexts_of(some, reading.average, apart=apart) for some in contrasts_by_type(contrasts)),
+        native_entities=sum(entities_in(some, "native") for some in by_type(ones)),
+        western_entities=sum(entities_in(some, "western") for some in by_type(ones)),
         **_sizes(comparisons),
         sampled_mean=None,
         sampled_deviation=None,
         draws=None,
         drawn=None,
-        lacking=found.estimate.lacking,
-        columns=sum(contrast.columns(reading.average, apart=apart) for contrast in contrasts),
+        lacking=found.lacking,
+        columns=sum(len(contrast.parts(reading.average, apart=apart)) for contrast in contrasts),
     )
 
 
@@ -251,7 +212,3 @@ def _sizes(comparisons: Sequence[ContextScore]) -> dict[str, Any]:
         "tied": tied,
         "western_won": sum(row.won for row in comparisons),
     }
-
-
-def _present(side: Numbers) -> int:
-    return int((~np.isnan(side)).any(axis=0).sum())

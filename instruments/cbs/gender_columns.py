@@ -8,10 +8,11 @@ stands in both columns.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix, Words
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Words, part_of
 from polyculture.instruments.datasets.model import BOTH
 
 GENDERS = ("female", "male")
@@ -49,23 +50,9 @@ def of_gender(matrix: ScoreMatrix, gender: str) -> ScoreMatrix | None:
     native, western = (_fits(side, gender) for side in (known.native, known.western))
     if not rows.any():
         return None
-    return ScoreMatrix(
-        matrix.native[np.ix_(rows, native)],
-        matrix.western[np.ix_(rows, western)],
-        _kept(matrix.contexts, rows),
-        _kept(matrix.pairs, rows),
-        _kept(matrix.native_ids, native),
-        _kept(matrix.western_ids, western),
-        matrix.ties,
-        Genders(known.contexts[rows], known.native[native], known.western[western]),
-        gender,
-    )
+    return replace(part_of(matrix, rows, native, western), column=gender)
 
 
 def _fits(genders: Words, gender: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     fits: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isin(genders, (gender, BOTH, ""))
     return fits
-
-
-def _kept(names: tuple[str, ...], kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[str, ...]:
-    return tuple(name for name, there in zip(names, kept.tolist(), strict=True) if there)

@@ -8,7 +8,6 @@ from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.rows import (
-    BIAS_CONTRASTS,
     BIAS_VARIANTS,
     CULTURAL_LINKS,
     MATCHED_BIAS,
@@ -31,7 +30,7 @@ MEASURE = Measure("cbs", (SCORES,), _settings)
 CBS = compose(
     DATASETS,
     Layout(
-        (WANTED_SCORES, SCORES, CULTURAL_LINKS, BIAS_CONTRASTS, BIAS_VARIANTS, MATCHED_BIAS),
+        (WANTED_SCORES, SCORES, CULTURAL_LINKS, BIAS_VARIANTS, MATCHED_BIAS),
         Layer((_OWN / "wanted.sql",)),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),

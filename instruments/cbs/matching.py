@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.cbs.bias import HALF, Numbers
 from polyculture.instruments.cbs.score_interval import ScoreEstimate
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, bias_of_placements
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, combined, mean_of, part_of, placed_of
 
 Matched = Literal["tokens", "prior", "both"]
 KINDS: tuple[Matched, ...] = get_args(Matched)
@@ -103,12 +103,13 @@ def matched_score(
             kept.append(row)
     if not kept:
         return None
-    native_placed, western_placed = (side[:, (~np.isnan(side)).any(axis=0)] for side in placed)
-    found, every = bias_of_placements(native_placed, western_placed), bias(matrix.rows(kept))
+    rows = np.isin(np.arange(len(matrix.native)), kept)
+    found = placed_of(*placed, *(matrix.units(kind) for kind in ("context", "native", "western")))
+    every = bias(part_of(matrix, rows))
     if found is None or every is None:
         return None
-    sizes = native_placed.shape[1], western_placed.shape[1]
-    return MatchedScore(found, every.value, *sizes, *(int(count) for count in counts))
+    sizes = found.native.shape[1], found.western.shape[1]
+    return MatchedScore(combined([mean_of(found)]), every.value, *sizes, *(int(count) for count in counts))
 
 
 def _near(priors: ScoreMatrix, nats: float) -> Pairs:

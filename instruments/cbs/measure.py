@@ -1,31 +1,33 @@
-"""The Cultural Bias Scores of a run with their intervals, from its store into its numbers, contrasts and variants."""
+"""The Cultural Bias Scores of a run with their intervals, from its store into its numbers, differences and variants."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 
 from polyculture.cache.layout import compose
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_numbers
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import AVERAGES, Average, Tally, tally
-from polyculture.instruments.cbs.bias import HALF, STRICT, Ties
-from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, numbers_of, score_row
+from polyculture.instruments.cbs.bias import HALF, STRICT
+from polyculture.instruments.cbs.bias_differences import Conditions, ScoredType, bias_differences, scored_cells
+from polyculture.instruments.cbs.bias_rows import Reading, ScoreGroup, difference_row, numbers_of, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.contrasts import Contrast, paired
 from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.layout import CBS, MEASURE
-from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, BiasInterval
-from polyculture.instruments.cbs.score_matrix import ContextCondition, aligned, score_matrices
-from polyculture.instruments.cbs.uncertainty import difference, paired_difference
-from polyculture.instruments.datasets.selection import Kind, Tell, omits, untold
+from polyculture.instruments.cbs.rows import BIAS_VARIANTS, BiasInterval
+from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
+from polyculture.instruments.datasets.selection import Kind, Tell, untold
+from polyculture.instruments.differences import with_verdicts
 
 RULES = ("sum", "mean", "probability", "calibrated")
 OURS: Average = "contexts"
@@ -33,32 +35,6 @@ OF_DIFFERENCES: tuple[Average, ...] = ("contexts", "types", "columns")
 CAMEL = CamelDraws()
 GROUNDED, NEUTRAL = "grounded", "neutral"
 QUERIES = Path(__file__).parent / "queries"
-Conditions = tuple[ContextCondition, ContextCondition]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredType:
-    """A type of entities under a rule and a count of ties: its tallies, and what can be compared among them."""
-
-    rule: str
-    ties: Ties
-    group: ScoreGroup
-    again: bool  # its contexts are translations of others that were scored, too
-    tallies: Mapping[ContextCondition, Tally]
-    contrasts: Mapping[Conditions, Contrast]
-    sources: tuple[str, ...]  # the languages that its contexts are translated from
-
-    def is_left_out(self, kinds: Collection[Kind]) -> bool:
-        """Whether none of it is of the choice: a translation goes with its source, as it is asked."""
-        return all(
-            omits(kinds, language, self.group.entity_type) for language in self.sources or (self.group.language,)
-        )
-
-    @property
-    def levels(self) -> tuple[ScoreGroup, ...]:
-        """Over all types of a language and culture, and over all of a data set; no context counts twice there."""
-        over_types = self.group._replace(entity_type="")
-        return (over_types,) if self.again else (over_types, over_types._replace(language="", culture=""))
 
 
 def measure_bias(
@@ -70,13 +46,14 @@ def measure_bias(
 ) -> list[BiasInterval]:
     """Writes the scores of every type, over types, and over languages, under all rules; returns those of the report.
 
-    The report's count ties strictly and contexts alike: the scores are `numbers`, the differences `bias_contrasts`.
+    The report's count ties strictly and contexts alike: the scores are `numbers`, the differences `differences`.
     `drawing` selects the entity draws that accompany the score over all pairs. `bias_variants` leaves the types
     `left_out` out of averages over types, and names the `preset` that did. `tell` gets a line about each gender of a
     type that has no column. Raises `StoreError` where there is no run or the folder cannot be written.
     """
     with open_store(run, compose(CORE, CBS)) as store:
         types = list(_scored_types(store))
+        asked = scored_cells(store)
     for line in dict.fromkeys(line for one in types for line in _without_column(one)):
         tell(line)
     strict = [one for one in types if one.ties == STRICT]
@@ -91,8 +68,7 @@ def measure_bias(
     inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
     scores = [row for row in ours if row.metric == "cbs"]
     write_numbers(run, MEASURE.name, (number for row in scores for number in numbers_of(row, inputs)))
-    contrasts = [row for row in ours if row.metric != "cbs"]
-    write_parquet(objects_to_table(BIAS_CONTRASTS, contrasts), run.table(BIAS_CONTRASTS.name))
+    write_differences(run, MEASURE.name, with_verdicts(bias_differences(strict, asked, inputs)))
     write_parquet(objects_to_table(BIAS_VARIANTS, variants), run.table(BIAS_VARIANTS.name))
     return ours
 
@@ -102,13 +78,14 @@ def _scored_types(store: duckdb.DuckDBPyConnection) -> Iterator[ScoredType]:
         group, sources = ScoreGroup(*names), tuple(translated)
         likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), group._asdict()).fetchnumpy()
         for rule in RULES:
-            found = {condition: tally(matrix) for condition, matrix in score_matrices(likelihoods, rule).items()}
+            matrices = score_matrices(likelihoods, rule)
+            found = {condition: tally(matrix, group.entity_type) for condition, matrix in matrices.items()}
             strict = {condition: one for condition, one in found.items() if one is not None}
-            contrasts = dict(_contrasts(strict))
+            contrasts = dict(_contrasts(strict, group))
             yield ScoredType(rule, STRICT, group, again, strict, contrasts, sources)
             if any(one.tied for one in strict.values()):
                 half = {condition: one.halved for condition, one in strict.items()}
-                yield ScoredType(rule, HALF, group, again, half, dict(_contrasts(half)), sources)
+                yield ScoredType(rule, HALF, group, again, half, dict(_contrasts(half, group)), sources)
             else:
                 yield ScoredType(rule, HALF, group, again, strict, contrasts, sources)
 
@@ -161,31 +138,16 @@ def _mean_rows(
             yield difference_row(*place, contrasts, apart=apart)
 
 
-def _contrasts(tallies: Mapping[ContextCondition, Tally]) -> Iterator[tuple[Conditions, Contrast]]:
+def _contrasts(tallies: Mapping[ContextCondition, Tally], group: ScoreGroup) -> Iterator[tuple[Conditions, Contrast]]:
     """Grounded less neutral; with prefix less without; of two phrasings the second by name less the first."""
     for one, found in tallies.items():
         for other, against in tallies.items():
-            if one._replace(setting="") == other._replace(setting=""):
-                contrast = _unpaired(found, against) if (one.setting, other.setting) == (GROUNDED, NEUTRAL) else None
-            elif one._replace(context_prefix="") == other:
-                contrast = _paired(found, against, "contexts")
-            elif one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other:
-                contrast = _paired(found, against, "pairs")
-            else:
-                continue
+            contrast = None
+            if (one.setting, other.setting) == (GROUNDED, NEUTRAL) and one[1:] == other[1:]:
+                contrast = Contrast(found, against, False, group.language, group.culture)
+            elif (one != other and one._replace(context_prefix="") == other) or (
+                one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other
+            ):
+                contrast = paired(found, against, group.language, group.culture)
             if contrast is not None:
                 yield (one, other), contrast
-
-
-def _unpaired(one: Tally, other: Tally) -> Contrast | None:
-    found = difference(one.matrix, other.matrix)
-    return None if found is None else Contrast(one, other, found, paired=False)
-
-
-def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
-    """The contrast of the contexts under both conditions."""
-    left, right = aligned(one.matrix, other.matrix, by)
-    found, tallies = paired_difference(left, right), (tally(left), tally(right))
-    if found is None or tallies[0] is None or tallies[1] is None:
-        return None
-    return Contrast(tallies[0], tallies[1], found, paired=True)

@@ -144,6 +144,5 @@ SCORES = Table(
 )
 WANTED_SCORES = Table("wanted_scores", WantedScore)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_CONTRASTS = Table("bias_contrasts", BiasInterval)
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)
 MATCHED_BIAS = Table("matched_bias", MatchedBias)

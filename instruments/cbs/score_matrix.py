@@ -9,7 +9,7 @@ import numpy as np
 
 from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix
 
-_WORDS = ("context_id", "pair", "entity_id", "context_gender", "entity_gender")
+_WORDS = ("context_id", "context_unit", "entity_id", "entity_unit", "context_gender", "entity_gender")
 
 
 class ContextCondition(NamedTuple):
@@ -31,10 +31,12 @@ def score_matrices(likelihoods: Mapping[str, Any], rule: str) -> dict[ContextCon
     native = np.asarray(likelihoods["native"], bool)
     words = {name: _words(likelihoods[name]) for name in (*ContextCondition._fields, *_WORDS)}
     ids, first_entity, entity = np.unique(words["entity_id"], return_index=True, return_inverse=True)
-    genders = words["entity_gender"][first_entity]
+    genders, units = (words[name][first_entity] for name in ("entity_gender", "entity_unit"))
     is_native = np.zeros(entity.max(initial=-1) + 1, bool)
     is_native[entity[native]] = True
-    sides = tuple(ids[is_native].tolist()), tuple(ids[~is_native].tolist())
+    native_ids, western_ids, native_units, western_units = (
+        tuple(names[side].tolist()) for names in (ids, units) for side in (is_native, ~is_native)
+    )
     conditions = list(zip(*(words[name].tolist() for name in ContextCondition._fields), strict=True))
     found = {}
     for condition in sorted(set(conditions)):
@@ -44,19 +46,13 @@ def score_matrices(likelihoods: Mapping[str, Any], rule: str) -> dict[ContextCon
         contexts, first, row = np.unique(words["context_id"][here], return_index=True, return_inverse=True)
         grid = np.full((len(contexts), len(is_native)), np.nan)
         grid[row, entity[here]] = values[here]
-        pairs, of_contexts = words["pair"][here][first], words["context_gender"][here][first]
+        shared, of_contexts = words["context_unit"][here][first], words["context_gender"][here][first]
         found[ContextCondition(*condition)] = ScoreMatrix(
-            grid[:, is_native], grid[:, ~is_native], tuple(contexts.tolist()), tuple(pairs.tolist()), *sides,
+            grid[:, is_native], grid[:, ~is_native], tuple(contexts.tolist()), tuple(shared.tolist()),
+            native_ids, western_ids, native_units, western_units,
             genders=Genders(of_contexts, genders[is_native], genders[~is_native]),
         )  # fmt: skip
     return found
-
-
-def aligned(one: ScoreMatrix, other: ScoreMatrix, by: str) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """The rows of two matrices that are of the same context (`by` is 'contexts'), or of the same pair ('pairs')."""
-    left, right = ({name: row for row, name in enumerate(getattr(matrix, by))} for matrix in (one, other))
-    shared = sorted(left.keys() & right.keys())
-    return one.rows([left[name] for name in shared]), other.rows([right[name] for name in shared])
 
 
 def _words(column: Any) -> np.ndarray[Any, np.dtype[np.str_]]:

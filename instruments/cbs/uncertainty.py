@@ -1,17 +1,18 @@
-"""The uncertainty of a Cultural Bias Score over other contexts and other entities.
+"""The uncertainty of Cultural Bias Scores, and of their differences, over other contexts and other entities.
 
-Contexts and entities are crossed: each context meets every native and every Western entity. The score's variance is
+Contexts and entities are crossed: each context meets every native and every Western entity. The variance of a score is
 the sum of the jackknife variances over contexts, native and Western entities, less their interactions, which two of
 the sums include. `score_interval` makes intervals of it.
 
-Grounded against neutral is a paired comparison over entities: a name that is always probable adds nothing to the
-variance of the difference. The contexts of the two settings differ. Where the contexts are the same, too (with and
-without prefix, or in two phrasings), the comparison is paired over both. A type in which nothing varies has no test of
-its own; in a mean over types its difference counts, and the others' variance decides.
+A mean over languages or genders, and a difference, is a sum of scores with weights (`combined`), one of a difference's
+sides with negative ones. What a unit adds to any of them is summed before it is squared. A context's unit is the row of
+the sheet that it is from, which its translations and its other phrasing share, an entity's its English form. So the
+same row in four languages is one witness, and two models, a language and English, or a context with and without a
+prefix are paired over all that they have in common. Grounded and neutral contexts share entities alone.
 
 Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
-Stat. 1, 386 (resampling crossed designs); Satterthwaite 1946. `tests/instruments/test_cbs.py` and `bench/coverage.py`
-check by simulation with a known truth that the intervals cover it.
+Stat. 1, 386 (resampling crossed designs); Satterthwaite 1946. `tests/instruments/test_cbs_intervals.py` and
+`bench/coverage.py` check by simulation with a known truth that the intervals cover it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from polyculture.instruments.cbs.bias import STRICT, Numbers, Ties, placements
-from polyculture.instruments.cbs.score_interval import ALL_AGREE, FEW_CONTEXTS, FEW_ENTITIES, ScoreEstimate
-from polyculture.metrics.intervals.crossed import ROUNDING, crossed_variance, skewed_variance
-from polyculture.metrics.intervals.estimate import Estimate, Sum, Z, symmetric, wilson
+from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate
+from polyculture.metrics.inference.crossed import Units, gathered, skewed_variance
 
 Words = NDArray[np.str_]
 
@@ -45,52 +44,78 @@ class Genders:
 class ScoreMatrix:
     """The likelihoods of one type's entities in the contexts of one setting: a row a context, a column an entity.
 
-    NaN where an entity has no likelihood in a context. Columns stand in the same order for every setting.
+    NaN where an entity has no likelihood in a context. Ids and units may be left out where nothing is compared.
     """
 
     native: Numbers
     western: Numbers
     contexts: tuple[str, ...] = ()  # the id of each row
-    pairs: tuple[str, ...] = ()  # what each row's context shares with the same one in another phrasing
+    context_units: tuple[str, ...] = ()  # the sheet's row of each, which translations and phrasings of a context share
     native_ids: tuple[str, ...] = ()  # of each column
     western_ids: tuple[str, ...] = ()
+    native_units: tuple[str, ...] = ()  # the English form of each, which languages share
+    western_units: tuple[str, ...] = ()
     ties: Ties = STRICT  # how pairs of equal likelihood count
     genders: Genders | None = None
     column: str | None = None  # the gender that it is confined to
 
-    def rows(self, numbers: Sequence[int]) -> ScoreMatrix:
-        """The matrix of some of the contexts, in this order."""
-        chosen = list(numbers)
-        contexts, pairs = (tuple(names[n] for n in chosen) if names else () for names in (self.contexts, self.pairs))
-        of = self.genders
-        return replace(
-            self,
-            native=self.native[chosen],
-            western=self.western[chosen],
-            contexts=contexts,
-            pairs=pairs,
-            genders=None if of is None else replace(of, contexts=of.contexts[chosen]),
-        )
+    def units(self, kind: str) -> Units:
+        """The units of 'context', 'native' or 'western': the ids where it has none, the numbers where it has no ids."""
+        ids = self.contexts if kind == "context" else getattr(self, f"{kind}_ids")
+        size = self.native.shape[0] if kind == "context" else getattr(self, kind).shape[1]
+        return np.array(getattr(self, f"{kind}_units") or ids or range(size))
 
 
 @dataclass(frozen=True, slots=True)
-class Influences:
-    """The contribution of each context, native and Western entity to the mean score; each kind averages zero."""
+class Placed:
+    """The placements of a matrix's entities (`bias.placements`), in the contexts that have entities of both sides."""
 
-    value: float
-    contexts: Numbers
     native: Numbers
     western: Numbers
-    shared: float  # variance that contexts and entities both account for
-    met: NDArray[np.bool_]  # the rows that these contexts are: those with entities of both sides
+    scores: Numbers  # of each context
+    contexts: Units
+    native_units: Units
+    western_units: Units
+
+    @property
+    def pairs(self) -> Numbers:
+        """The pairs of each context."""
+        native, western = ((~np.isnan(side)).sum(axis=1) for side in (self.native, self.western))
+        return np.asarray(native * western, np.float64)
+
+    @property
+    def fewest(self) -> int:
+        """The entities of the side that has fewer."""
+        return min(len(self.native_units), len(self.western_units))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreDifference:
-    """A difference of two mean scores, with its test."""
+Term = tuple[Placed, Numbers]  # the weight of each context's score in a sum
 
-    estimate: Estimate
-    p: float | None  # two-sided; None where the variance is not known
+
+def placed(matrix: ScoreMatrix) -> Placed | None:
+    """The placements of a matrix; None where no context has entities of both sides."""
+    sides = zip(matrix.native, matrix.western, strict=True)
+    rows = [placements(native, western, matrix.ties) for native, western in sides]
+    return placed_of(
+        np.array([row[0] for row in rows]), np.array([row[1] for row in rows]),
+        *(matrix.units(kind) for kind in ("context", "native", "western")),
+    )  # fmt: skip
+
+
+def placed_of(
+    native: Numbers, western: Numbers, contexts: Units, native_units: Units, western_units: Units
+) -> Placed | None:
+    """The same from placements: a row a context, NaN where an entity has none."""
+    if not len(native):
+        return None
+    known = [~np.isnan(side) for side in (native, western)]
+    met = known[0].any(axis=1) & known[1].any(axis=1)
+    if not met.any():
+        return None
+    columns = [side[met].any(axis=0) for side in known]
+    native, western = (side[np.ix_(met, kept)] for side, kept in zip((native, western), columns, strict=True))
+    scores = np.nanmean(native, axis=1)
+    return Placed(native, western, scores, contexts[met], native_units[columns[0]], western_units[columns[1]])
 
 
 def bias(matrix: ScoreMatrix) -> ScoreEstimate | None:
@@ -98,236 +123,144 @@ def bias(matrix: ScoreMatrix) -> ScoreEstimate | None:
 
     With fewer than three contexts, or a single entity on a side, there is a value and no interval.
     """
-    found = influences(matrix)
-    if found is None:
-        return None
-    variance, freedom = skewed_variance([found.contexts, found.native, found.western], found.shared)
-    return ScoreEstimate(found.value, variance, freedom, len(found.contexts), _fewest(matrix))
+    terms = whole(matrix)
+    return combined(terms) if terms else None
 
 
-def bias_of_placements(native: Numbers, western: Numbers) -> ScoreEstimate | None:
-    """The same from the placements of a type's entities: a row a context, NaN where an entity has none."""
-    found = _influences(native, western)
-    if found is None:
-        return None
-    variance, freedom = skewed_variance([found.contexts, found.native, found.western], found.shared)
-    fewest = min(int((~np.isnan(side)).any(axis=0).sum()) for side in (native, western))
-    return ScoreEstimate(found.value, variance, freedom, len(found.contexts), fewest)
+def whole(matrix: ScoreMatrix) -> list[Term]:
+    """A matrix whose contexts count alike; empty where none has entities of both sides."""
+    found = placed(matrix)
+    return [] if found is None else [mean_of(found)]
 
 
-def bias_over_pairs(matrix: ScoreMatrix) -> ScoreEstimate | None:
-    """The share of all pairs of all contexts: a context counts by its number of pairs. Else as `bias`."""
-    found = _part(matrix, over_pairs=True)
-    if found is None:
-        return None
-    variance, freedom = skewed_variance([found.contexts, found.native, found.western], found.shared)
-    return ScoreEstimate(found.value, variance, freedom, len(found.contexts), _fewest(matrix))
+def mean_of(found: Placed) -> Term:
+    """The mean over contexts, which count alike."""
+    return found, np.full(len(found.scores), 1 / len(found.scores))
 
 
-def bias_over_columns(
-    columns: Sequence[tuple[ScoreMatrix, float]], *, over_pairs: bool = False
-) -> ScoreEstimate | None:
-    """The weighted mean of the scores of matrices that may share contexts and entities, such as a type's two genders.
+def combined(terms: Sequence[Term]) -> ScoreEstimate:
+    """The sum of the contexts' scores by their weights, of matrices that may share contexts and entities.
 
-    What a context or an entity adds to any of them is added up before it is squared, by its id. With `over_pairs` a
-    context counts by its pairs. None where no context has entities of both sides.
+    The weights of a mean are positive and sum to 1, those of a difference to 0.
     """
-    found = [(matrix, weight, part) for matrix, weight in columns if (part := _part(matrix, over_pairs)) is not None]
-    if not found:
-        return None
-    whole = sum(weight for _, weight, _ in found)
-    shares = [(matrix, weight / whole, part) for matrix, weight, part in found]
-    ways = [
-        _by_id([(_met_contexts(matrix, part), part.contexts * share) for matrix, share, part in shares]),
-        _by_id([(matrix.native_ids, part.native * share) for matrix, share, part in shares]),
-        _by_id([(matrix.western_ids, part.western * share) for matrix, share, part in shares]),
-    ]
-    value = sum(part.value * share for _, share, part in shares)
-    variance, freedom = skewed_variance(ways, sum(part.shared * share**2 for _, share, part in shares))
-    return ScoreEstimate(value, variance, freedom, len(ways[0]), min(_fewest(matrix) for matrix, _, _ in shares))
+    value = sum(float((weights * one.scores).sum()) for one, weights in terms)
+    ways = [gathered([(one.contexts, _of_contexts(one, weights)) for one, weights in terms])]
+    shared = 0.0
+    for kind in ("native", "western"):
+        cells = [(one, *_cells(getattr(one, kind), one.scores, weights)) for one, weights in terms]
+        ways.append(
+            gathered([(getattr(one, f"{kind}_units"), added.sum(axis=0)) for one, added, _ in cells])
+        )  # fmt: skip
+        shared += _interaction([(one.contexts, getattr(one, f"{kind}_units"), rest) for one, _, rest in cells])
+    variance, freedom = skewed_variance(ways, shared)
+    contexts = min(len(np.unique(one.contexts)) for one, _ in terms)
+    if contexts > 1:
+        contexts = len(np.unique(np.concatenate([one.contexts for one, _ in terms])))
+    return ScoreEstimate(value, variance, freedom, contexts, min(one.fewest for one, _ in terms))
 
 
-def _part(matrix: ScoreMatrix, over_pairs: bool) -> Influences | None:
-    pairs = _present(matrix.native) * _present(matrix.western) if over_pairs else None
-    return _influences(*_placements(matrix), pairs)
+def compared(one: Sequence[Term], other: Sequence[Term]) -> ComparedScores:
+    """Two sums of scores, and the first less the second, paired over the contexts and entities that both have."""
+    return ComparedScores(
+        combined(one), combined(other), combined([*one, *((each, -weights) for each, weights in other)])
+    )
 
 
-def _by_id(parts: Sequence[tuple[Sequence[str], Numbers]]) -> Numbers:
-    added: dict[str, float] = {}
-    for ids, influence in parts:
-        for name, value in zip(ids, influence.tolist(), strict=True):
-            added[name] = added.get(name, 0.0) + value
-    return np.array(list(added.values()))
+def _of_contexts(one: Placed, weights: Numbers) -> Numbers:
+    """What each context adds to the sum: its distance from the mean of its matrix."""
+    mean = float((weights * one.scores).sum() / weights.sum())
+    return weights * (one.scores - mean)
 
 
-def _met_contexts(matrix: ScoreMatrix, part: Influences) -> list[str]:
-    """The ids of the contexts that have entities of both sides."""
-    return [name for name, there in zip(matrix.contexts, part.met.tolist(), strict=True) if there]
+def _cells(side: Numbers, scores: Numbers, weights: Numbers) -> tuple[Numbers, Numbers]:
+    """What each entity adds in each context, and what of it is neither the context's nor the entity's."""
+    known = ~np.isnan(side)
+    distance = np.where(known, side - scores[:, None], 0.0)
+    each = (weights / known.sum(axis=1))[:, None]
+    rest = np.where(known, distance - distance.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
+    return each * distance, each * rest
 
 
-def _present(side: Numbers) -> Numbers:
-    """The number of entities with a likelihood in each context."""
-    present: Numbers = (~np.isnan(side)).sum(axis=1).astype(np.float64)
-    return present
-
-
-def _fewest(matrix: ScoreMatrix) -> int:
-    """The number of entities with a likelihood in some context, of the side that has fewer."""
-    return min(int((~np.isnan(side)).any(axis=0).sum()) for side in (matrix.native, matrix.western))
-
-
-def difference(one: ScoreMatrix, other: ScoreMatrix) -> ScoreDifference | None:
-    """The mean score of `one` less that of `other`, whose columns are the same entities; None where either has none."""
-    left, right = influences(one), influences(other)
-    if left is None or right is None:
-        return None
-    entities = [left.native - right.native, left.western - right.western]
-    variance, freedom = crossed_variance([left.contexts, right.contexts], entities, left.shared + right.shared)
-    contexts, sizes = min(len(left.contexts), len(right.contexts)), (_fewest(one), _fewest(other))
-    return _tested(_estimate(left.value - right.value, variance, freedom, (contexts, min(sizes))))
-
-
-def paired_difference(one: ScoreMatrix, other: ScoreMatrix) -> ScoreDifference | None:
-    """The same of matrices whose rows are the same contexts, too, each asked in two ways.
-
-    It rests on the entities that have a likelihood both ways; None where no context has some of both sides.
-    """
-    (native, western), (other_native, other_western) = _placements(one), _placements(other)
-    found = _influences(native - other_native, western - other_western)
-    if found is None:
-        return None
-    variance, freedom = crossed_variance([found.contexts], [found.native, found.western], found.shared)
-    size = len(found.contexts), min(_fewest(one), _fewest(other))
-    return _tested(_estimate(found.value, variance, freedom, size))
-
-
-def difference_over_columns(
-    columns: Sequence[tuple[ScoreMatrix, ScoreMatrix, float]], *, paired: bool
-) -> ScoreDifference | None:
-    """The weighted mean of differences that may share contexts and entities, such as those of a type's two genders.
-
-    `paired`: the matrices of a column have the same contexts, each asked in two ways. None where no column has both.
-    """
-    found = [(*column, parts) for column in columns if (parts := _difference_parts(*column[:2], paired)) is not None]
-    if not found:
-        return None
-    whole = sum(weight for _, _, weight, _ in found)
-    shares = [(one, other, weight / whole, parts) for one, other, weight, parts in found]
-    ways = [
-        _by_id([(_met_contexts((one, other)[side], parts[side]), parts[side].contexts * share)
-                for one, other, share, parts in shares])
-        for side in range(len(found[0][3]))
-    ]  # fmt: skip
-    native = _by_id([(one.native_ids, _less(parts, "native") * share) for one, _, share, parts in shares])
-    western = _by_id([(one.western_ids, _less(parts, "western") * share) for one, _, share, parts in shares])
-    shared = sum(part.shared * share**2 for _, _, share, parts in shares for part in parts)
-    value = sum((parts[0].value - sum(part.value for part in parts[1:])) * share for _, _, share, parts in shares)
-    variance, freedom = crossed_variance(ways, [native, western], shared)
-    fewest = min(_fewest(matrix) for one, other, _, _ in shares for matrix in (one, other))
-    return _tested(_estimate(value, variance, freedom, (min(map(len, ways)), fewest)))
-
-
-def _difference_parts(one: ScoreMatrix, other: ScoreMatrix, paired: bool) -> tuple[Influences, ...] | None:
-    """The influences on a difference: those on either score, or on the difference of the same contexts."""
-    if not paired:
-        left, right = influences(one), influences(other)
-        return None if left is None or right is None else (left, right)
-    (native, western), (other_native, other_western) = _placements(one), _placements(other)
-    found = _influences(native - other_native, western - other_western)
-    return None if found is None else (found,)
-
-
-def _less(parts: Sequence[Influences], side: str) -> Numbers:
-    first: Numbers = getattr(parts[0], side)
-    return first - sum(getattr(part, side) for part in parts[1:]) if len(parts) > 1 else first
-
-
-def _estimate(value: float, variance: float, freedom: float, size: tuple[int, int]) -> Estimate:
-    """A difference with its variance; `size` is the number of contexts and of the scarcer side's entities.
-
-    Where nothing varies and both scores are the same, nothing is known but that; the variance is 0. Where nothing
-    varies and the scores differ, it is that of two scores in which all agree.
-    """
-    if size[0] < 2 or size[1] < 2 or freedom <= 0:
-        return replace(symmetric(value, 0.0, 0), lacking=FEW_CONTEXTS if size[0] < 2 else FEW_ENTITIES)
-    if variance > 0:
-        return symmetric(value, variance, freedom)
-    if abs(value) < ROUNDING:
-        return replace(symmetric(0.0, 0.0, math.inf), lacking=ALL_AGREE)
-    units = min(size)
-    return symmetric(value, 2 * (wilson(0.0, units, units - 1).distances(Z)[1] / Z) ** 2, units - 1)
-
-
-def mean_difference(parts: Sequence[tuple[ScoreDifference, int]]) -> ScoreDifference:
-    """The weighted mean of differences that rest on other contexts and other entities, of which there is one.
-
-    A type in which nothing varies leaves it to the others whether there is a test, and which.
-    """
-    total = Sum()
-    for part, weight in parts:
-        total.add(replace(part.estimate, lacking=None), weight)
-    mean = total.mean()
-    few = [part.estimate.lacking for part, _ in parts if part.estimate.lacking not in (None, ALL_AGREE)]
-    if few:
-        return _tested(replace(mean, lacking=few[0]))
-    return _tested(replace(mean, lacking=ALL_AGREE) if mean.variance <= 0 else mean)
-
-
-def _tested(estimate: Estimate) -> ScoreDifference:
-    """An estimate whose limits are symmetric, with the p-value that it is 0."""
-    if estimate.lacking:
-        return ScoreDifference(estimate, None)
-    deviation = math.sqrt(estimate.variance)
-    return ScoreDifference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
-
-
-def influences(matrix: ScoreMatrix) -> Influences | None:
-    """The mean score of a matrix and the contribution of each of its parts."""
-    return _influences(*_placements(matrix))
-
-
-def _placements(matrix: ScoreMatrix) -> tuple[Numbers, Numbers]:
-    sides = zip(matrix.native, matrix.western, strict=True)
-    rows = [placements(native, western, matrix.ties) for native, western in sides]
-    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-
-
-def _influences(native: Numbers, western: Numbers, pairs: Numbers | None = None) -> Influences | None:
-    """The mean of placements, or of their differences, and the contribution of each context and entity.
-
-    With `pairs`, the number of each context, contexts count by it; else alike.
-    """
-    if not len(native):
-        return None
-    met = np.array((_present(native) > 0) & (_present(western) > 0))
-    if not met.any():
-        return None
-    native, western = native[met], western[met]
-    scores = np.nanmean(native, axis=1)
-    # Relative to the mean weight: 1 for all where contexts count alike.
-    weights = np.ones(len(scores)) if pairs is None else pairs[met] / pairs[met].mean()
-    value = float((weights * scores).mean())
-    sides = [side - scores[:, None] for side in (native, western)]
-    of_native, of_western = (_entity_influence(side, weights) for side in sides)
-    shared = sum(_shared(side, weights) for side in sides)
-    return Influences(value, weights * (scores - value) / len(scores), of_native, of_western, shared, met)
-
-
-def _entity_influence(deviations: Numbers, weights: Numbers) -> Numbers:
-    """The contribution of each entity to the mean over contexts of each context's mean over entities."""
-    counts = (~np.isnan(deviations)).sum(axis=1, keepdims=True)
-    added: Numbers = np.nansum(weights[:, None] * deviations / counts, axis=0) / len(deviations)
-    return added
-
-
-def _shared(deviations: Numbers, weights: Numbers) -> float:
-    """The variance of the mean score that the interaction of contexts and entities makes: it falls with both."""
-    contexts, entities = deviations.shape
-    if contexts < 2 or entities < 2:
+def _interaction(cells: Sequence[tuple[Units, Units, Numbers]]) -> float:
+    """The variance that the interactions of contexts and entities make, each of them summed over matrices."""
+    cells = [cell for cell in cells if min(cell[2].shape) > 1]
+    if not cells:
         return 0.0
-    known = ~np.isnan(deviations)
-    filled = np.where(known, deviations, 0.0)
-    per_entity = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    residual = np.where(known, deviations - per_entity, 0.0)
-    freedom = (contexts - 1) * (entities - 1) * known.mean()
-    return float((residual**2).sum() / freedom / known.sum() * (weights**2).mean())
+    scaled = [rest * math.sqrt(rest.size / ((rest.shape[0] - 1) * (rest.shape[1] - 1))) for _, _, rest in cells]
+    if len(cells) == 1:
+        return float((scaled[0] ** 2).sum())
+    rows, row_numbers = np.unique(np.concatenate([contexts for contexts, _, _ in cells]), return_inverse=True)
+    columns, column_numbers = np.unique(np.concatenate([units for _, units, _ in cells]), return_inverse=True)
+    grid = np.zeros((len(rows), len(columns)))
+    row = column = 0
+    for rest in scaled:
+        height, width = rest.shape
+        at = np.ix_(row_numbers[row : row + height], column_numbers[column : column + width])
+        np.add.at(grid, at, rest)
+        row, column = row + height, column + width
+    return float((grid**2).sum())
+
+
+def shared_part(one: ScoreMatrix, other: ScoreMatrix, contexts: bool = True) -> tuple[ScoreMatrix, ScoreMatrix]:
+    """Both matrices over the entities that both have; with `contexts`, over the contexts, too, and pair by pair.
+
+    A unit that stands several times in one of them, as two spellings of a name, is kept there each time.
+    """
+    if contexts:
+        one, other = _kept(one, other, "context"), _kept(other, one, "context")
+    for kind in ("native", "western"):
+        one, other = _kept(one, other, kind), _kept(other, one, kind)
+    if contexts:
+        one, other = _masked(one, other), _masked(other, one)
+    return one, other
+
+
+def _kept(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> ScoreMatrix:
+    """The part of a matrix whose units of a kind the other has, too."""
+    kept = np.isin(one.units(kind), other.units(kind))
+    return one if kept.all() else part_of(one, **{kind: kept})
+
+
+def _masked(one: ScoreMatrix, other: ScoreMatrix) -> ScoreMatrix:
+    """A matrix without the likelihoods that the other lacks for the same context and entity."""
+    native, western = (_without(one, other, kind) for kind in ("native", "western"))
+    return replace(one, native=native, western=western)
+
+
+def _without(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> Numbers:
+    rows, row_numbers = np.unique(other.units("context"), return_inverse=True)
+    columns, column_numbers = np.unique(other.units(kind), return_inverse=True)
+    present = np.zeros((len(rows), len(columns)), bool)
+    np.logical_or.at(present, np.ix_(row_numbers, column_numbers), ~np.isnan(getattr(other, kind)))
+    at = np.ix_(np.searchsorted(rows, one.units("context")), np.searchsorted(columns, one.units(kind)))
+    return np.where(present[at], getattr(one, kind), np.nan)
+
+
+def part_of(
+    matrix: ScoreMatrix,
+    context: NDArray[np.bool_] | None = None,
+    native: NDArray[np.bool_] | None = None,
+    western: NDArray[np.bool_] | None = None,
+) -> ScoreMatrix:
+    """The contexts and entities of a matrix that are chosen; None: all."""
+    every = (slice(None) if context is None else context), native, western
+    rows, columns = every[0], [slice(None) if kept is None else kept for kept in every[1:]]
+    known = matrix.genders
+    return replace(
+        matrix,
+        native=matrix.native[rows][:, columns[0]],
+        western=matrix.western[rows][:, columns[1]],
+        contexts=_chosen(matrix.contexts, context),
+        context_units=_chosen(matrix.context_units, context),
+        native_ids=_chosen(matrix.native_ids, native),
+        native_units=_chosen(matrix.native_units, native),
+        western_ids=_chosen(matrix.western_ids, western),
+        western_units=_chosen(matrix.western_units, western),
+        genders=None
+        if known is None
+        else Genders(known.contexts[rows], known.native[columns[0]], known.western[columns[1]]),
+    )
+
+
+def _chosen(names: tuple[str, ...], kept: NDArray[np.bool_] | None) -> tuple[str, ...]:
+    return names if kept is None or not names else tuple(np.array(names)[kept].tolist())

@@ -100,12 +100,6 @@ SELECT
 FROM cbs_contexts
 GROUP BY ALL;
 
--- bias_contrasts: a row is a difference of two Cultural Bias Scores of `numbers`, with its 95 % interval, as it was computed
--- after the last scores were made: ties strict, each context counts alike. NULL in language, culture or entity_type: over
--- all of them.
-CREATE VIEW bias_contrasts AS
-SELECT * FROM stored_bias_contrasts SEMI JOIN wanted_scores USING (model);
-
 -- bias_variants: a row is a mean score, or a difference of two, under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
 -- gender of it (`gender`), or over types. Over types it leaves out what the last preset leaves out. Of differences
 -- there is no average over pairs.

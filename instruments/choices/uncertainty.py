@@ -4,7 +4,7 @@ A template is the unit of sampling, whatever an instrument calls it.
 
 A template's permutations, names, questions and variants are one witness, so that the template is the unit. Every
 template is asked under every prompt: the variance is that of templates plus that of prompts, less their interaction,
-which both include (Owen 2007; `metrics.intervals.crossed`). With one prompt it is that of templates alone, and the
+which both include (Owen 2007; `metrics.inference.crossed`). With one prompt it is that of templates alone, and the
 interval holds for that prompt only. Templates by the jackknife (Efron and Stein 1981), prompts by their means;
 Student's quantile with Satterthwaite's degrees of freedom, no
 more than as many templates of one size would have that weigh alike (Kish).
@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.intervals.crossed import crossed_variance
+from polyculture.metrics.inference.crossed import crossed_variance, way
 from polyculture.metrics.intervals.estimate import Estimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
@@ -108,12 +108,12 @@ def estimate(number: Ratio) -> Estimate | None:
 def _variance(number: Ratio, of_prompts: Numbers, templates: Numbers) -> tuple[float, float]:
     count, size = len(of_prompts), len(templates)
     if count == 1:
-        return crossed_variance([templates], [], 0.0)
+        return crossed_variance([way(templates)], 0.0)
     prompts = (of_prompts - of_prompts.mean()) / count
     cells = number.influences() / count
     rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0, keepdims=True) + cells.mean()
     shared = float((rest**2).sum()) * size * count / ((size - 1) * (count - 1))
-    return crossed_variance([templates], [prompts], shared)
+    return crossed_variance([way(templates), way(prompts)], shared)
 
 
 def _in_range(value: float, variance: float, freedom: float, size: int, lowest: float) -> Estimate:

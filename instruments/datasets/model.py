@@ -103,6 +103,13 @@ class MaskedContext:
         return content_id(self.pair) if self.pair else self.source_context_id or self.context_id
 
     @property
+    def unit(self) -> str:
+        """What a context shares with its translations, which are one witness, and with its other phrasing."""
+        if self.pair:
+            return f"{self.language} {self.pair}"
+        return " ".join(self.english.casefold().split()) if self.english else str(self.place)
+
+    @property
     def chooser(self) -> str:
         """The language whose ids choose its entities."""
         return self.source_language or self.language

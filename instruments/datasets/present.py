@@ -124,6 +124,7 @@ def _context(context: MaskedContext, dataset: DataSet, *, left_out: bool = False
         base_context_id=context.base_context_id,
         source_context_id=context.source_context_id,
         source_language=context.source_language,
+        unit=context.unit,
         starts_with_gap=context.starts_with_gap and context.context_prefix is None,
         left_out=left_out,
         repeats=context.repeats,

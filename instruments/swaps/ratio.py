@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from polyculture.metrics.intervals.crossed import crossed_variance
+from polyculture.metrics.inference.crossed import crossed_variance, way
 from polyculture.metrics.intervals.estimate import Estimate, symmetric, wilson
 
 Numbers = NDArray[np.float64]
@@ -103,7 +103,7 @@ def ratio(side: SideAnswers, contexts: int) -> Ratio | None:
 
 def rate(found: Ratio) -> Rated:
     """A rate with Wilson's interval for the effective number of independent answers."""
-    variance, freedom = crossed_variance([found.contexts], [found.entities], found.shared)
+    variance, freedom = crossed_variance([way(found.contexts), way(found.entities)], found.shared)
     spread = found.value * (1 - found.value)
     if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcer of the two
         size = min(found.met, len(found.entities))
@@ -116,7 +116,9 @@ def rate(found: Ratio) -> Rated:
 def difference(one: Ratio, other: Ratio) -> Rated:
     """`one` less `other`, which stand in the same contexts, with the p-value of no difference (Student's)."""
     contexts = one.contexts - other.contexts
-    variance, freedom = crossed_variance([contexts], [one.entities, other.entities], one.shared + other.shared)
+    variance, freedom = crossed_variance(
+        [way(contexts), way(one.entities), way(other.entities)], one.shared + other.shared
+    )
     estimate = symmetric(one.value - other.value, variance, freedom)
     each = [one.draws[draw] - other.draws[draw] for draw in one.draws.keys() & other.draws.keys()]
     answers = one.answers + other.answers

@@ -79,11 +79,15 @@ UNPIVOT (
 
 -- Their means and differences with intervals.
 SELECT
-    'cbs' AS measure, metric,
-    {level: 'mean', rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type,
-     setting: setting, other_setting: other_setting, form: form, prefix: context_prefix} AS facets,
-    estimate, pairs AS n, contexts AS units, low, high
-FROM bias_contrasts
+    'cbs' AS measure, 'cbs_difference' AS metric,
+    {level: 'mean', rule: method, model: model, dataset: dataset, language: nullif(language, '*'),
+     culture: nullif(country, '*'), type: nullif(topic, '*'),
+     setting: CASE dimension WHEN 'condition' THEN a ELSE condition END,
+     other_setting: CASE dimension WHEN 'condition' THEN b END, form: facets['form'],
+     prefix: CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END} AS facets,
+    difference AS estimate, NULL AS n, units, low, high
+FROM differences
+WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'context_prefix')
 UNION ALL
 SELECT
     'cbs', metric,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from polyculture.instruments.cbs.score_interval import mean_score
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, difference, mean_difference
+from polyculture.instruments.cbs.score_interval import mean_difference, mean_score
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, compared, whole
 
 Random = np.random.Generator
 
@@ -35,14 +35,15 @@ class TypeWorld:
         own, other = random.normal(0, 1, self.native), random.normal(0, 1, self.western)
         shift = norm.ppf(self.truth) * math.sqrt(2 + self.of_context**2 + 2 * self.noise**2)
 
-        def matrix() -> ScoreMatrix:
+        def matrix(setting: str) -> ScoreMatrix:
             level = random.normal(shift, self.of_context, (self.contexts, 1))
             return ScoreMatrix(
                 own + random.normal(0, self.noise, (self.contexts, self.native)),
                 other + level + random.normal(0, self.noise, (self.contexts, self.western)),
+                tuple(f"{setting}{number}" for number in range(self.contexts)),
             )
 
-        return matrix(), matrix()
+        return matrix("grounded"), matrix("neutral")
 
 
 World = Sequence[TypeWorld]
@@ -103,7 +104,7 @@ def tried(world: World, data_sets: int, seed: int = 1) -> Found:
         pairs = [(kind.settings(random), kind.contexts) for kind in world]
         parts = [(estimate, weight) for (one, _), weight in pairs if (estimate := bias(one))]
         found = mean_score(parts)
-        apart = [(each, weight) for (one, other), weight in pairs if (each := difference(one, other))]
+        apart = [(compared(whole(one), whole(other)), weight) for (one, other), weight in pairs]
         p = mean_difference(apart).p
         given = found.low is not None and found.high is not None
         counts += [

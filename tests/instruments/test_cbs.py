@@ -12,10 +12,16 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.averages import averaged_draws, tally
 from polyculture.instruments.cbs.bias import HALF, STRICT, Numbers, Ties, compare, placements
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, difference
+from polyculture.instruments.cbs.score_interval import mean_difference
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, compared, whole
+from polyculture.instruments.differences import PairedDifference
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
 LIKELIHOODS = st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")), st.floats(-50, 0)), max_size=30)
+
+
+def difference(one: ScoreMatrix, other: ScoreMatrix) -> PairedDifference:
+    return mean_difference([(compared(whole(one), whole(other)), 1)])
 
 
 def all_pairs(native: Numbers, western: Numbers, ties_count: Ties) -> tuple[float, float] | None:
@@ -98,20 +104,20 @@ def test_intervals_cover_the_truth(world: tuple[int, int, int, float, float, flo
     truth = norm.cdf(shift / np.sqrt(of_context**2 + of_native**2 + of_western**2 + 2 * noise**2))
     random = np.random.default_rng(7)
 
-    def panel(own: Numbers, other: Numbers) -> ScoreMatrix:
+    def panel(own: Numbers, other: Numbers, setting: str) -> ScoreMatrix:
         level = random.normal(shift, of_context, (contexts, 1))
         return ScoreMatrix(
             own + random.normal(0, noise, (contexts, native)),
             other + level + random.normal(0, noise, (contexts, western)),
+            tuple(f"{setting}{number}" for number in range(contexts)),
         )
 
     covered = same = 0
     for _ in range(400):
         own, other = random.normal(0, of_native, native), random.normal(0, of_western, western)
-        one, two = panel(own, other), panel(own, other)
+        one, two = panel(own, other, "grounded"), panel(own, other, "neutral")
         estimate, paired = bias(one), difference(one, two)
         assert estimate is not None
-        assert paired is not None
         low, high = estimate.limits(0, 1)
         assert low is not None
         assert high is not None
@@ -129,7 +135,6 @@ def test_pairing_makes_a_difference_visible() -> None:
     neutral = ScoreMatrix(own + random.normal(0, 0.1, (20, 30)), other + random.normal(0, 0.1, (20, 30)))
     paired = difference(grounded, neutral)
     apart = [bias(grounded), bias(neutral)]
-    assert paired is not None
     assert paired.p is not None
     assert paired.p < 0.05
     lows, highs = zip(*[estimate.limits(0, 1) for estimate in apart if estimate], strict=True)
@@ -179,7 +184,7 @@ def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
                 sides = drawn(ids[0], native, draw), drawn(ids[1], western, draw)
                 scores.append(np.mean([b > a for a in sides[0] for b in sides[1]]))
         runs.append(float(np.mean(scores)))
-    tallies = [found for panel in panels if (found := tally(panel)) is not None]
+    tallies = [found for number, panel in enumerate(panels) if (found := tally(panel, str(number))) is not None]
     found = averaged_draws(tallies, "contexts", drawing)
     assert found is not None
     assert found.runs == pytest.approx(runs)

@@ -8,22 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, tally
+from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, of_type, tally
 from polyculture.instruments.cbs.bias import HALF, Numbers
-from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, score_row
+from polyculture.instruments.cbs.bias_rows import Reading, ScoreGroup, difference_row, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
 from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.score_matrix import ContextCondition
-from polyculture.instruments.cbs.uncertainty import (
-    Genders,
-    ScoreMatrix,
-    bias,
-    bias_over_columns,
-    bias_over_pairs,
-    difference,
-    difference_over_columns,
-    paired_difference,
-)
+from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix, bias
 
 SIZES = {"female": (5, 4), "male": (3, 7), "both": (1, 1)}  # native and Western names
 
@@ -42,14 +34,14 @@ def names(random: np.random.Generator, contexts: Sequence[str], ties: int = 1) -
     ids = [tuple(f"{side}{n}" for n in range(len(of_side))) for side, of_side in zip("nw", genders, strict=True)]
     places = tuple(f"c{n}" for n in range(len(contexts)))
     return ScoreMatrix(
-        sides[0], sides[1], places, places, ids[0], ids[1], genders=Genders(np.array(contexts), genders[0], genders[1])
+        sides[0], sides[1], places, (), ids[0], ids[1], genders=Genders(np.array(contexts), genders[0], genders[1])
     )
 
 
 def food(random: np.random.Generator) -> ScoreMatrix:
     ids = [tuple(f"{side}{n}" for n in range(6)) for side in "xy"]
     places = tuple(f"f{n}" for n in range(4))
-    return ScoreMatrix(random.normal(size=(4, 6)), random.normal(0.2, 1, (4, 6)), places, places, ids[0], ids[1])
+    return ScoreMatrix(random.normal(size=(4, 6)), random.normal(0.2, 1, (4, 6)), places, (), ids[0], ids[1])
 
 
 def share(native: Numbers, western: Numbers) -> list[bool]:
@@ -57,7 +49,8 @@ def share(native: Numbers, western: Numbers) -> list[bool]:
 
 
 def tallies(*matrices: ScoreMatrix) -> list[Tally]:
-    return [found for matrix in matrices if (found := tally(matrix)) is not None]
+    """A type each."""
+    return [found for number, matrix in enumerate(matrices) if (found := tally(matrix, str(number))) is not None]
 
 
 def brute(matrix: ScoreMatrix, gender: str | None = None) -> list[list[bool]]:
@@ -121,9 +114,10 @@ def test_ties_halved_are_the_strict_score_and_half_their_share() -> None:
     (found,) = tallies(names(np.random.default_rng(2), [""] * 5, ties=0))
     assert found.tied
     (half,) = tallies(replace(found.matrix, ties=HALF))
-    assert found.halved.estimate == half.estimate
+    scores = [averaged([one], "contexts") for one in (found, found.halved, half)]
+    assert scores[1] == scores[2]
     shares = [row.ties / 2 for row in found.comparisons]
-    assert half.estimate.value == pytest.approx(found.estimate.value + np.mean(shares))
+    assert scores[2].value == pytest.approx(scores[0].value + np.mean(shares))
 
 
 def test_draws_that_were_not_asked_whole_say_nothing_of_a_gender() -> None:
@@ -135,42 +129,57 @@ def test_draws_that_were_not_asked_whole_say_nothing_of_a_gender() -> None:
     assert averaged_draws([found], "columns", replace(limited, genders_apart=True)) is not None
 
 
-def test_columns_and_pairs_have_the_variance_of_their_parts() -> None:
+def test_a_type_of_one_column_is_that_under_every_average() -> None:
     """With one column, and with as many pairs in each context, they are the score that they come from."""
     matrix = food(np.random.default_rng(4))
-    for other in (bias_over_columns([(matrix, 3)]), bias_over_pairs(matrix)):
-        expected = bias(matrix)
-        assert other is not None
-        assert expected is not None
+    expected = bias(matrix)
+    assert expected is not None
+    averages: tuple[Average, ...] = ("contexts", "types", "columns", "pairs")
+    for average in averages:
+        other, _ = of_type(tallies(matrix), average, apart=True)
         numbers = (other.value, other.variance, other.freedom, other.contexts, other.entities)
         assert numbers == pytest.approx((expected.value, expected.variance, expected.freedom, 4, 6))
 
 
-@pytest.mark.parametrize("paired", [False, True])
+def test_a_row_of_four_languages_counts_once_over_contexts() -> None:
+    """Two rows in two languages and one that only the first has: the papers' averages are of languages."""
+    random = np.random.default_rng(5)
+    first, second = food(random), food(random)
+    first = replace(
+        first, native=first.native[:3], western=first.western[:3], contexts=(), context_units=("a", "b", "c")
+    )
+    second = replace(
+        second, native=second.native[:2], western=second.western[:2], contexts=(), context_units=("a", "b")
+    )
+    scores = [[np.mean(row) for row in brute(matrix)] for matrix in (first, second)]
+    found = [one for matrix in (first, second) if (one := tally(matrix, "food"))]
+    rows = [(scores[0][0] + scores[1][0]) / 2, (scores[0][1] + scores[1][1]) / 2, scores[0][2]]
+    assert averaged(found, "contexts").value == pytest.approx(np.mean(rows))
+    assert averaged(found, "types").value == pytest.approx(np.mean([np.mean(one) for one in scores]))
+    unit, condition = ScoreGroup("m", "d", "", "", "food", "causal"), ContextCondition("neutral", "", "")
+    row = score_row(Reading("sum", "strict", "contexts"), unit, condition, found, CamelDraws())
+    assert (row.contexts, row.native_entities, row.pairs, row.sampled_mean) == (3, 6, 5 * 36, None)
+
+
+@pytest.mark.parametrize("same", [False, True])
 @pytest.mark.parametrize("contexts", [["female"] * 3 + ["male"] * 3, [""] * 5])
-def test_a_difference_is_that_of_the_averages(contexts: list[str], paired: bool) -> None:
+def test_a_difference_is_that_of_the_averages(contexts: list[str], same: bool) -> None:
     """Of the scores that stand beside it, under every average that has one."""
     random = np.random.default_rng(6)
     one = names(random, contexts)
     other = names(random, contexts)
-    if not paired:
+    if not same:
         other = replace(other, contexts=tuple(f"d{n}" for n in range(len(contexts))))
     (left,), (right,) = tallies(one), tallies(other)
-    whole = (paired_difference if paired else difference)(one, other)
-    assert whole is not None
-    contrast = Contrast(left, right, whole, paired)
+    contrast = paired(left, right) if same else Contrast(left, right, paired=False)
+    assert contrast is not None
     averages: tuple[Average, ...] = ("contexts", "types", "columns")
     for average in averages:
         for apart in (False, True):
-            found, weight = contrast.weighted(average, apart=apart)
+            found = mean_contrast([contrast], average, apart=apart)
             expected = [averaged([side], average, apart=apart).value for side in (left, right)]
-            assert found.estimate.value == pytest.approx(expected[0] - expected[1]), (average, apart)
-            assert weight == left.weighted(average, apart=apart)[1]
+            assert found.value == pytest.approx(expected[0] - expected[1]), (average, apart)
             assert found.p is not None
-    alone = difference_over_columns([(one, other, 2)], paired=paired)
-    assert alone is not None
-    numbers = [(found.estimate.value, *found.estimate.limits(-1, 1), found.p) for found in (alone, whole)]
-    assert numbers[0] == pytest.approx(numbers[1])
 
 
 def covered(average: Average, worlds: int) -> float:
@@ -185,7 +194,7 @@ def covered(average: Average, worlds: int) -> float:
         ids = [tuple(f"{side}{n}" for n in range(size)) for side, size in zip("nw", sizes, strict=True)]
         places = tuple(f"c{n}" for n in range(contexts))
         known = Genders(np.array([""] * contexts), genders[0], genders[1])
-        matrix = ScoreMatrix(sides[0], sides[1] + level, places, places, ids[0], ids[1], genders=known)
+        matrix = ScoreMatrix(sides[0], sides[1] + level, places, (), ids[0], ids[1], genders=known)
         found = averaged(tallies(matrix), average, apart=average != "columns")
         assert found.low is not None
         assert found.high is not None
@@ -205,12 +214,10 @@ def test_intervals_over_columns_that_share_contexts_cover_the_truth(average: Ave
 def test_a_row_says_over_how_many_columns_it_is() -> None:
     """A gender without contexts under one condition is a column less, and none of the difference's."""
     random = np.random.default_rng(6)
-    one, other = tallies(names(random, ["female"] * 3), names(random, ["female", "male", "male", "female"]))
-    foods = tallies(food(random), food(random))
-    found = [difference(left.matrix, right.matrix) for left, right in ((one, other), foods)]
-    assert found[0] is not None
-    assert found[1] is not None
-    contrasts = [Contrast(one, other, found[0], paired=False), Contrast(foods[0], foods[1], found[1], paired=False)]
+    settings = ["female"] * 3, ["female", "male", "male", "female"]
+    (one,), (other,) = (tallies(names(random, contexts)) for contexts in settings)
+    foods = [replace(tallies(food(random))[0], entity_type="food") for _ in settings]
+    contrasts = [Contrast(one, other, paired=False), Contrast(foods[0], foods[1], paired=False)]
     unit = ScoreGroup("m", "d", "en", "x", "", "causal")
     conditions = ContextCondition("grounded", "", ""), ContextCondition("neutral", "", "")
     for average, expected in (("columns", (2, 3, 2)), ("contexts", (2, 2, 2))):

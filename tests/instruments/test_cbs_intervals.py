@@ -7,10 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_score
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, difference, mean_difference
-from polyculture.metrics.intervals.crossed import skewed_variance
+from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate, mean_difference, mean_score
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, compared, whole
+from polyculture.instruments.differences import PairedDifference, paired_difference
+from polyculture.metrics.inference.crossed import gathered, skewed_variance, way
 from tests.instruments.bias_worlds import WORLDS, TypeWorld, tried
+from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
+from tests.instruments.paired_worlds import tried as tried_paired
+
+
+def difference(one: ScoreMatrix, other: ScoreMatrix) -> ComparedScores:
+    return compared(whole(one), whole(other))
+
+
+def alone(found: ComparedScores) -> PairedDifference:
+    return mean_difference([(found, 1)])
+
 
 ALL_NATIVE = ScoreMatrix(np.full((3, 4), -1.0), np.full((3, 5), -2.0))
 ALL_WESTERN = ScoreMatrix(np.full((3, 4), -2.0), np.full((3, 5), -1.0))
@@ -74,15 +86,42 @@ def test_why_there_is_no_interval_is_told() -> None:
 def test_the_variance_is_that_of_the_parts_and_few_units_have_fewer_degrees() -> None:
     even, uneven = np.array([1.0, -1.0] * 10), np.zeros(20) + np.array([19.0] + [-1.0] * 19) / 20
     contexts = np.array([0.1, -0.1])
-    variance, freedom = skewed_variance([contexts, even, even], 0.0)
+    variance, freedom = skewed_variance([way(contexts), way(even), way(even)], 0.0)
     assert variance == pytest.approx(0.02 * 2 + 2 * 20 * 20 / 19)
     assert 25 < freedom < 39
-    alone = skewed_variance([uneven, uneven, uneven], 0.0)[1]
+    alone = skewed_variance([way(uneven)] * 3, 0.0)[1]
     assert alone < 10  # one of twenty carries each
-    assert skewed_variance([np.zeros(3), np.zeros(4), np.zeros(5)], 0.0) == (0.0, math.inf)
-    assert skewed_variance([np.zeros(1), even, even], 0.0)[1] == 0.0
+    assert skewed_variance([way(np.zeros(3)), way(np.zeros(4)), way(np.zeros(5))], 0.0) == (0.0, math.inf)
+    assert skewed_variance([way(np.zeros(1)), way(even), way(even)], 0.0)[1] == 0.0
     rounding = np.array([1e-18, 0.0, 0.0])
-    assert skewed_variance([rounding, even, even], 0.0)[1] > 0
+    assert skewed_variance([way(rounding), way(even), way(even)], 0.0)[1] > 0
+
+
+def test_what_a_unit_adds_in_two_languages_is_summed_before_it_is_squared() -> None:
+    units, other = np.array(["a", "b", "c"]), np.array(["d", "e", "f"])
+    influence = np.array([1.0, 0.0, -1.0])
+    one = way(influence)
+    assert (one.variance, one.freedom) == (pytest.approx(2 * 2), 1)  # b adds nothing
+    same, apart = gathered([(units, influence), (units, influence)]), gathered([(units, influence), (other, influence)])
+    assert (same.variance, same.freedom) == (pytest.approx(4 * 2 * 3 / 2), 2)
+    assert (apart.variance, apart.freedom) == (pytest.approx(2 * 2 * 3 / 2), 4)
+    assert gathered([(units, influence), (units, -influence)]).variance == 0
+    twice = gathered([(np.array(["a", "a", "b"]), np.array([0.25, 0.25, -0.5]))])
+    assert twice.variance == way(np.array([0.5, -0.5])).variance
+
+
+def test_a_difference_is_no_wider_than_its_sides_allow() -> None:
+    """Two scores of .08 in three contexts had a difference of 0.00 [-.76, +.76]."""
+    found = paired_difference(0.08, 0.08, 0.01, 1.0, ((0.02, 0.3), (0.01, 0.25)))
+    assert (found.low, found.high) == (pytest.approx(0.02 - 0.25), pytest.approx(0.3 - 0.01))
+    told = paired_difference(0.5, 0.2, 0.01, 1.0, ((0.4, 0.6), (0.1, 0.3)))
+    assert told.low is not None
+    assert told.p is not None
+    assert (told.low > 0, told.p < 0.05) == (True, True)
+    unbounded = paired_difference(0.5, 0.2, 0.01, 1.0)
+    assert unbounded.low is not None
+    assert unbounded.p is not None
+    assert (unbounded.low < 0, unbounded.p > 0.05) == (True, True)
 
 
 def test_a_type_without_variance_leaves_the_test_to_the_others() -> None:
@@ -92,32 +131,29 @@ def test_a_type_without_variance_leaves_the_test_to_the_others() -> None:
     one = ScoreMatrix(own + noise[0], other - 1 + noise[1])
     two = ScoreMatrix(own + noise[2], other + 1 + noise[3])
     apart, nothing = difference(one, two), difference(ALL_NATIVE, ALL_NATIVE)
-    assert apart is not None
-    assert nothing is not None
-    assert (nothing.p, nothing.estimate.lacking, nothing.estimate.value) == (None, "all agree", 0.0)
-    assert nothing.estimate.limits(-1, 1) == (None, None)
-    found = mean_difference([(apart, 6), (nothing, 3)])
-    assert found.estimate.value == pytest.approx(apart.estimate.value * 2 / 3)
-    assert found.p == pytest.approx(apart.p)
-    low, high = apart.estimate.limits(-9, 9)
-    assert low is not None
-    assert high is not None
-    assert found.estimate.limits(-9, 9) == (pytest.approx(low * 2 / 3), pytest.approx(high * 2 / 3))
+    single = alone(nothing)
+    assert (single.p, single.lacking, single.value, single.low) == (None, "all agree", 0.0, None)
+    found, own = mean_difference([(apart, 6), (nothing, 3)]), alone(apart)
+    assert found.value == pytest.approx(own.value * 2 / 3)
+    assert found.p == pytest.approx(own.p)
+    assert own.low is not None
+    assert own.high is not None
+    assert (found.low, found.high) == (pytest.approx(own.low * 2 / 3), pytest.approx(own.high * 2 / 3))
     every = mean_difference([(nothing, 6), (nothing, 3)])
-    assert (every.p, every.estimate.lacking) == (None, "all agree")
+    assert (every.p, every.lacking) == (None, "all agree")
 
 
 def test_all_native_in_one_setting_and_all_western_in_the_other_is_a_difference_of_few_contexts() -> None:
-    found = difference(ALL_NATIVE, ALL_WESTERN)
-    assert found is not None
-    assert found.estimate.value == -1
+    found = alone(difference(ALL_NATIVE, ALL_WESTERN))
+    assert found.value == -1
     assert found.p is not None
     assert 0.05 < found.p < 0.5  # three contexts
-    many = difference(
-        ScoreMatrix(np.full((20, 30), -1.0), np.full((20, 30), -2.0)),
-        ScoreMatrix(np.full((20, 30), -2.0), np.full((20, 30), -1.0)),
+    many = alone(
+        difference(
+            ScoreMatrix(np.full((20, 30), -1.0), np.full((20, 30), -2.0)),
+            ScoreMatrix(np.full((20, 30), -2.0), np.full((20, 30), -1.0)),
+        )
     )
-    assert many is not None
     assert many.p is not None
     assert many.p < 0.001
 
@@ -126,11 +162,9 @@ def test_too_few_units_still_tell_of_no_mean() -> None:
     random = np.random.default_rng(8)
     good = difference(*TypeWorld(0.3, 5, 9, 9).settings(random))
     short = difference(*TypeWorld(0.3, 1, 9, 9).settings(random))
-    assert good is not None
-    assert short is not None
-    assert short.estimate.lacking == "few contexts"
+    assert alone(short).lacking == "few contexts"
     found = mean_difference([(good, 5), (short, 1)])
-    assert (found.p, found.estimate.limits(-1, 1)) == (None, (None, None))
+    assert (found.p, found.low, found.high) == (None, None, None)
 
 
 QUICK = 300  # 95 % stays above 91.3 % with a probability of 99.8 %
@@ -155,3 +189,33 @@ def test_intervals_cover_the_truth_in_all_worlds(name: str) -> None:
     assert found.withheld in (0, 1)
     assert found.withheld == 1 or found.covered > 0.925
     assert found.rejected < 0.065
+
+
+FEW_PAIRED = [
+    "4 languages of one sheet; 5 rows, 12 x 20",
+    "two models, few units",
+    "3 % of Western names are famous; 10 rows, 20 x 50",
+]
+
+
+@pytest.mark.parametrize("name", FEW_PAIRED)
+def test_intervals_over_languages_and_between_models_cover_the_truth(name: str) -> None:
+    found = tried_paired(PAIRED_WORLDS[name], 200)  # 95 % stays above 90.5 % with a probability of 99.8 %
+    assert found.covered > 0.905
+    assert found.difference_covered > 0.905
+    assert found.apart < 0.02
+
+
+def test_pairing_tells_what_the_intervals_of_two_models_do_not() -> None:
+    found = tried_paired(PAIRED_WORLDS["two models, a gap of 3 standard errors"], 100)
+    assert found.told > 0.7
+    assert found.apart < found.told / 2
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", PAIRED_WORLDS)
+def test_intervals_over_languages_and_between_models_cover_the_truth_in_all_worlds(name: str) -> None:
+    found = tried_paired(PAIRED_WORLDS[name], 1_000)
+    assert found.covered > 0.93
+    assert found.difference_covered > 0.93

@@ -94,7 +94,7 @@ def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
 TABLES = (
     "SELECT score_id, log_probability, token_log_probabilities, token_boundary FROM scores ORDER BY ALL",
     "SELECT * FROM numbers ORDER BY ALL",
-    "SELECT * FROM bias_contrasts ORDER BY ALL",
+    "SELECT * FROM differences ORDER BY ALL",
 )
 
 

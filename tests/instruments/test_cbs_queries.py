@@ -54,7 +54,7 @@ def _rows(found: Any) -> list[dict[str, Any]]:
 
 
 def test_entities_are_linked_to_the_items_of_the_texts(answers: list[list[dict[str, Any]]]) -> None:
-    together = {row["native"]: row for row in answers[2]}
+    together = {row["native"]: row for row in answers[3]}
     assert together.keys() == {True, False}
     assert together[True]["written"] == 1  # ramen
     assert together[False]["written"] == 3  # pizza, which stands beside the natives of three cultures
@@ -63,7 +63,8 @@ def test_entities_are_linked_to_the_items_of_the_texts(answers: list[list[dict[s
 
 
 def test_probable_but_never_written(answers: list[list[dict[str, Any]]]) -> None:
-    probable = answers[0]
+    assert not answers[0]  # one model has no difference
+    probable = answers[1]
     assert probable
     assert all(row["standing"] >= 0.75 and row["qid"] not in (RAMEN, PIZZA) for row in probable)
     assert {row["entity_type"] for row in probable} == {"food"}  # nobody asked for beverages
@@ -71,6 +72,6 @@ def test_probable_but_never_written(answers: list[list[dict[str, Any]]]) -> None
 
 
 def test_written_but_improbable(answers: list[list[dict[str, Any]]]) -> None:
-    improbable = [(row["entity"], row["qid"], row["mentions"]) for row in answers[1]]
+    improbable = [(row["entity"], row["qid"], row["mentions"]) for row in answers[2]]
     assert improbable == [("ramen", RAMEN, 3)]
-    assert 0 <= answers[1][0]["standing"] < 0.5
+    assert 0 <= answers[2][0]["standing"] < 0.5

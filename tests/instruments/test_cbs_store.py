@@ -304,3 +304,55 @@ def _mean(found: Sequence[BiasInterval], culture: str) -> float:
         if (r.metric, r.rule, r.setting, r.culture) == ("cbs", "sum", "neutral", culture) and r.entity_type
     ]
     return sum(value * contexts for value, contexts in of_types) / sum(contexts for _, contexts in of_types)
+
+
+PARALLEL = "".join(
+    f"{language},Swahili,food,{setting},{language} {setting} {number} [MASK],We {setting} {number} [MASK]\n"
+    for language in ("sw", "sx")
+    for setting in ("grounded", "neutral")
+    for number in range(4)
+)
+
+
+def test_differences_are_over_what_both_sides_have(run: RunFolder, tmp_path: Path) -> None:
+    """Two models, of which one lacks an entity and a type; a language and English; grounded and neutral contexts."""
+    contexts = "language,culture,type,setting,context,english\n" + PARALLEL
+    names = [
+        ("food", "Swahili", ["wali", "ugali", "chapati", "samaki"]),
+        ("food", "Western", ["piza", "baga", "pasta"]),
+    ]
+    entities = "language,culture,type,entity,english\n" + "".join(
+        f"{language},{culture},{kind},{language} {name},{name}\n"
+        for language in ("sw", "sx")
+        for kind, culture, each in names
+        for name in each
+    )
+    own = write_own(tmp_path, **{"contexts.csv": contexts, "entities.csv": entities})
+    other = "openai:other"
+    write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL, other]), run.manifest)
+    for model in (MODEL, other):
+        score(run, scoring_jobs(own, model, Selection()), ToyEngine(broken=["sw piza"] if model == other else []))
+    score(run, scoring_jobs(in_english(own), MODEL, Selection()), ToyEngine())
+    measure_bias(run)
+    shown = "FROM differences WHERE method = 'sum' AND target = 'others' AND topic = '*' AND"
+    models = (
+        f"SELECT a, b, language, units, cells, left_out, topics {shown} dimension = 'model' AND condition = 'neutral'"
+    )
+    assert sorted(rows(run, models)) == [
+        (other, MODEL, "*", 4, 2, 0, 1), (other, MODEL, "sw", 4, 1, 0, 1), (other, MODEL, "sx", 4, 1, 0, 1),
+    ]  # fmt: skip
+    pairs = (
+        "WITH pairs AS (SELECT o.context_id, o.native, o.log_probability AS p, m.log_probability AS q FROM scores AS o "
+        "JOIN scores AS m USING (context_id, entity_id, status) WHERE o.status = 'ok' AND o.language = 'sw' "
+        f"AND o.setting = 'neutral' AND o.model = '{other}' AND m.model = '{MODEL}') "
+        "SELECT avg(one), avg(other) FROM (SELECT avg((w.p > n.p)::INT) AS one, avg((w.q > n.q)::INT) AS other "
+        "FROM pairs AS w JOIN pairs AS n USING (context_id) WHERE n.native AND NOT w.native GROUP BY context_id)"
+    )
+    of_both = f"SELECT a_estimate, b_estimate {shown} language = 'sw' AND condition = 'neutral' AND dimension = 'model'"
+    assert rows(run, of_both) == [pytest.approx(row) for row in rows(run, pairs)]
+    english = f"SELECT a, b, country, units {shown} dimension = 'language' AND condition = 'neutral'"
+    assert sorted(rows(run, english)) == [("sw", "en", "Swahili", 4), ("sx", "en", "Swahili", 4)]
+    settings = f"SELECT a, b, model, units {shown} dimension = 'condition' AND language = 'sw'"
+    assert sorted(rows(run, settings)) == [("grounded", "neutral", model, 8) for model in sorted((other, MODEL))]
+    exact = "SELECT DISTINCT reason, verdict, low FROM differences WHERE target = 'these'"
+    assert rows(run, exact) == [("no sampling", "untestable", None)]

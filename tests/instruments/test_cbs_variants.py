@@ -11,15 +11,18 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.cbs.averages import averaged, tally
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions, with_prefixes
+from polyculture.instruments.cbs.contrasts import mean_contrast, paired
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, paired_difference
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.load import Loader
 from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.differences import PairedDifference
 from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
 from tests.instruments.test_datasets import write_own
 
@@ -233,6 +236,14 @@ def write_own_entities(lines: str) -> DataSet:
         return write_own(Path(folder), **{"entities.csv": "language,culture,type,entity\n" + lines})
 
 
+def paired_difference(one: ScoreMatrix, other: ScoreMatrix) -> PairedDifference | None:
+    sides = tally(one), tally(other)
+    assert sides[0] is not None
+    assert sides[1] is not None
+    contrast = paired(*sides)
+    return mean_contrast([contrast], "contexts") if contrast else None
+
+
 def test_paired_differences_hold_their_level_and_see_more() -> None:
     """Contexts and entities that differ much, asked twice: 5 % false alarms, and a small difference is seen."""
     random = np.random.default_rng(11)
@@ -256,16 +267,55 @@ def test_paired_differences_hold_their_level_and_see_more() -> None:
     assert seen > 270
 
 
-def test_a_missing_score_leaves_the_pair_out() -> None:
+def test_a_difference_rests_on_what_both_sides_have() -> None:
     random = np.random.default_rng(5)
     one, other = (ScoreMatrix(random.normal(size=(6, 8)), random.normal(size=(6, 9))) for _ in range(2))
     one.native[:, 0] = other.western[2] = np.nan
+    other.native[4, 3] = np.nan
     found = paired_difference(one, other)
     assert found is not None
-    assert found.estimate.freedom > 0
-    whole = bias(one)
-    assert whole is not None
-    assert (
-        paired_difference(ScoreMatrix(one.native[:0], one.western[:0]), ScoreMatrix(one.native[:0], one.western[:0]))
-        is None
-    )
+    missing = [np.isnan(one.native) | np.isnan(other.native), np.isnan(one.western) | np.isnan(other.western)]
+    brute = []
+    for matrix in (one, other):
+        rows = [
+            np.mean([b > a for a in own[~gone] for b in west[~lost]])
+            for own, west, gone, lost in zip(matrix.native, matrix.western, *missing, strict=True)
+            if not lost.all()
+        ]
+        brute.append(np.mean(rows))
+    assert (found.one, found.other) == (pytest.approx(brute[0]), pytest.approx(brute[1]))
+    nothing = ScoreMatrix(one.native, np.where(np.arange(9) < 4, one.western, np.nan))
+    against = ScoreMatrix(one.native, np.where(np.arange(9) < 4, np.nan, one.western))
+    assert paired_difference(nothing, against) is None
+
+
+def test_the_same_name_in_two_scripts_is_one_entity() -> None:
+    """A context and its translation, entities under their English forms, two spellings of one: paired by these."""
+    random = np.random.default_rng(9)
+    levels = random.normal(0, 1, 8), random.normal(0, 1, 9)
+    units = tuple(f"c{n}" for n in range(6)), tuple(f"n{n}" for n in range(8)), tuple(f"w{n}" for n in range(9))
+
+    def language(code: str, order: list[int]) -> ScoreMatrix:
+        sides = [level + random.normal(0, 0.3, (6, len(level))) for level in levels]
+        ids = tuple(f"{code}{n}" for n in order), tuple(f"{code}w{n}" for n in range(9))
+        return ScoreMatrix(
+            sides[0][:, order], sides[1], tuple(f"{code}{n}" for n in range(6)), units[0], *ids,
+            tuple(units[1][n] for n in order), units[2],
+        )  # fmt: skip
+
+    native, english = language("ja", [3, 1, 0, 2, 7, 6, 5, 5]), language("en", [0, 1, 2, 3, 5, 6])
+    found = paired_difference(native, english)
+    apart = [bias_limits(native), bias_limits(english)]
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.high - found.low < sum(high - low for low, high in apart) / 3
+
+
+def bias_limits(matrix: ScoreMatrix) -> tuple[float, float]:
+    found = tally(matrix)
+    assert found is not None
+    score = averaged([found], "contexts")
+    assert score.low is not None
+    assert score.high is not None
+    return score.low, score.high

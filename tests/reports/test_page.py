@@ -496,7 +496,10 @@ def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> No
     assert section.count("own, English, Japanese: food") == 3 * 2 * 2  # rules, settings, kinds of help
     assert "3 demonstrations" in section
     with open_store(run, store_layout()) as store:
-        query = "SELECT estimate FROM bias_contrasts WHERE plain AND rule = 'sum' AND entity_type = 'food'"
+        query = (
+            "SELECT difference FROM differences "
+            "WHERE dimension = 'context_prefix' AND target = 'others' AND method = 'sum' AND topic = 'food'"
+        )
         found = store.sql(query).fetchall()
         contexts = (
             "SELECT count(DISTINCT context_id) FILTER (context_prefix IS NULL), count(DISTINCT context_id) FROM scores"

@@ -1,5 +1,5 @@
 -- A row is a scored entity in a context of one unit, with its likelihood under each rule and the genders that the data set
--- gives now. A context with help is known by the plain one's id. Calibrated is what was asked after nothing, too;
+-- gives now. A unit is what translations share: of an entity its English form. A context with help is known by the plain one's id. Calibrated is what was asked after nothing, too;
 -- its prior is the log-probability there.
 WITH own AS (
     SELECT * FROM scores
@@ -8,8 +8,8 @@ WITH own AS (
 )
 SELECT
     s.setting, coalesce(s.phrasing, '') AS phrasing, coalesce(s.context_prefix, '') AS context_prefix,
-    coalesce(s.base_context_id, s.context_id) AS context_id, coalesce(s.pair, '') AS pair,
-    s.entity_id, s.native,
+    coalesce(s.base_context_id, s.context_id) AS context_id, c.unit AS context_unit,
+    s.entity_id, lower(coalesce(s.english, s.entity)) AS entity_unit, s.native,
     s.log_probability AS sum, s.log_probability / s.tokens AS mean,
     mean_probability(s.token_log_probabilities) AS probability,
     p.likelihood AS calibrated, s.tokens::DOUBLE AS tokens, q.prior,

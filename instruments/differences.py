@@ -1,0 +1,194 @@
+"""Differences of two sides that were asked the same, of any instrument: interval, test, and rows of `differences`.
+
+The variance is that of the difference: what the sides have in common is taken off before anything is squared. The
+interval is Student's, and no wider than the sides' own intervals allow: with errors that are as opposed as can be, the
+distances to the limits add up. The p-value is that of the interval: below 0.05 where it leaves out 0.
+
+An instrument's contexts, entities and questions are a sample: its target is *others*, more of their kind. Likelihoods,
+and answers at temperature 0, are not sampled: of *these*, the difference is exact and has no interval. Higher or lower
+is told where the false discovery rate over all rows of the measure is below 5 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics.intervals.estimate import student
+
+Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
+HIGHER, LOWER, NOT_TOLD, UNTESTABLE = "higher", "lower", "not told", "untestable"
+THESE, OTHERS = "these", "others"  # targets
+NO_SAMPLING = "no sampling"
+LEVEL = 0.05  # of false discoveries
+ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
+_SAME = 1e-12  # a smaller difference is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """One side less the other, with its 95 % interval and p-value, or the reason why there is none."""
+
+    one: float
+    other: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    lacking: str | None = None
+
+    @property
+    def value(self) -> float:
+        return self.one - self.other
+
+
+def paired_difference(
+    one: float, other: float, variance: float, freedom: float, sides: tuple[Limits, Limits] = ((None, None),) * 2
+) -> PairedDifference:
+    """The difference of two values, from its variance with degrees of freedom and the limits of both sides.
+
+    Where nothing varies and the sides differ, their own intervals are all that is known.
+    """
+    value = one - other
+    (one_low, one_high), (other_low, other_high) = sides
+    below = above = math.inf
+    if None not in (one_low, one_high, other_low, other_high):
+        below, above = one - one_low + other_high - other, one_high - one + other - other_low  # type: ignore[operator]
+    if variance <= 0:
+        if abs(value) < _SAME or math.isinf(below):
+            return PairedDifference(one, other, lacking=ALL_AGREE)
+        freedom = math.inf
+    reach = student(freedom) * math.sqrt(variance) if variance > 0 else math.inf
+    below, above = min(below, reach), min(above, reach)
+    return PairedDifference(one, other, value - below, value + above, _p(value, below, above, freedom))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A cell that both sides have, as a type of entities in a language and culture: its difference and its weight."""
+
+    topic: str
+    country: str
+    difference: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What is compared, and what both sides share: the facets of `Difference` that are not `WITHOUT`."""
+
+    measure: str
+    metric: str
+    dimension: str
+    a: str
+    b: str
+    shared: Mapping[str, str]
+    facets: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def difference_rows(
+    sides: Sides,
+    found: PairedDifference,
+    *,
+    unit: str,
+    units: int,
+    inputs: str,
+    parts: Sequence[Part] = (),
+    missing: tuple[int, int] = (0, 0),
+    left_out: int = 0,
+    chance: float | None = None,
+    sampled: bool = False,
+) -> Iterator[Difference]:
+    """The rows of a difference, still without q: of other units like these, and of these where nothing is `sampled`."""
+    over_topics, over_countries = (_over(parts, name) for name in ("topic", "country"))
+    facets = {"model": EVERY, "dataset": WITHOUT, "language": EVERY, "country": EVERY, "topic": EVERY}
+    facets |= {"condition": EVERY, "wording": WITHOUT, "method": WITHOUT, "reader": WITHOUT, **sides.shared}
+    row = Difference(
+        measure=sides.measure,
+        metric=sides.metric,
+        dimension=sides.dimension,
+        a=sides.a,
+        b=sides.b,
+        target=OTHERS,
+        selection="all",
+        **facets,
+        facets={name: value for name, value in sorted(sides.facets.items()) if value},
+        a_estimate=found.one,
+        b_estimate=found.other,
+        difference=found.value,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        q=None,
+        reason=found.lacking,
+        verdict=UNTESTABLE if found.lacking else NOT_TOLD,
+        unit=unit,
+        units=units,
+        cells=len(parts),
+        missing_a=missing[0],
+        missing_b=missing[1],
+        left_out=left_out,
+        at_n=None,
+        without_largest=_without_largest(parts),
+        topics=len(over_topics),
+        topics_same_sign=_same_sign(over_topics, found.value),
+        countries=len(over_countries),
+        countries_same_sign=_same_sign(over_countries, found.value),
+        tipping=None,
+        chance=chance,
+        inputs=inputs,
+    )
+    yield row
+    if not sampled:
+        yield replace(
+            row, target=THESE, low=None, high=None, p=None, reason=NO_SAMPLING, verdict=UNTESTABLE, chance=None
+        )
+
+
+def with_verdicts(rows: Iterable[Difference]) -> list[Difference]:
+    """The rows of a measure with their false discovery rates, and what they tell."""
+    from scipy.stats import false_discovery_control  # here: as in `student`
+
+    every = list(rows)
+    known = [row.p for row in every if row.p is not None]
+    rates = iter(false_discovery_control(known).tolist() if known else [])
+    return [row if row.p is None else _told(row, float(next(rates))) for row in every]
+
+
+def _told(row: Difference, q: float) -> Difference:
+    sign = HIGHER if (row.difference or 0) > 0 else LOWER
+    return replace(row, q=q, verdict=sign if q < LEVEL else NOT_TOLD)
+
+
+def _over(parts: Sequence[Part], name: str) -> dict[str, float]:
+    """The weighted mean of the differences of each topic, or country."""
+    groups: dict[str, list[Part]] = {}
+    for part in parts:
+        groups.setdefault(getattr(part, name), []).append(part)
+    return {key: _mean(some) for key, some in groups.items()}
+
+
+def _mean(parts: Sequence[Part]) -> float:
+    return sum(part.difference * part.weight for part in parts) / sum(part.weight for part in parts)
+
+
+def _same_sign(groups: Mapping[str, float], value: float) -> int:
+    return sum(each * value > 0 for each in groups.values())
+
+
+def _without_largest(parts: Sequence[Part]) -> float | None:
+    """The difference without the topic that adds most to it."""
+    topics = {part.topic for part in parts}
+    if len(topics) < 2:
+        return None
+    left = [_mean([part for part in parts if part.topic != topic]) for topic in sorted(topics)]
+    return min(left) if _mean(parts) > 0 else max(left)
+
+
+def _p(value: float, below: float, above: float, freedom: float) -> float:
+    """The two-sided p-value whose 95 % interval this is, as the limit nearer to 0 has it."""
+    from scipy.special import stdtr  # here: as in `student`
+
+    far = below if value > 0 else above
+    return float(2 * stdtr(min(freedom, 1e9), -student(freedom) * abs(value) / far)) if far > 0 else 1.0

@@ -1,0 +1,1 @@
+"""How sure a number or a difference is: what is sampled, and the interval that follows from it."""
