@@ -50,7 +50,7 @@ SMALLEST = ("--responses", "400", "--smallest")
 COMPARED = {
     "granularity": ("granularity", "responses", "incidences"),
     "diversity": ("diversity", "linked", "incidences"),
-    "diversity_companions": ("coverage", "hill_0", "hill_1", "hill_2", "rarefied"),
+    "diversity_companions": ("coverage", "hill_1", "hill_2", "rarefied"),
     "specificity": ("specificity", "incidences", "associated"),
     "consensus": ("consensus",),
     "health": (

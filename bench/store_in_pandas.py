@@ -113,7 +113,7 @@ def companions(linked: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     )
     cells = rows.groupby(CELL, dropna=False)
     sums = cells[["seen", "logarithms", "squares", "once", "twice", "rarefied"]].sum()
-    sums["responses"], sums["hill_0"] = cells["extracted"].first(), cells.size()
+    sums["responses"] = cells["extracted"].first()
     sums["hill_1"] = sums["seen"] * np.exp(-sums["logarithms"] / sums["seen"])
     sums["hill_2"] = sums["seen"].astype(float) ** 2 / sums["squares"]
     others = (sums["responses"] - 1) * (sums["once"] - (sums["twice"] == 0))

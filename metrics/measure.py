@@ -74,7 +74,6 @@ def method_id(selection: str = MAIN) -> str:
 def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iterator[Number | SaturationInterval]:
     reading = CellReader(store)
     sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
-    [common_coverage] = store.sql("SELECT any_value(common_coverage) FROM diversity_companions").fetchall()[0]
     shared_names = frozenset(store.sql("SELECT language, condition, country FROM shared_names").fetchall())
     for model, cells in reading.cells_of.items():
         reading.load(model)
@@ -86,7 +85,7 @@ def _rows(store: duckdb.DuckDBPyConnection, inputs: str, repeating: str) -> Iter
             of_topic = list(group)
             assemblages = reading.assemblages(topic, of_topic)
             add_diversity(of_topic, assemblages, uncertainty)
-            add_companions(of_topic, assemblages, min(sizes, default=0), common_coverage, uncertainty)
+            add_companions(of_topic, assemblages, min(sizes, default=0), None, uncertainty)
             yield from saturation_rows(of_topic, assemblages)
             add_consensus(of_topic, assemblages, uncertainty)
         values = [Value(*row) for row in reading.values(model)]

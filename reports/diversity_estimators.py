@@ -13,7 +13,7 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
 
-METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
+METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied")
 Line = Mapping[str, Mapping[str, Any]]  # its rows by metric
 
 

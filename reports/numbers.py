@@ -11,7 +11,7 @@ import pandas as pd
 from polyculture.reports.texts import texts
 
 _SPACE = "\u00a0"  # does not break
-_COUNTS = ("diversity", "hill_1", "hill_2", "rarefied", "at_coverage")
+_COUNTS = ("diversity", "hill_1", "hill_2", "rarefied")
 _SIGNED = ("specificity_gain", "difference")
 FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
 

@@ -48,7 +48,6 @@ LEFT JOIN diversity_companions AS o
     AND d.country IS NOT DISTINCT FROM o.country AND d.wording = o.wording
 CROSS JOIN LATERAL (
     VALUES
-        ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied),
-        ('at_coverage', o.at_coverage)
+        ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied)
 ) AS c (metric, estimate);
 

@@ -46,7 +46,6 @@ class MetricName(StrEnum):
     HILL_2 = "hill_2"
     COVERAGE = "coverage"
     RAREFIED = "rarefied"
-    AT_COVERAGE = "at_coverage"
     DOMINANCE = "dominance"
 
 

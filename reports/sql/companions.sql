@@ -2,9 +2,9 @@
 -- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many
 -- different things it names and can be compared between samples of different size; diversity itself beside them, and
 -- of a language the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
--- `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
+-- `rarefied_to` responses a cell.
 -- printed: model, language, metric, estimate
--- side by side: diversity, hill_1, hill_2, coverage, rarefied, at_coverage
+-- side by side: diversity, hill_1, hill_2, coverage, rarefied
 SELECT
     metric, a.model, nullif(a.language, '*') AS language, estimate, low, high, no_interval,
     wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval, a.cells, a.missing,
@@ -14,7 +14,7 @@ SELECT
 FROM numbers AS a
 LEFT JOIN lengths AS l ON a.model = l.model AND a.language = l.language
 WHERE level IN ('model', 'model, language')
-    AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage')
+    AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied')
 ORDER BY
     a.model, language NULLS FIRST,
-    list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage'], metric);
+    list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied'], metric);

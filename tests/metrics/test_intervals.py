@@ -430,8 +430,7 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
         around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
         assert all(around)
         assert all(method for *_, method in rows)
-        query = "SELECT DISTINCT metric, no_interval FROM numbers WHERE no_interval IS NOT NULL ORDER BY ALL"
-        assert store.sql(query).fetchall() == [("at_coverage", "few items")]
+        assert not store.sql("FROM numbers WHERE no_interval IS NOT NULL").fetchall()
 
 
 def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunFolder) -> None:
