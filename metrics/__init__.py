@@ -24,8 +24,9 @@ CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
 # The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
     *CELLS,
-    *("cell_extractions", "cell_surfaces", "cell_mentions", "cell_incidence", "cell_answers", "cell_texts"),
-    *("incidence_counts", "linked_incidences", "diversity_companions", "country_shares", "consensus", "cell_values"),
+    *("numbered_mentions", "cell_extractions", "cell_surfaces", "cell_mentions", "cell_incidence", "cell_answers"),
+    *("cell_texts", "incidence_counts", "linked_incidences", "diversity_companions", "country_shares", "consensus"),
+    "cell_values",
 )
 # The same for the queries of texts alone.
 KEPT_OF_TEXTS = ("item_origins", "item_regions")

@@ -33,7 +33,7 @@ def diversity_estimators(data: ReportData) -> PageTable | None:
     columns = (
         *(Column(head, partial(_number, metric)) for metric, head in heads.items()),
         Column("Responses", lambda line: count(line["diversity"]["responses"]), is_size=True),
-        *(Column(name.capitalize(), partial(_length, name), is_size=True) for name in ("words", "characters")),
+        Column("Characters", _length, is_size=True),
     )
     title = "Counts that can be compared"
     caption = f"{title}, by model and language, with 95 % intervals"
@@ -50,7 +50,7 @@ def _number(metric: str, line: Line) -> FormattedEstimate:
     return estimate_of(line[metric], thin=False) if metric in line else lacking("undefined")
 
 
-def _length(name: str, line: Line) -> str:
-    """Of a response, on average; '–' over all languages, and where words are not set apart."""
-    value = known(line["diversity"][name])
+def _length(line: Line) -> str:
+    """Of a response, on average; '–' over all languages."""
+    value = known(line["diversity"]["characters"])
     return "–" if value is None else count(round(value))

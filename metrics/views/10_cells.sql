@@ -120,7 +120,7 @@ WITH surfaces AS (
     WHERE counts
     GROUP BY ALL
 )
-SELECT s.cell, l.kind, l.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
+SELECT s.cell, s.query, l.kind, l.surface, s.mentions, s.specific, l.status, l.qid, l.only_english
 FROM surfaces AS s
 LEFT JOIN links AS l USING (query);
 

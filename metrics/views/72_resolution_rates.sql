@@ -18,13 +18,12 @@ CREATE MACRO surface_key(surface) AS
 --   rates: of a mean, how many rates it is over
 CREATE VIEW resolution_rates AS
 WITH found AS MATERIALIZED (
-    SELECT DISTINCT
-        c.model, c.language, c.topic, s.kind, s.surface, s.status = 'linked' AS linked,
-        CASE WHEN s.status = 'linked' THEN s.qid END AS qid,
-        CASE WHEN s.status <> 'linked' THEN surface_key(s.surface) END AS name
-    FROM cell_surfaces AS s
-    INNER JOIN numbered_cells AS c USING (cell)
-    WHERE s.status IS NOT NULL
+    SELECT
+        s.model, l.language, l.topic, l.kind, l.surface, l.status = 'linked' AS linked,
+        CASE WHEN l.status = 'linked' THEN l.qid END AS qid,
+        CASE WHEN l.status <> 'linked' THEN surface_key(l.surface) END AS name
+    FROM (SELECT DISTINCT c.model, s.query FROM cell_surfaces AS s INNER JOIN numbered_cells AS c USING (cell)) AS s
+    INNER JOIN links AS l USING (query)
 ),
 counts AS MATERIALIZED (
     SELECT

@@ -10,7 +10,7 @@ SELECT
     wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval, a.cells, a.missing,
     units AS responses, n AS incidences,
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,
-    l.words, l.characters
+    l.characters
 FROM numbers AS a
 LEFT JOIN lengths AS l ON a.model = l.model AND a.language = l.language
 WHERE level IN ('model', 'model, language')
