@@ -17,7 +17,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import inflections, key_rules
 
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
-_VERSION = 1  # raise when the code below changes keys
+_VERSION = 2  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
 _SMALL_KANA = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
@@ -34,6 +34,7 @@ def keys_of(normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
     if not len(normalised):
         return normalised
     plain = _plain(normalised)
+    plain = pc.replace_substring_regex(plain, r"\b([ivx]{2,})\b", r"\1_")  # Pius III does not end in a vowel
     for pattern, replacement in key_rules(language):
         plain = pc.replace_substring_regex(plain, pattern, replacement)
     joined: Any = pc.replace_substring_regex(plain, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina

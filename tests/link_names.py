@@ -50,6 +50,7 @@ INFLECTED = {
             ("loaf", "loaves"),
             ("fish knife", "fish knives"),
             ("noodles", "noodle"),
+            ("cookie", "cookies"),
         ),
         *(("burrito al pastor", "burritos al pastor"), ("The Great Gatsby", "Great Gatsby")),
     ],
@@ -110,7 +111,7 @@ INFLECTED = {
     "tr": [
         *(("peynir ve ekmek", "peynir & ekmek"), ("börek", "börekler"), ("ekmek", "ekmeği"), ("pilav", "pilavın")),
         *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("çay", "çayla"), ("baklava", "baklavayı")),
-        *(("helva", "helvayla"), ("lokma", "lokmanın")),
+        *(("helva", "helvayla"), ("tramvay", "tramvayla"), ("çikolata", "çikolatadan"), ("lokma", "lokmanın")),
         *(("ezogelin çorbası", "ezogelin çorbasını"), ("yayla çorbası", "yayla çorbasında")),
         *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("simit", "simidi"), ("serab", "serap")),
         *(("künefe", "künefedeki"), ("Gatsby", "Gatsby'nin"), ("tofu", "tofuyu")),
@@ -134,6 +135,7 @@ INFLECTED = {
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
         *(
             ("मीठा चावल", "मीठे चावल"),
+            ("कविता", "कविताएँ"),
             ("पेड़े", "पेड़ा"),
             ("बाइबिल", "बाइबिल का"),
             ("नूडल", "नूडल्स"),
@@ -159,13 +161,14 @@ INFLECTED = {
         ("떡볶이", "떡볶이에서도"),
         ("불고기", "불고기의"),
         ("불", "불로"),
+        ("떡볶이", "떡볶이와"),
         ("쌀밥", "쌀밥을"),
         ("노래", "노래라는"),
         ("소스", "소스들"),
         ("홍루몽", "홍루몽이라는 책"),
     ],
     "ja": [
-        *(("茶漬け", "お茶漬け"), ("鶏唐揚げ", "鶏の唐揚げ")),
+        *(("茶漬け", "お茶漬け"), ("茶", "お茶"), ("鶏唐揚げ", "鶏の唐揚げ")),
         *(
             ("おにぎり", "おにぎりさん"),
             ("寿司", "寿司は"),

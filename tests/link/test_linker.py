@@ -129,7 +129,9 @@ def test_the_key_joins_what_names_and_mentions_differ_in(rows: dict[str, list[tu
 @pytest.mark.parametrize(
     ("language", "one", "other"),
     [("en", "vitamin A", "vitamina"), ("en", "the An-doughnut", "doughnut"), ("ko", "진", "진로"),
-     ("de", "Fisch", "Fischer"), ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness"), ("it", "pesce", "pesche")],
+     ("de", "Fisch", "Fischer"), ("de", "Eisen", "Eis"), ("tr", "balina", "bal"), ("tr", "limonata", "limon"),
+     ("tr", "VIII. Edward", "VII. Edward"), ("it", "Pio II", "Pio III"), ("hi", "पानी", "पान"),
+     ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness"), ("it", "pesce", "pesche")],
 )  # fmt: skip
 def test_the_key_keeps_other_words_apart(language: str, one: str, other: str) -> None:
     assert key(language, one) != key(language, other)
