@@ -53,7 +53,7 @@ def show(
     """Show the link of a surface and its evidence: match, path to the topic, countries, other candidates."""
     from polyculture.cli.arrow_alone import load_arrow_alone
 
-    load_arrow_alone()
+    load_arrow_alone("pyarrow.compute")
     from polyculture.cache.catalog import read_catalog
     from polyculture.link.linker import Linker
     from polyculture.link.show.explain import chosen_kinds, explain, normal_form
