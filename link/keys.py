@@ -7,6 +7,7 @@ may be forms of one word: the match is the weakest of the three (exact, normalis
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -31,10 +32,20 @@ def keys_version() -> str:
 
 def keys_of(normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
     """The key of each normal form, by the rules of a Wikidata language."""
+    (keys,) = keys_in(normalised, [language])
+    return keys
+
+
+def keys_in(normalised: pa.Array[Any], languages: Sequence[str]) -> list[pa.Array[Any]]:
+    """The keys of the normal forms by the rules of each of the languages: what they share is done once."""
     if not len(normalised):
-        return normalised
-    plain = _plain(normalised)
+        return [normalised for _ in languages]
+    plain: Any = _plain(normalised)
     plain = pc.replace_substring_regex(plain, r"\b([ivx]{2,})\b", r"\1_")  # Pius III does not end in a vowel
+    return [_shortened(plain, normalised, language) for language in languages]
+
+
+def _shortened(plain: pa.Array[Any], normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
     for pattern, replacement in key_rules(language):
         plain = pc.replace_substring_regex(plain, pattern, replacement)
     joined: Any = pc.replace_substring_regex(plain, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz, process
+import duckdb
+from rapidfuzz import fuzz
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.database import connect
 from polyculture.link.index.source import IndexSource
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.ontology import open_members
@@ -39,26 +39,30 @@ class NearMiss:
 
 
 def near_misses(
-    source: IndexSource, catalog: Catalog, asked: Iterable[tuple[str, str, str]]
+    connection: duckdb.DuckDBPyConnection,
+    source: IndexSource,
+    catalog: Catalog,
+    asked: Iterable[tuple[str, str, str]],
 ) -> dict[tuple[str, str, str], Sequence[NearMiss]]:
     """The nearest names for each (language, topic, surface), at most `MOST`, of items that reach the topic.
 
-    Names are compared that begin with the same letter, in the languages of the fallback chain.
+    Names are compared that begin with the same letter, in the languages of the fallback chain. `source` is opened in
+    the connection.
     """
-    with connect() as connection, source.opened(connection):
-        found: dict[tuple[str, str, str], Sequence[NearMiss]] = {}
-        rows = sorted(set(asked))
-        scopes = open_members(connection, catalog, sorted({topic for _, topic, _ in rows}), source.scopes)
-        for language, topic, surface in rows:
-            chain = [code for code, _, _ in label_chain(catalog.language(language))]
-            (form,) = normalise([surface], fold_of(chain[0]))
-            own = sorted({scope for (code, _), scope in scopes.items() if code == topic})
-            params = {"languages": chain, "scopes": own, "first": form[:1], "longest": len(form)}
-            names = connection.execute(statement("near_names"), params).fetchall()
-            hits = process.extract(
-                form, [name for *_, name in names], scorer=fuzz.ratio, score_cutoff=CUTOFF, limit=MOST
-            )
-            found[language, topic, surface] = [
-                NearMiss(f"Q{item}", name, of, score) for _, score, at in hits for item, of, name, _ in [names[at]]
-            ]
-        return found
+    found: dict[tuple[str, str, str], Sequence[NearMiss]] = {}
+    rows = sorted(set(asked))
+    scopes = open_members(connection, catalog, sorted({topic for _, topic, _ in rows}), source.scopes)
+    for language, topic, surface in rows:
+        chain = [code for code, _, _ in label_chain(catalog.language(language))]
+        (form,) = normalise([surface], fold_of(chain[0]))
+        own = sorted({scope for (code, _), scope in scopes.items() if code == topic})
+        params = {"languages": chain, "scopes": own, "first": form[:1], "longest": len(form)}
+        names = connection.execute(statement("near_names"), params).fetchall()
+        # Not rapidfuzz.process, which imports numpy.
+        alike = [
+            NearMiss(f"Q{item}", name, of, score)
+            for item, of, name, normalised in names
+            if (score := fuzz.ratio(form, normalised, score_cutoff=CUTOFF))
+        ]
+        found[language, topic, surface] = sorted(alike, key=lambda miss: -miss.score)[:MOST]
+    return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import duckdb
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
-from polyculture.link.keys import keys_of
+from polyculture.link.keys import keys_in
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.statements import statement
 
@@ -49,7 +50,10 @@ def label_chain(language: Language) -> list[tuple[str, int, bool]]:
 def create_queries(
     connection: duckdb.DuckDBPyConnection, queries: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
 ) -> None:
-    """Creates the tables of `sql/queries.sql` and `sql/forms.sql`.
+    """Creates the tables of `sql/queries.sql` and `sql/forms.sql`, and the view `normal_forms`.
+
+    A row of this is a text as it is compared with names of the languages of a `base` (zh of zh-hk): its normal form and
+    its key by their rules.
 
     `scopes` gives the scope of each (topic, kind), in the order of the topics' files. Queries of other kinds are
     dropped.
@@ -77,8 +81,12 @@ def create_queries(
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
     connection.execute(statement("forms"))
-    for code, base in sorted({(row["language"], row["base"]) for row in rows}):
-        _normalise(connection, str(code), str(base))
+    forms = [
+        table
+        for code, chain in chains.items()
+        for table in _normal_forms(connection, code, sorted({_base(name) for name, *_ in chain}))
+    ]
+    connection.from_arrow(pa.concat_tables(forms)).create_view("normal_forms")
 
 
 def _base(name_language: str) -> str:
@@ -86,14 +94,13 @@ def _base(name_language: str) -> str:
     return name_language.partition("-")[0]
 
 
-def _normalise(connection: duckdb.DuckDBPyConnection, language: str, base: str) -> None:
-    """Adds to `normal_forms` the texts of a language as they are compared with names of another."""
+def _normal_forms(connection: duckdb.DuckDBPyConnection, language: str, bases: Sequence[str]) -> Iterator[pa.Table]:
+    """Yields rows of `normal_forms`: the texts of a language as they are compared with names of the bases, by fold."""
     query = "SELECT DISTINCT language, text FROM texts WHERE language = $language"
     texts: pa.Table = connection.sql(query, params={"language": language}).to_arrow_table()
-    if texts.num_rows:
-        normalised = normalise_array(texts["text"].combine_chunks(), fold_of(base))
-        columns: list[Any] = [*texts.columns, pa.repeat(pa.scalar(base), len(texts)), normalised]
-        names = ["language", "text", "base", "normalised", "key"]
-        connection.from_arrow(pa.Table.from_arrays([*columns, keys_of(normalised, base)], names=names)).insert_into(
-            "normal_forms"
-        )
+    for fold, alike in groupby(sorted(bases, key=fold_of), fold_of):
+        own = list(alike)
+        normalised = normalise_array(texts["text"].combine_chunks(), fold)
+        for base, keys in zip(own, keys_in(normalised, own), strict=True):
+            columns: list[Any] = [*texts.columns, pa.repeat(pa.scalar(base), len(texts)), normalised, keys]
+            yield pa.Table.from_arrays(columns, names=["language", "text", "base", "normalised", "key"])

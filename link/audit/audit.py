@@ -138,7 +138,9 @@ def judge(
 def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: IndexSource) -> list[Verdict]:
     """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
     missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
-    near = near_misses(source, catalog, [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed])
+    with duckdb.connect() as connection, source.opened(connection):
+        asked = [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed]
+        near = near_misses(connection, source, catalog, asked)
 
     def reason(one: Verdict) -> str | None:
         names = near.get((one.gold.language, one.gold.topic, one.gold.mention), ())

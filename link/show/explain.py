@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.link.entity_json import number
 from polyculture.link.linker import Linker
@@ -118,11 +119,13 @@ def explain(
     rows = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface, name, english), strict=True)) for kind in kinds]
     queries = pa.Table.from_pylist(rows, schema=pa.schema([(column, pa.string()) for column in QUERY_COLUMNS]))
     tables = {table: found.to_pylist() for table, found in linker.link(queries).items()}
-    items = _items(linker, _mentioned(tables), chain)
     by_kind = {link["kind"]: link for link in tables["links"]}
     near: Sequence[NearMiss] = ()
-    if all(link["status"] == "no candidate" for link in tables["links"]):
-        (near,) = near_misses(linker.source, linker.catalog, [(language, topic, surface)]).values()
+    with connect() as connection, linker.source.opened(connection):
+        items = _items(connection, _mentioned(tables), chain)
+        if not tables["candidates"]:
+            asked = [(language, topic, surface)]
+            (near,) = near_misses(connection, linker.source, linker.catalog, asked).values()
     return [_explanation(by_kind[kind], tables, items, rivals, near) for kind in kinds]
 
 
@@ -177,11 +180,12 @@ def _mentioned(tables: Mapping[str, list[dict[str, Any]]]) -> set[str]:
     return candidates | classes | {row["country_qid"] for row in tables["entity_countries"]}
 
 
-def _items(linker: Linker, qids: Iterable[str], chain: Sequence[str]) -> dict[str, NamedItem]:
+def _items(connection: duckdb.DuckDBPyConnection, qids: Iterable[str], chain: Sequence[str]) -> dict[str, NamedItem]:
     """The items by QID, with their names; also items that the source lacks."""
     wanted = sorted(map(number, qids))
+    if not wanted:
+        return {}
     own = [code for code in chain if code not in ENGLISH]
-    with duckdb.connect() as connection, linker.source.opened(connection):
-        connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
-        rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
+    connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
+    rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
     return {f"Q{item}": NamedItem(f"Q{item}", *names) for item, *names in rows}

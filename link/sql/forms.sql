@@ -7,7 +7,3 @@ UNION ALL
 SELECT query, 1, language, name FROM queries WHERE name IS DISTINCT FROM surface AND name IS NOT NULL AND NOT getvariable('paper')
 UNION ALL
 SELECT query, 2, 'en', english FROM queries WHERE english IS NOT NULL AND NOT getvariable('paper');
-
--- normal_forms: a row is a text as it is compared with names of the languages of a `base` (zh of zh-hk): its normal form and
--- its key by their rules. Filled by link/queries.py.
-CREATE TABLE normal_forms (language VARCHAR, text VARCHAR, base VARCHAR, normalised VARCHAR, key VARCHAR);

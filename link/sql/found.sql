@@ -8,22 +8,22 @@ SELECT text.query, text.part, text.text, form.normalised, form.key, chain.name_l
 FROM texts AS text
 JOIN normal_forms AS form USING (language, text)
 JOIN chain USING (language, base)
-WHERE form.normalised <> '' AND NOT (chain.last_resort AND regexp_matches(form.normalised, '^[\p{Latin}\p{N}]{1,2}$'));
+WHERE form.normalised <> '' AND NOT (chain.last_resort AND length(form.normalised) <= 2 AND regexp_matches(form.normalised, '^[\p{Latin}\p{N}]{1,2}$'));
 
 -- found: a row is a candidate of a query, by its best name. `grade`: 0 exact (but for capital letters, which begin a sentence),
 -- 1 equal normal forms, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
 -- the language asked for, 1 in English as its last resort, 2 by the key. `only_english`: no other text of the query leads there.
 CREATE TABLE found AS
-WITH hits AS (
-    SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias' AS alias,
-        (small(name.name, form.turkish) <> small(form.text, form.turkish))::UTINYINT AS grade
-    FROM forms AS form
-    JOIN wikidata.names AS name ON name.language = form.name_language AND name.normalised = form.normalised
+WITH looked_up AS (
+    SELECT *, normalised AS name, false AS by_key FROM forms
     UNION ALL
-    SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias', 2
-    FROM forms AS form
-    JOIN wikidata.names AS name ON name.language = form.name_language AND name.normalised = form.key
-    WHERE form.key <> form.normalised
+    SELECT *, key, true FROM forms WHERE key <> normalised
+),
+hits AS (
+    SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias' AS alias,
+        CASE WHEN form.by_key THEN 2 ELSE small(name.name, form.turkish) <> small(form.text, form.turkish) END::UTINYINT AS grade
+    FROM looked_up AS form
+    JOIN wikidata.names AS name ON name.language = form.name_language AND name.normalised = form.name
     UNION ALL
     SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias', 2
     FROM forms AS form

@@ -4,7 +4,7 @@ SELECT
     min_by(name.name, (list_position($languages, name.language), name.name)) AS name, name.normalised
 FROM wikidata.names AS name
 SEMI JOIN (FROM members WHERE list_contains($scopes, scope)) AS member USING (item)
-WHERE list_contains($languages, name.language) AND starts_with(name.normalised, $first)
+WHERE name.language IN (SELECT unnest($languages)) AND name.normalised >= $first AND name.normalised < $first || chr(1114111)
     AND length(name.normalised) BETWEEN $longest * 0.7 AND $longest * 1.4
 GROUP BY name.item, name.normalised
 ORDER BY name.normalised, name.item

@@ -8,6 +8,8 @@ SELECT
         FILTER (list_contains($chain, name.language)) AS own,
     any_value(description.description) AS description
 FROM wanted
-LEFT JOIN wikidata.names AS name ON name.item = wanted.item AND name.kind = 'label'
+LEFT JOIN (
+    FROM wikidata.names WHERE kind = 'label' AND language IN (SELECT unnest(list_concat($english, $chain)))
+) AS name ON name.item = wanted.item
 LEFT JOIN wikidata.descriptions AS description ON description.item = wanted.item AND description.language = 'en'
 GROUP BY wanted.item
