@@ -153,7 +153,7 @@ def test_a_file_is_whole_or_absent_and_carries_its_metadata(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder must be")
     run = RunFolder(tmp_path / "taken" / "x")
-    with pytest.raises(StoreError, match="cannot be written: Not a directory"), JobShards(run, JOB, [RESPONSES]):
+    with pytest.raises(StoreError, match=r"written.*directory"), JobShards(run, JOB, [RESPONSES]):
         pass
 
 
@@ -163,7 +163,7 @@ def test_a_full_disk_loses_nothing_that_was_written_before(run: RunFolder, monke
         shards.append(response(1))
     with JobShards(run, JOB, [RESPONSES]) as shards:
         shards._journal = Path("/dev/full").open("ab", buffering=0)  # noqa: SIM115
-        with pytest.raises(StoreError, match="No space left on device"):
+        with pytest.raises(StoreError, match=r"space.*device"):
             shards.append(response(2))
     assert stored(run) == ["r1"]
 

@@ -75,7 +75,7 @@ def test_values_are_parameters_or_filters_and_keep_the_order(lengths: DeclaredTa
         chosen = lengths.select(connection, {"model": ["c", "a"], "language": "en"})
         assert [row[0] for row in chosen.fetchall()] == ["a", "c"]
         assert [row[0] for row in lengths.select(connection, {"low": None}).fetchall()] == ["a"]
-        with pytest.raises(StoreError, match="neither a parameter nor a column letter") as fault:
+        with pytest.raises(StoreError, match=r"neither.*parameter") as fault:
             lengths.select(connection, {"letter": 1})
         assert "letters" in str(fault.value.remedy)
 
@@ -90,7 +90,7 @@ def test_a_file_without_title_or_of_another_name_is_refused(tmp_path: Path) -> N
     for text in ("-- one: a row is one.\nSELECT 1", "-- Title\n-- other: a row is one.\nSELECT 1", "SELECT 1"):
         file = tmp_path / "one.sql"
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"one\.sql has no header"):
+        with pytest.raises(ValueError, match=r"one\.sql.*header"):
             read_table.__wrapped__(file)
 
 

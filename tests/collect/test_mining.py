@@ -389,7 +389,7 @@ def test_a_window_is_the_characters_beside_the_slot_as_they_stand() -> None:
     assert in_slots("ja", "今日は北海道の味噌ラーメンのレシピ", WINDOWS) == [("北海道の味噌ラーメン",)]
     assert in_slots("ja", TEXTS[3], WINDOWS) == [("うどん",)]  # up to the end of the line
     assert in_slots("ja", "名物「きつねうどん」です", WINDOWS) == [("きつねうどん",)]  # enclosed: no window
-    with pytest.raises(CatalogError, match="windows are for languages whose words have no spaces"):
+    with pytest.raises(CatalogError, match=r"windows.*languages"):
         patterns_of("en", WINDOWS)
 
 

@@ -309,7 +309,7 @@ def test_models_without_attention_in_reach_are_one_line(tmp_path: Path) -> None:
     spec = ModelSpec(f"transformers:{save_causal('mamba', tmp_path / 'mamba')}", {"device": "cpu"})
     with (
         open_engine(spec, ATTENDING) as mamba,
-        pytest.raises(EngineError, match=r"keeps no keys and values of attention. Name a decoder with attention"),
+        pytest.raises(EngineError, match="keys and values"),
     ):
         list(mamba.attend([_request(bare=True)]))
     with (
@@ -318,7 +318,7 @@ def test_models_without_attention_in_reach_are_one_line(tmp_path: Path) -> None:
     ):
         list(masked.attend([_request(bare=True)]))
     api = ModelSpec("openai:gpt-x", {"base_url": "http://localhost:1/v1"})
-    with pytest.raises(EngineError, match=r"keeps its attention to itself. Models of 'transformers' can\."):
+    with pytest.raises(EngineError, match=r"attention.*'transformers'"):
         check_can(api, ATTENDING)
 
 

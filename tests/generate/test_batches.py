@@ -148,14 +148,14 @@ def test_a_batch_with_a_strange_field_ends_in_one_line(
 
 
 def test_a_file_of_answers_has_a_size_and_a_deadline(server: BatchServer, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="the answer is larger than"):
+    with pytest.raises(EngineError, match=r"answer.*larger"):
         ask(server, tmp_path / "size", batch_file_megabytes=0.0001)
 
     def sleep(call: str, _: bool) -> None:
         time.sleep(2.0 if call == "download" else 0.0)
 
     server.trouble = sleep
-    with pytest.raises(EngineError, match=r"no whole answer within 0.3 seconds"):
+    with pytest.raises(EngineError, match=r"answer.*0\.3 seconds"):
         ask(server, tmp_path / "time", batch_file_deadline=0.3, max_retries=0)
 
 
@@ -217,7 +217,7 @@ def test_others_are_fetched_before_a_fault_of_one_batch_is_told(server: BatchSer
     with engine(server, tmp_path, batch_requests=5) as opened:
         answers = opened.sample(REQUESTS)
         came = [next(answers) for _ in range(3)]
-        with pytest.raises(EngineError, match="says nothing of batch"):
+        with pytest.raises(EngineError, match=r"nothing.*batch"):
             next(answers)
     assert [answer.error for answer in came] == [None] * 3
     server.trouble = None

@@ -187,7 +187,7 @@ def test_a_key_copied_with_its_line_end_is_the_key(monkeypatch: pytest.MonkeyPat
     with StubServer() as server:
         assert ask(server, api_key_env="MY_KEY")[0].error is None
     monkeypatch.setenv("MY_KEY", "sk-…")
-    with pytest.raises(EngineError, match="MY_KEY holds a character that no key has"):
+    with pytest.raises(EngineError, match=r"MY_KEY.*character"):
         open_engine(ModelSpec("openai:x", {"api_key_env": "MY_KEY"}))
 
 
@@ -200,9 +200,9 @@ def test_a_local_server_is_not_shown_the_key_of_another(monkeypatch: pytest.Monk
 
 def test_a_missing_key_is_told_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(EngineError, match="the environment variable OPENAI_API_KEY is not set"):
+    with pytest.raises(EngineError, match=r"environment.*OPENAI_API_KEY"):
         open_engine(ModelSpec("openai:gpt-4o-mini"))
-    with pytest.raises(EngineError, match="DEEPSEEK_KEY is not set"):
+    with pytest.raises(EngineError, match="DEEPSEEK_KEY"):
         open_engine(ModelSpec("openai:x", {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_KEY"}))
 
 
@@ -219,7 +219,7 @@ def test_nobody_at_the_port_is_one_line() -> None:
 def test_a_host_that_does_not_exist_is_one_line() -> None:
     with (
         OpenAIEngine(ModelSpec("openai:stub", {"base_url": "http://nowhere.invalid/v1"})) as engine,
-        pytest.raises(EngineError, match=r"nowhere\.invalid/v1: cannot be reached"),
+        pytest.raises(EngineError, match=r"nowhere\.invalid/v1.*reached"),
     ):
         list(engine.sample([request()]))
 
@@ -404,5 +404,5 @@ def test_a_mistake_in_a_model_is_one_line(spec: ModelSpec, told: str) -> None:
 
 
 def test_an_engine_that_cannot_score_says_so() -> None:
-    with pytest.raises(EngineError, match="openai:x gives no log-probabilities of a given text"):
+    with pytest.raises(EngineError, match=r"openai:x.*log-probabilities"):
         open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}), SCORING)

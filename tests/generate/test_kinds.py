@@ -80,7 +80,7 @@ def test_a_new_engine_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch, 
     assert not asked_in_batches(spec)
     assert batches_at_once(spec) == 1
     assert count_tokens(spec, ["a few words"]).counted_by.startswith("estimate")
-    with pytest.raises(EngineError, match=r"toy:one gives no hidden states. Models of 'transformers' can"):
+    with pytest.raises(EngineError, match=r"toy:one.*'transformers'"):
         check_can(spec, REPRESENTING)
     experiment = Experiment.model_validate(
         {
@@ -93,17 +93,17 @@ def test_a_new_engine_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch, 
         }
     )
     check_models(experiment, tmp_path)
-    with pytest.raises(ExperimentError, match=r"max_cost is set, and .prices. does not name toy:one"):
+    with pytest.raises(ExperimentError, match=r"max_cost.*toy:one"):
         check_prices(experiment, tmp_path)
 
 
 def test_a_missing_capability_is_told_before_anything_is_loaded() -> None:
     """The packages and files of these models are not here: opening one would say so instead."""
-    with pytest.raises(EngineError, match=r"vllm:/absent gives no hidden states. Models of 'transformers' can"):
+    with pytest.raises(EngineError, match=r"vllm:/absent.*'transformers'"):
         open_engine(ModelSpec("vllm:/absent"), REPRESENTING)
-    with pytest.raises(EngineError, match=r"gives no log-probabilities of a given text. Models of 'openai'"):
+    with pytest.raises(EngineError, match=r"log-probabilities.*'openai'"):
         open_engine(ModelSpec("llamacpp:/absent.gguf"), SCORING)
-    with pytest.raises(EngineError, match=r"openai:gpt-x does not publish its tokenizer. Models of 'llamacpp'"):
+    with pytest.raises(EngineError, match=r"openai:gpt-x.*'llamacpp'"):
         open_engine(ModelSpec("openai:gpt-x", {"base_url": "http://localhost:1/v1"}), TOKENIZING)
     batched = ModelSpec("openai:gpt-x", {"tokenizer": "here", "batch": True})
     with pytest.raises(EngineError, match="without batch"):
@@ -113,7 +113,7 @@ def test_a_missing_capability_is_told_before_anything_is_loaded() -> None:
 def test_a_model_without_batches_is_not_opened_for_them(tmp_path: Path) -> None:
     from threading import Event
 
-    with pytest.raises(EngineError, match="cannot be asked in batches"):
+    with pytest.raises(EngineError, match=r"cannot.*batches"):
         open_batches(ModelSpec("vllm:x"), tmp_path, Event())
 
 

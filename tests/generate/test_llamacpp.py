@@ -127,7 +127,7 @@ def test_nothing_is_written_to_the_terminal(capfd: pytest.CaptureFixture[str], t
         list(engine.sample([request(seeds=(1,), max_tokens=2)]))
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(1000))
-    with pytest.raises(EngineError, match=r"is not a model that llama\.cpp can load"), open_engine(spec_of(broken)):
+    with pytest.raises(EngineError, match=r"model.*llama\.cpp"), open_engine(spec_of(broken)):
         pass
     assert capfd.readouterr() == ("", "")
 
@@ -138,7 +138,7 @@ def test_a_model_in_this_process_that_ends_is_not_told_as_a_server(monkeypatch: 
     with open_engine(SMOLLM2) as engine:
         assert texts(engine.sample([request(seeds=(1,))]))
         engine._server = None  # type: ignore[attr-defined]  # as if it ended
-        with pytest.raises(SystematicFaultError, match=r"llamacpp:smollm2: the model in this process stopped") as told:
+        with pytest.raises(SystematicFaultError, match=r"llamacpp:smollm2.*process") as told:
             list(engine.sample([request(seeds=(2,))]))
     assert "network up" not in str(told.value)
     monkeypatch.setattr(llamacpp, "_A_DAY", 0.01)
@@ -171,7 +171,7 @@ def spec_of(file: Path) -> ModelSpec:
 def test_a_file_that_is_no_gguf_is_told_before_it_is_loaded(tmp_path: Path) -> None:
     page = tmp_path / "model.gguf"
     page.write_text("<html>404</html>")
-    with pytest.raises(EngineError, match=r"model\.gguf: is no GGUF file"):
+    with pytest.raises(EngineError, match=r"model\.gguf.*GGUF"):
         find_gguf(str(page))
     with pytest.raises(EngineError, match=r"absent\.gguf: there is no such file.*smollm2"):
         find_gguf(str(tmp_path / "absent.gguf"))

@@ -199,7 +199,7 @@ def test_wrong_layers_and_placeholders_are_one_line(engine: TransformersEngine) 
     far = Patch("far", {99: np.zeros(width, np.float32)})
     with pytest.raises(EngineError, match=rf"has no layer 99 to patch. Its layers are 1 to {engine.depth()}\."):
         list(engine.continue_patched(INSPECTION, [far]))
-    with pytest.raises(EngineError, match="'qzx' is not one token at the end of the inspection prompt"):
+    with pytest.raises(EngineError, match=r"'qzx'.*inspection"):
         list(engine.continue_patched(Inspection("soup: hot\nqzx", "qzx"), [Patch("none")]))
     with pytest.raises(EngineError, match="is not one token at the end"):
         list(engine.continue_patched(Inspection("soup: hot\nx:", "x"), [Patch("none")]))
@@ -220,7 +220,7 @@ def test_a_model_without_layers_in_reach_is_one_line(tmp_path: Path, monkeypatch
         assert isinstance(engine, TransformersEngine)
         model: Any = engine._loaded.model
         monkeypatch.setattr(model.transformer, "h", torch.nn.Sequential(*model.transformer.h))
-        with pytest.raises(EngineError, match=r"no list of its 4 layers is found. Name a decoder whose blocks"):
+        with pytest.raises(EngineError, match=r"4 layers.*decoder"):
             engine.depth()
     with (
         open_engine(_spec(save_masked(tmp_path / "m")), PATCHING) as masked,
@@ -228,7 +228,7 @@ def test_a_model_without_layers_in_reach_is_one_line(tmp_path: Path, monkeypatch
     ):
         masked.depth()
     api = ModelSpec("openai:gpt-x", {"base_url": "http://localhost:1/v1"})
-    with pytest.raises(EngineError, match=r"keeps its layers to itself. Models of 'transformers' can\."):
+    with pytest.raises(EngineError, match=r"layers.*'transformers'"):
         check_can(api, PATCHING)
 
 

@@ -67,7 +67,7 @@ def test_each_wording_has_as_many(name: str, count: int, wordings: int) -> None:
 
 
 def test_an_unknown_preset_is_told_with_the_nearest_name() -> None:
-    with pytest.raises(ExperimentError, match="Did you mean 'makieval'"):
+    with pytest.raises(ExperimentError, match=r"mean.*'makieval'"):
         read_preset("makieva")
     assert set(read_presets()) == {"makieval", "full"}
 
@@ -310,7 +310,7 @@ def test_a_prompt_that_is_asked_twice_is_found() -> None:
 
 
 def test_unknown_names_are_told_with_the_nearest() -> None:
-    with pytest.raises(CatalogError, match="Did you mean 'food'"):
+    with pytest.raises(CatalogError, match=r"mean.*'food'"):
         build_prompts(CATALOG, ["en"], ["foood"], ["JP"], CONDITIONS)
     with pytest.raises(CatalogError, match="unknown country 'XX'"):
         build_prompts(CATALOG, ["en"], ["food"], ["XX"], ["neutral"])
@@ -339,7 +339,7 @@ names.female = { latin = "Wanjiku" }
     ours = build_prompts(CATALOG, ["de", "ja"], ["food"], ["JP"], CONDITIONS, "all")
     assert {p.prompt_id for p in prompts if p.country != "KE"} == {p.prompt_id for p in ours}
     assert check_wording(catalog, ["de", "ja"], ["food"], ["KE", "JP"], own_only=True) == []
-    with pytest.raises(CatalogError, match=r"en\.toml: no wording of country KE"):
+    with pytest.raises(CatalogError, match=r"en\.toml.*KE"):
         build_prompts(catalog, ["en"], ["food"], ["KE"], ["explicit"])
 
 

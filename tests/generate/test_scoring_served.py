@@ -137,7 +137,7 @@ def test_counts_that_cannot_be_are_null_with_a_note(
 )
 def test_log_probabilities_that_are_none_are_no_answer(folder: Path, values: Any) -> None:
     api = PromptLogprobsApi(ModelSpec("openai:tiny"), OpenAIOptions(tokenizer=str(folder)))
-    with pytest.raises(UselessAnswerError, match="the answer is no whole completion"):
+    with pytest.raises(UselessAnswerError, match=r"answer.*completion"):
         api.read(logprobs(values))
 
 
@@ -199,10 +199,10 @@ def test_without_a_tokenizer_or_with_another_model_s_one_line_says_so(
 ) -> None:
     wordpiece().save_pretrained(tmp_path)
     with StubServer(behaviour=lambda body, _: echo(body)) as server:
-        with pytest.raises(EngineError, match="With the option tokenizer"):
+        with pytest.raises(EngineError, match=r"option.*tokenizer"):
             open_engine(spec(server, None), SCORING)
         other = OpenAIScorer(spec(server, tmp_path))
-        with other, pytest.raises(EngineError, match="the server's model reads a text as other tokens"):
+        with other, pytest.raises(EngineError, match=r"server's.*tokens"):
             other.score(REQUESTS)
         absent = OpenAIScorer(spec(server, tmp_path / "absent"))
         with pytest.raises(EngineError, match=r"tokenizer: .*absent cannot be opened"), absent:

@@ -78,7 +78,7 @@ def test_a_template_that_merges_says_so_once(tmp_path: Path, caplog: pytest.LogC
 
 def test_a_base_model_takes_none() -> None:
     spec = ModelSpec("transformers:gpt2", {"bare_prompts": True, "system": SYSTEM})
-    with pytest.raises(EngineError, match="takes no system prompt"):
+    with pytest.raises(EngineError, match=r"system.*prompt"):
         check_model(spec)
 
 
@@ -113,5 +113,5 @@ def test_llamacpp_sends_it_and_refuses_where_the_template_has_no_role(monkeypatc
         assert longer.prompt_tokens > told.prompt_tokens + 8
         monkeypatch.setattr(engine, "_system", None)
         monkeypatch.setattr(engine, "_served", lambda *_: {"chat_template_caps": {"supports_system_role": False}})
-        with pytest.raises(EngineError, match="has no system role"):
+        with pytest.raises(EngineError, match=r"system.*role"):
             list(engine.sample([request(*TURNS)]))

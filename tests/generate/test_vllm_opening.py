@@ -46,7 +46,7 @@ def test_without_vllm_one_plans_and_is_told_when_the_model_is_opened(monkeypatch
 
 
 def test_an_interpreter_of_another_environment(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="python: there is no program /nowhere/python"):
+    with pytest.raises(EngineError, match=r"program.*/nowhere/python"):
         open_engine(ModelSpec(QWEN, {"python": "/nowhere/python"}))
     other = tmp_path / "python"
     other.touch(0o755)
@@ -63,9 +63,9 @@ def test_an_interpreter_of_another_environment(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_files_is_told_before_anything_is_loaded(tmp_path: Path) -> None:
     options = {"python": sys.executable}
-    with pytest.raises(EngineError, match=r"absent: there is no such folder"):
+    with pytest.raises(EngineError, match=r"absent.*folder"):
         open_engine(ModelSpec(f"vllm:{tmp_path}/absent", options))
-    with pytest.raises(EngineError, match=r"holds no model: there is no config\.json"):
+    with pytest.raises(EngineError, match=r"holds.*config\.json"):
         open_engine(ModelSpec(f"vllm:{tmp_path}", options))
     with pytest.raises(EngineError, match=r"chat_template: .*no\.jinja cannot be read"):
         open_engine(ModelSpec(QWEN, {**options, "chat_template": str(tmp_path / "no.jinja")}))

@@ -59,7 +59,7 @@ def test_a_folder_with_somebodys_files_is_left_alone(tmp_path: Path, publisher: 
     (home / "thesis").mkdir(parents=True)
     (home / "thesis" / "chapter.tex").write_text("years of work")
     before = contents(home)
-    with pytest.raises(DataSetError, match=r"did not put there\. Move it away"):
+    with pytest.raises(DataSetError, match=r"Move.*away"):
         fetch(rules_at(tmp_path, publisher), home)
     assert contents(home) == before
 
@@ -88,7 +88,7 @@ def test_what_was_fetched_is_replaced_and_a_file_beside_it_is_not(tmp_path: Path
     fetch(rules, target)
     check_as_received(target)
     (target / "notes.txt").write_text("mine")
-    with pytest.raises(DataSetError, match=r"holds 'notes.txt', which was not fetched"):
+    with pytest.raises(DataSetError, match=r"'notes\.txt'.*fetched"):
         fetch(rules, target)
     assert (target / "notes.txt").read_text() == "mine"
     assert not [path for path in tmp_path.iterdir() if "arriving" in path.name]
@@ -98,7 +98,7 @@ def test_a_link_to_a_folder_is_left_alone(tmp_path: Path, publisher: Path) -> No
     rules, real = rules_at(tmp_path, publisher), tmp_path / "real"
     fetch(rules, real)
     (tmp_path / "link").symlink_to(real)
-    with pytest.raises(DataSetError, match="no folder that was fetched"):
+    with pytest.raises(DataSetError, match=r"folder.*fetched"):
         fetch(rules, tmp_path / "link")
     check_as_received(real)
 
@@ -138,7 +138,7 @@ def test_a_rules_file_names_no_place_outside_the_cache(tmp_path: Path, publisher
 @pytest.mark.parametrize("name", ["../../victim", "..", "", "a/b", "-x"])
 def test_no_name_leads_out_of_the_cache(name: str) -> None:
     assert not is_folder_name(name)
-    with pytest.raises(DataSetError, match="no name for a data set"):
+    with pytest.raises(DataSetError, match="no name"):
         data_folder(name)
     with pytest.raises(DataSetError):
         rules_of(f"own:{name}")
@@ -223,7 +223,7 @@ def test_a_source_that_is_not_ours_is_no_commit(tmp_path: Path, source: str) -> 
 def test_sums_that_are_not_ours_are_one_line(tmp_path: Path, sums: str) -> None:
     """Before, a SHA256SUMS of another form was a traceback."""
     (tmp_path / SUMS).write_text(f"{sums}\n")
-    with pytest.raises(DataSetError, match="was not written by"):
+    with pytest.raises(DataSetError, match="not written"):
         check_as_received(tmp_path)
 
 

@@ -162,7 +162,7 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, monkeyp
     monkeypatch.setattr("polyculture.cache.spreadsheet.LARGEST", 10 * 2**20)
     bomb = {"xl/sharedStrings.xml": b"<sst>" + b" " * (20 * 2**20) + b"</sst>"}
     file = workbook(tmp_path / "a.xlsx", {"S": [["text"], ["Pizza."]]}, bomb)
-    with pytest.raises(UserError, match="more than 10 MiB unpacked"):
+    with pytest.raises(UserError, match=r"10 MiB.*unpacked"):
         open_workbook(file)
     (tmp_path / "b.xlsx").write_bytes(file.read_bytes()[:-40])
     with pytest.raises(UserError):

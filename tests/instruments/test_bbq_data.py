@@ -158,7 +158,7 @@ def test_a_missing_column_or_file_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="cannot be read"):
         kobbq.load(tmp_path)
     (tmp_path / kobbq.TEMPLATES).write_text("Category\tID\nAge\t1\n", encoding="utf-8")
-    with pytest.raises(DataSetError, match="row 1: no column 'version'"):
+    with pytest.raises(DataSetError, match=r"row 1.*'version'"):
         kobbq.load(tmp_path)
 
 
@@ -322,7 +322,7 @@ def test_an_empty_folder_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match=r"no file \*.jsonl"):
         bbq_english.load(tmp_path)
     (tmp_path / "Age.jsonl").write_text("{\n", encoding="utf-8")
-    with pytest.raises(DataSetError, match=r"no usable question; 1 remarks; the first: Age.jsonl row 1: left out"):
+    with pytest.raises(DataSetError, match=r"1 remarks.*Age\.jsonl.*row 1"):
         bbq_english.load(tmp_path)
 
 

@@ -427,7 +427,7 @@ def test_a_gender_that_nobody_knows_is_left_out(tmp_path: Path) -> None:
 
 def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
     entities = OWN["entities.csv"] + 'sw,Swahili,food,"wali,rice\nsw,Western,food,keki,cake\n'
-    with pytest.raises(DataSetError, match=r"row 4: unexpected end of data; is a quotation mark open\?"):
+    with pytest.raises(DataSetError, match=r"row 4.*unexpected"):
         write_own(tmp_path, **{"entities.csv": entities})
     found = write_own(tmp_path, **{"entities.csv": entities.replace("keki,cake", 'keki"')})
     assert [lo.reason for lo in found.left_out] == ["the entity has a line break or another control sign"]
@@ -438,7 +438,7 @@ def test_a_byte_that_is_no_utf_8_is_told_with_its_row(tmp_path: Path) -> None:
     (tmp_path / "entities.csv").write_bytes(
         "\ufeff".encode() + OWN["entities.csv"].encode() + b"sw,Western,food,p\xe8te\n"
     )
-    with pytest.raises(DataSetError, match=r"row 4: it is not in UTF-8 \(byte 0xe8\)"):
+    with pytest.raises(DataSetError, match=r"row 4.*UTF-8.*0xe8"):
         load(rules_of("own"), tmp_path)
 
 
@@ -465,7 +465,7 @@ def test_one_process_reads_unchanged_files_once_and_changed_ones_again(tmp_path:
 
 
 def test_ones_own_without_a_column_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(DataSetError, match=r"entities.csv: row 1: no column 'culture'"):
+    with pytest.raises(DataSetError, match=r"entities\.csv.*row 1.*'culture'"):
         write_own(tmp_path, **{"entities.csv": "language,type,entity\nsw,food,ugali\n"})
 
 

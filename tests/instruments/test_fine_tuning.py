@@ -260,7 +260,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 def test_stars_from_nought_are_never_guessed(tmp_path: Path) -> None:
     file = tmp_path / "texts.csv"
     file.write_text("text,label\na,1\nb,0\n", encoding="utf-8")
-    with pytest.raises(DataSetError, match="row 3: the label '0' is unknown"):
+    with pytest.raises(DataSetError, match=r"row 3.*'0'"):
         read_labelled(file, ("text", "label"), read_settings())
 
 

@@ -39,5 +39,5 @@ def test_tables_that_are_paid_for_feed_what_was_bought() -> None:
 
 def test_two_tables_of_one_name_are_refused() -> None:
     one, other = (Table("answers", Prompt, key="id") for _ in range(2))
-    with pytest.raises(ValueError, match="several tables are called answers"):
+    with pytest.raises(ValueError, match=r"several.*answers"):
         compose(Layout((one,)), Layout((other,)))

@@ -81,7 +81,7 @@ def test_blend_is_asked_in_english_or_in_the_languages_of_its_cultures(tmp_path:
     assert {asked[name].language for name in ("South Korea", "Mexico", "Northern Nigeria")} == {"ko", "es", "ha"}
     assert asked["South Korea"].question == "local What do people eat on day 1 in South Korea?"
     assert asked["South Korea"].answers[0].spellings == ("local south korea dish 1",)
-    with pytest.raises(DataSetError, match="in English or in local languages"):
+    with pytest.raises(DataSetError, match=r"English.*languages"):
         open_published("blend", folder, ("en", "ko"), None)
 
 
@@ -133,7 +133,7 @@ def test_camel2_has_a_dish_of_each_country_in_both_languages(tmp_path: Path) -> 
     (told,) = found.told
     assert "entities that are foreign to their country: 2" in told  # the Arabic and the English pizza
     assert "contexts of authors, whose entities have no country: 2" in told
-    with pytest.raises(DataSetError, match="no folder of camel2"):
+    with pytest.raises(DataSetError, match=r"folder.*camel2"):
         open_published("camel2", tmp_path / "absent", (), None)
 
 

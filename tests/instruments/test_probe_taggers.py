@@ -101,12 +101,12 @@ def test_which_tagger_and_version_is_recorded_and_asks_anew() -> None:
 
 
 def test_a_tagger_that_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(DataSetError, match="there is no tagger 'kiwi'"):
+    with pytest.raises(DataSetError, match=r"tagger.*'kiwi'"):
         choose_taggers(["kiwi"], ["ko"])
-    with pytest.raises(DataSetError, match="'jieba' serves no language that is asked"):
+    with pytest.raises(DataSetError, match=r"'jieba'.*language"):
         choose_taggers(["jieba"], ["ko"])
     for model in ("xx_absent", str(tmp_path)):
-        with pytest.raises(DataSetError, match="there is no spaCy model"):
+        with pytest.raises(DataSetError, match=r"spaCy.*model"):
             choose_taggers([f"spacy:{model}"], ["ko"])
     monkeypatch.setattr(known, "_version", lambda _: None)
     with pytest.raises(MissingDependencyError) as fault:
@@ -165,7 +165,7 @@ def test_spacy_with_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.Monk
     sys.modules.pop("el_tiny", None)
     bare = spacy.blank("en")
     bare.to_disk(tmp_path / "bare")
-    with pytest.raises(DataSetError, match="no tagger and no morphologizer"):
+    with pytest.raises(DataSetError, match=r"tagger.*morphologizer"):
         content_words("a b", "en", f"spacy:{tmp_path / 'bare'}")
 
 

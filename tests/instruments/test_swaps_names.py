@@ -168,11 +168,11 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
         ("Emily", ("positive", 1)),
         ("Jack Brown", ("neutral", 0)),
     ]
-    with pytest.raises(EngineError, match="Name a model whose architecture ends in ForTokenClassification"):
+    with pytest.raises(EngineError, match=r"architecture.*ForTokenClassification"):
         open_tagger(ModelSpec(f"transformers:{model}"))
     mine = folder / "labels.toml"
     mine.write_text('[names]\n[sentiment]\npositive = ["pos"]\nnegative = ["neg"]\nneutral = []\n', encoding="utf-8")
-    with pytest.raises(EngineError, match="x: gives the label 'NEU', which is no sentiment"):
+    with pytest.raises(EngineError, match=r"'NEU'.*sentiment"):
         ClassifierAsker(labeller, read_labels(mine), "x")
 
 

@@ -58,7 +58,7 @@ def test_nothing_has_no_share() -> None:
 
 
 def test_a_language_in_shared_letters_is_refused() -> None:
-    with pytest.raises(CatalogError, match="'en' cannot be told from other languages"):
+    with pytest.raises(CatalogError, match=r"'en'.*languages"):
         vocabulary_shares(["a"], ["en"])
 
 

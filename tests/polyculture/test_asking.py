@@ -107,7 +107,7 @@ def test_a_system_prompt_is_a_message_of_its_own_and_another_one_other_texts(
     file = write(tmp_path, server)
     generate(file)
     write(tmp_path, server, more='[prompts]\nsystem = "Be polite."\n')
-    with pytest.raises(ChangedExperimentError, match=r"openai:a: system was not set and is now 'Be polite\."):
+    with pytest.raises(ChangedExperimentError, match=r"openai:a.*'Be"):
         generate(file)
     assert systems(server) == {None: ASKS}
     generate(file, accept_changes=True)
@@ -222,7 +222,7 @@ def test_the_sentence_of_one_model_leaves_the_prompts_of_all(tmp_path: Path, ser
     generate(file)
     plain = {body["messages"][-1]["content"] for body in server.bodies}
     write(tmp_path, server, models=two, top='answer_in_language = ["openai:b"]')
-    with pytest.raises(ChangedExperimentError, match="openai:b: answer_in_language was not set and is now"):
+    with pytest.raises(ChangedExperimentError, match=r"openai:b.*answer_in_language"):
         generate(file)
     generate(file, accept_changes=True)
     added = server.bodies[2 * ASKS :]

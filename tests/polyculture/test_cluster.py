@@ -110,7 +110,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     again = Pipeline.prepare(open_workspace(experiment))
     run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address, replicas=1)
     again.finish()
-    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1: no Ray cluster can be joined"):
+    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1.*cluster"):
         run_on_cluster(again, again.workspace.jobs, [], whole, "127.0.0.1:1")
 
 
@@ -121,7 +121,7 @@ def test_a_stage_that_stops_itself_at_a_replica_ends_for_all(tmp_path: Path, stu
     experiment = write_experiment(tmp_path, stub.url, n=30)
     pipeline = Pipeline.prepare(open_workspace(experiment))
     run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
-    with pytest.raises(SystematicFaultError, match=r"generate openai:one: fails \(HTTP 500: broken\)"):
+    with pytest.raises(SystematicFaultError, match=r"openai:one.*HTTP 500"):
         pipeline.finish()
     asked = Counter(body["model"] for body in stub.bodies)
     assert asked["one"] <= 2 * (8 + CONCURRENCY) * 7  # of two replicas, each of the first answers with six retries

@@ -44,7 +44,7 @@ def test_codes_are_known_in_any_case(file: Path) -> None:
     e = workspace.experiment
     assert (e.languages, e.topics, e.countries) == (("ja", "zh-tw"), ("food",), ("JP", "IT"))
     assert len(choose_jobs(workspace, language="ZH-tw", topic="FOOD")) == 1
-    with pytest.raises(ExperimentError, match="has no language 'zhtw'"):
+    with pytest.raises(ExperimentError, match=r"language.*'zhtw'"):
         choose_jobs(workspace, language="zhtw")
 
 
@@ -53,7 +53,7 @@ def test_a_byte_order_mark_is_passed_over_and_another_encoding_is_told(file: Pat
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
     assert read_experiment(file) == plain
     file.write_bytes(TEXT.replace('"IT"]', '"IT"] # caf\xe9').encode("latin-1"))
-    with pytest.raises(ExperimentError, match=r"is not UTF-8 text \(line 5 has another encoding\). Save it as UTF-8"):
+    with pytest.raises(ExperimentError, match=r"line 5.*UTF-8"):
         read_experiment(file)
 
 
@@ -101,7 +101,7 @@ def test_sides_of_a_comparison_in_any_case() -> None:
     assert sides_of(connection, "JP", "DE") == Sides("country", "JP", "DE")
     assert sides_of(connection, "jp", "it") == Sides("country", "JP", "IT")
     assert sides_of(connection, "JA", "it") == Sides("language", "ja", "it")
-    with pytest.raises(StoreError, match="no 'jq' to compare"):
+    with pytest.raises(StoreError, match=r"'jq'.*compare"):
         sides_of(connection, "jq", "de")
 
 

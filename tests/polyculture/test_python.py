@@ -103,7 +103,7 @@ def test_a_code_of_the_run_without_rows_gives_none(tmp_path: Path) -> None:
     builder.answer(builder.ask("en", country="JP"))
     with polyculture.open(builder.write().root) as run:
         assert run.responses(country="it").empty
-        with pytest.raises(polyculture.StoreError, match=r"no country 'FR'\. Known: IT, JP"):
+        with pytest.raises(polyculture.StoreError, match=r"'FR'.*IT.*JP"):
             run.responses(country="FR")
 
 
@@ -115,7 +115,7 @@ def test_tables_are_listed_and_described(run: polyculture.Run) -> None:
     assert said["meaning"].str.len().min() > 0
     assert "cell" in said.attrs["meaning"]
     assert list(run.describe()["table"]) == run.tables
-    with pytest.raises(polyculture.StoreError, match=r"no view granularty\. Did you mean 'granularity'"):
+    with pytest.raises(polyculture.StoreError, match=r"granularty.*'granularity'"):
         run.table("granularty")
     with pytest.raises(polyculture.StoreError, match="no view stored"):
         run.table('stored"; DROP TABLE run; --')
@@ -223,7 +223,7 @@ def test_a_run_is_found_by_its_file_its_folder_and_its_own_copy(
     assert polyculture.open(tmp_path / "exp.toml").path == small.root
     with pytest.raises(polyculture.StoreError, match=r"holds no run\. Did you mean .*exp\.toml"):
         polyculture.open(tmp_path)
-    with pytest.raises(polyculture.ExperimentError, match="no such experiment file"):
+    with pytest.raises(polyculture.ExperimentError, match=r"experiment.*file"):
         polyculture.open(tmp_path / "none.toml")
 
 

@@ -184,6 +184,6 @@ def test_a_cluster_without_tokens_takes_no_process_that_insists_on_one(
         choose_authentication(machines.address)
         assert "RAY_AUTH_MODE" not in os.environ  # a token that lies about is not in its way
         monkeypatch.setenv("RAY_AUTH_MODE", "token")
-        with pytest.raises(UserError, match="the cluster takes no tokens") as fault:
+        with pytest.raises(UserError, match=r"cluster.*tokens") as fault:
             choose_authentication(machines.address)
         assert "Unset it" in str(fault.value)

@@ -255,7 +255,7 @@ def test_a_machine_with_another_file_does_not_join_a_run(tmp_path: Path) -> None
     manifest = Pipeline.prepare(open_workspace(file)).manifest
     assert open_workspace(file).joining(manifest).present == manifest
     answers.write_text(json.dumps({"answer": [{"texts": ["Berta eats pizza."]}]}), encoding="utf-8")
-    with pytest.raises(ExperimentError, match="mock:m is another model on this machine"):
+    with pytest.raises(ExperimentError, match=r"mock:m.*another"):
         open_workspace(file).joining(manifest)
 
 

@@ -188,9 +188,9 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
     (tmp_path / "text.duckdb").write_text("no database", encoding="utf-8")
     (tmp_path / "link").symlink_to(theirs)
     for place in (theirs, tmp_path / "own.duckdb", tmp_path / "text.duckdb", tmp_path / "link", theirs / "thesis.txt"):
-        with pytest.raises(StoreError, match="is there, and is no export"):
+        with pytest.raises(StoreError, match="is no export"):
             write_export(run, METRICS, place)
-    with pytest.raises(StoreError, match="inside the run itself"):
+    with pytest.raises(StoreError, match=r"inside.*itself"):
         write_export(run, METRICS, run.root / "out")
     assert (theirs / "thesis.txt").read_text(encoding="utf-8") == "years of work"
     with duckdb.connect(tmp_path / "own.duckdb", read_only=True) as own:

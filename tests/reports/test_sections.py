@@ -176,9 +176,9 @@ def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Pat
 
 def test_two_sections_or_tables_of_one_name_are_an_error(run: RunFolder, tmp_path: Path) -> None:
     section = made_up(tmp_path)
-    with pytest.raises(ValueError, match="two sections of the report have the same name: lengths"):
+    with pytest.raises(ValueError, match=r"sections.*lengths"):
         write_report(run, sections=[section, section])
-    with pytest.raises(ValueError, match="two tables of the report have the same name: lengths"):
+    with pytest.raises(ValueError, match=r"tables.*lengths"):
         write_report(run, sections=[section, replace(section, name="other")])
 
 

@@ -205,7 +205,7 @@ def eval_list(text: str) -> list[str]:
 
 def test_other_sheets_end_in_a_line(tmp_path: Path) -> None:
     write_rows(tmp_path / "other.csv", [{"question": "What?", "answer": "That."}])
-    with pytest.raises(DataSetError, match="no column 'ID'; there are: question, answer"):
+    with pytest.raises(DataSetError, match=r"'ID'.*question"):
         load_released(tmp_path, CULTURES)
 
 
