@@ -325,7 +325,7 @@ def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:
             taken += 1
             yield request(first=number)
 
-    with StubServer(latency=0.05) as server:
+    with StubServer(latency=0.1) as server:
         spec = ModelSpec("openai:stub", {"base_url": server.url})
         with OpenAIEngine(spec) as engine:
             answers = engine.sample(requests())
@@ -334,7 +334,7 @@ def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:
                 ahead = max(ahead, taken - yielded)
             answers.close()  # type: ignore[attr-defined]
         assert server.most_in_flight <= 64
-        assert server.most_in_flight > 48
+        assert server.most_in_flight > 32
     assert ahead <= 128
     assert len(server.asked) <= 400 + 128
 
