@@ -162,8 +162,9 @@ def _put_rows(
     there = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
     tables = [table for table in layout.tables if f"stored_{table.name}" in there]
     for name, rows in _run_rows(manifest).items():
-        for row in rows if name in there else ():
-            connection.table(name).insert(row)
+        if rows and name in there:
+            values = ", ".join("?" * len(rows[0]))
+            connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
     for measure in layout.measures if "run_measures" in there else ():
         connection.table("run_measures").insert((measure.name, inputs_of(run, manifest, measure)))
     for table in tables:
@@ -238,24 +239,34 @@ def _put_files(
     address: Callable[[Path], str],
     tied: bool,
 ) -> None:
-    """Replaces the empty table by a view over its files, where there are any."""
+    """Replaces the empty table by a view over its files, where there are any.
+
+    Raises `StoreError` for a file of another version, and for a row that stands twice.
+    """
     if table.sharded:
         files = committed_parts(run, table)
     elif table.by_measure:
         files = measure_files(run, table, selection)
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
-    if files:
-        rows = _read_files(connection, table, files, address)
-        _check_unique(rows, table, files)
-        (rows.filter(_IN_PLACE) if tied else rows).create_view(f"stored_{table.name}")
+    if not files:
+        return
+    for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
+        check_columns(path, table)
+    # As text: DuckDB's relations open the files again for each of their steps.
+    paths = ", ".join("'{}'".format(address(path).replace("'", "''")) for path in files)
+    rows = f"read_parquet([{paths}], hive_partitioning = false)"
+    _check_unique(connection, rows, table, files)
+    connection.execute(f"DROP TABLE stored_{table.name}")
+    tie = f" WHERE {_IN_PLACE}" if tied else ""
+    connection.execute(f"CREATE VIEW stored_{table.name} AS FROM {rows}{tie}")
 
 
-def _check_unique(rows: duckdb.DuckDBPyRelation, table: Table[Any], files: Sequence[Path]) -> None:
+def _check_unique(connection: duckdb.DuckDBPyConnection, rows: str, table: Table[Any], files: Sequence[Path]) -> None:
     """Raises `StoreError` where a row stands twice, as in a copied folder: every number would count it twice."""
     if table.key is None or len(files) < 2:
         return
-    (twice,) = rows.aggregate(f"count(*) - count(DISTINCT {table.key})").fetchall()[0]
+    [(twice,)] = connection.execute(f"SELECT count(*) - count(DISTINCT {table.key}) FROM {rows}").fetchall()  # noqa: S608
     if not twice:
         return
     seen: dict[str, Path] = {}
@@ -266,16 +277,6 @@ def _check_unique(rows: duckdb.DuckDBPyRelation, table: Table[Any], files: Seque
                 remedy = "Move the copy out of the run's folder; Polyculture writes a row once."
                 raise StoreError(what, where=file, remedy=remedy)
             seen[key] = file
-
-
-def _read_files(
-    connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path], address: Callable[[Path], str]
-) -> duckdb.DuckDBPyRelation:
-    """The rows of `files`, in place of the empty table. Raises `StoreError` for a file of another version."""
-    connection.execute(f"DROP TABLE stored_{table.name}")
-    for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
-        check_columns(path, table)
-    return connection.read_parquet([address(path) for path in files], hive_partitioning=False)
 
 
 def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
