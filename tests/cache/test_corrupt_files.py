@@ -63,7 +63,7 @@ def test_the_part_to_delete_is_named_below_folders_that_are_named_like_tables() 
     assert f"delete /home/mentions/runs/run/extractions/{part} and run again" in str(error)
     gone = damaged_file(duckdb.IOException('IO Error: No files found that match the pattern "/runs/run/links.parquet"'))
     assert "cannot be opened" in str(gone)
-    assert damaged_file(duckdb.IOException("IO Error: something else"), []) is None
+    assert damaged_file(duckdb.IOException("IO Error: something else"), runs=[]) is None
 
 
 @pytest.mark.parametrize("table", ["responses", "extractions", "mentions", "links"])
