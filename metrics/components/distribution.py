@@ -59,7 +59,8 @@ def sum_of_squares(parts: Sequence[MeanSquare]) -> Spread:
     distances = []
     for part in parts:
         levels = LEVELS if part.factor > 0 else 1 - LEVELS
-        distances.append(part.factor * part.value * (part.freedom / chdtri(part.freedom, levels) - 1))
+        away = part.freedom / np.asarray(chdtri(part.freedom, levels), dtype=np.float64) - 1
+        distances.append(part.factor * part.value * away)
     return Spread(value, value + _root_of_squares(distances))
 
 
@@ -93,7 +94,7 @@ def fixed_effect(squares: float, freedom: float, noise: MeanSquare, scale: float
     value = scale * (squares - freedom * noise.value)
     if noise.value <= 0:
         return Spread(value, UNKNOWN)
-    unit = noise.value * noise.freedom / chdtri(noise.freedom, _SECOND)
+    unit = noise.value * noise.freedom / np.asarray(chdtri(noise.freedom, _SECOND), dtype=np.float64)
     return Spread(value, np.sort(scale * unit * noncentrality(squares / unit, freedom, 1 - LEVELS)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -28,18 +29,9 @@ def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceCompone
             table = design(values)
             reason = NO_VALUES if values else NO_COUNTRY_ASKED
             found = variance_components(table) if table else [Component(name, reason=reason) for name in COMPONENTS]
-            for one in found:
-                yield VarianceComponent(
-                    metric,
-                    condition,
-                    *astuple(one),
-                    design=levels(table) if table else None,
-                    used=table.used if table else 0,
-                    filled=table.filled if table else 0,
-                    left_out=table.left_out if table else len(values),
-                    responses=responses,
-                    incidences=incidences,
-                )
+            of_table = (levels(table), table.used, table.filled, table.left_out) if table else (None, 0, 0, len(values))
+            rests_on: tuple[Any, ...] = (*of_table, responses, incidences)
+            yield from (VarianceComponent(metric, condition, *astuple(one), *rests_on) for one in found)
 
 
 def prompt_design(
