@@ -6,9 +6,9 @@
 CREATE VIEW lengths AS
 WITH cell_lengths AS (
     SELECT p.cell, avg(length(r.text)) AS characters
-    FROM responses AS r
+    FROM stored_responses AS r
+    INNER JOIN asked_prompts AS p USING (request_id)
     SEMI JOIN (SELECT response_id FROM extractions WHERE status = 'ok') AS e ON r.response_id = e.response_id
-    INNER JOIN asked_prompts AS p ON r.model = p.model AND r.prompt_id = p.prompt_id
     GROUP BY p.cell
 )
 SELECT
