@@ -50,7 +50,8 @@ def run(
     with quietly(progress):
         workspace = _workspace(experiment, runs)
         part = Part(job, model, language, topic)
-        run_experiment(workspace, part, accept_changes=accept_changes, retry=retry).finish()
+        pipeline, _ = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry)
+        pipeline.finish()
     return Run(workspace)
 
 

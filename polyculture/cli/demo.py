@@ -12,7 +12,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cli.tables import print_metrics
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.pipeline import Pipeline, measure_run, report_run, tell_limits
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")
 
@@ -36,13 +36,13 @@ def demo(
     pipeline.generate(workspace.jobs)
     pipeline.extract(workspace.jobs)
     pipeline.link()
-    pipeline.measure()
-    pipeline.report()
+    measure_run(workspace.run)
+    report = report_run(workspace.run, workspace.catalog)
     print_metrics(workspace)
     for note in workspace.experiment.notes:
         say(f"Mind: {note}")
-    pipeline.tell_limits()
-    typer.echo(f"Report: {workspace.run.report}")
+    tell_limits(pipeline.manifest)
+    typer.echo(f"Report: {report}")
     pipeline.finish()
 
 

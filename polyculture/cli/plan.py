@@ -66,7 +66,7 @@ def plan(
         check_calls(calls_of_run(workspace))
     pipeline = Pipeline.check(workspace, accept_changes=accept_changes, linking=linking)
     if calibrate:
-        pipeline.begin()
+        workspace.write(pipeline.manifest)
         measure_rates(workspace)
     costs = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)

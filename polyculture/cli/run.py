@@ -61,16 +61,16 @@ def run(
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
-    done = run_experiment(
+    pipeline, report = run_experiment(
         open_workspace(experiment, runs),
         Part(job, model, language, topic),
         accept_changes=accept_changes,
         retry=retry_failed_of(retry_failed),
         cluster=None if ray is None else Cluster(ray, gpus, replicas),
     )
-    if done.report is not None:
-        typer.echo(f"Report: {done.report}")
-    done.finish()
+    if report is not None:
+        typer.echo(f"Report: {report}")
+    pipeline.finish()
 
 
 class RunCommand(RetryCommand):

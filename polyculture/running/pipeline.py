@@ -54,7 +54,7 @@ class Pipeline(StepRunner):
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
         """Checks the experiment against the run on disk, and makes it the run's present one. Raises as `check`."""
         pipeline = cls.check(workspace, accept_changes=accept_changes)
-        pipeline.begin()
+        workspace.write(pipeline.manifest)
         return pipeline
 
     @classmethod
@@ -72,10 +72,6 @@ class Pipeline(StepRunner):
         manifest = requested_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
-
-    def begin(self) -> None:
-        """Makes the experiment the run's present one."""
-        self.workspace.write(self.manifest)
 
     @classmethod
     def join(cls, workspace: Workspace, loaded: LoadedModels) -> Self:
@@ -141,21 +137,6 @@ class Pipeline(StepRunner):
                 say(line)
         super().finish(view)
 
-    def measure(self) -> None:
-        """Computes the intervals of all metrics."""
-        measure_run(self.workspace.run)
-
-    def report(self) -> Path:
-        """Writes the report, and prints its path."""
-        return report_run(self.workspace.run, self.workspace.catalog)
-
-    def tell_limits(self) -> None:
-        """Says what the run's sources rule out, and how far its extractor errs."""
-        from polyculture.reports.limits import limit_lines
-
-        for line in limit_lines(self.manifest):
-            say(line)
-
 
 def requested_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
     """The manifest of what an experiment asks now, whether it was run or not."""
@@ -186,6 +167,14 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) ->
     from polyculture.running.layout import report_sections, store_layout
 
     return write_report(run, catalog, store_layout(), report_sections(), to)
+
+
+def tell_limits(manifest: Manifest) -> None:
+    """Says what a run's sources rule out, and how far its extractor errs."""
+    from polyculture.reports.limits import limit_lines
+
+    for line in limit_lines(manifest):
+        say(line)
 
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:

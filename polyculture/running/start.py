@@ -16,7 +16,7 @@ from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.pipeline import Pipeline, measure_run, report_run, tell_limits
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole, works_share
 
 
@@ -30,18 +30,6 @@ class Part:
     topic: str | None = None
 
 
-@dataclass(frozen=True)
-class Started:
-    """A run whose work is done, as far as it could be; `finish` raises for what is missing."""
-
-    pipeline: Pipeline
-    report: Path | None  # None where only a part was done
-
-    def finish(self) -> None:
-        """Raises for missing work as `Pipeline.finish`."""
-        self.pipeline.finish()
-
-
 def run_experiment(
     workspace: Workspace,
     part: Part,
@@ -49,8 +37,10 @@ def run_experiment(
     accept_changes: bool = False,
     retry: RetryFailed | None = None,
     cluster: Cluster | None = None,
-) -> Started:
+) -> tuple[Pipeline, Path | None]:
     """Does all that is left of the chosen jobs, and for all of them links, measures and reports. Resumes by itself.
+
+    Returns what was done, whose `finish` raises for missing work, and the report's path; None where only a part was.
 
     Raises a `UserError` before anything is asked where the experiment cannot be run, `ChangedExperimentError` where
     answers would have to be made again and that was not accepted, and what `do_whole` raises.
@@ -68,10 +58,10 @@ def run_experiment(
     parts = RunParts(pipeline, calls, cluster)
     if chosen != workspace.jobs:
         parts.work(chosen, share)  # linking, measuring and reporting are left to the whole run
-        return Started(pipeline, None)
+        return pipeline, None
     report = do_whole(parts)
-    pipeline.tell_limits()
-    return Started(pipeline, report)
+    tell_limits(pipeline.manifest)
+    return pipeline, report
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +118,8 @@ def do_whole(parts: RunParts) -> Path:
             pipeline.link()
             for study in studies:
                 study.derive()
-            pipeline.measure()
-            return pipeline.report()
+            measure_run(pipeline.workspace.run)
+            return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
 
 
 def _leave(pipeline: Pipeline, other: str) -> None:

@@ -21,7 +21,7 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
 from polyculture.experiment.workspace import open_workspace
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.pipeline import Pipeline, measure_run
 from polyculture.running.studies import whole
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment
@@ -155,7 +155,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
     disturbance.join()
     pipeline.link()
-    pipeline.measure()
+    measure_run(pipeline.workspace.run)
     pipeline.finish()
     assert len(lost) == 2, "the disturbance came too late to show anything"
     assert tables(many) == tables(once)
