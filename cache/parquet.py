@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -34,8 +35,7 @@ def rows_to_table(table: Table[Any], rows: Sequence[Mapping[str, Any]]) -> pa.Ta
 def objects_to_table(table: Table[R], objects: Sequence[R]) -> pa.Table:
     """Row objects (`Prompt`, `Link`, ...) as an Arrow table, column by column."""
     columns = [
-        pa.array((getattr(row, field.name) for row in objects), type=field.type, size=len(objects))
-        for field in table.schema
+        pa.array(map(attrgetter(field.name), objects), type=field.type, size=len(objects)) for field in table.schema
     ]
     return pa.Table.from_arrays(columns, schema=table.schema)
 
