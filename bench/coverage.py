@@ -14,12 +14,16 @@ Those of
 `comparison` are those of `tests/metrics/comparison_worlds.py`. In these nothing
 differs on average: a third number is the share of data sets with p <= 0.05. Two more are the shares in which
 equivalence is said where the true difference is the margin, and minus the margin. The worlds of `bias`, the Cultural
-Bias Score, are those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type that is all 0 or all 1, p <=
-0.05 between settings of the same truth, no p. For `components`, the worlds of `tests/metrics/component_worlds.py`: the
-mean estimate and the truth, and how often the intervals of a component and of its share cover the truth. For `arms`,
-the worlds of `tests/instruments/arm_worlds.py`: a probe and an arm beside it, the difference of F and of shares, and
-the rank correlation of pairs of cultures. For `flattening`, those of `tests/instruments/flattening_worlds.py`:
-F and its share of all pairs.
+Bias Score, are those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type that is all 0 or all 1, p
+<= 0.05 between settings of the same truth, no p; and those of `tests/instruments/paired_worlds.py`, languages of one
+sheet and two models: covered, the median width, models with disjoint intervals; of their difference covered, p <
+0.05, the median width. For `components`, the worlds of `tests/metrics/component_worlds.py`: the mean estimate and the
+truth, and how often the intervals of a component and of its share cover the truth. For `arms`, the worlds of
+`tests/instruments/arm_worlds.py`: a probe and an arm beside it, the difference of F and of shares, and the rank
+correlation of pairs of cultures. For `flattening`, those of `tests/instruments/flattening_worlds.py`: F and its share
+of all pairs. For `swaps`, those of `tests/instruments/swap_worlds.py`: covered of a side's rate, of the gap of both
+sides, of two models and of their gaps, p < 0.05 between the models; the mean size of a difference in counts, and what
+chance gives.
 """
 
 from __future__ import annotations
@@ -52,6 +56,8 @@ from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
 from tests.instruments.flattening_worlds import tried as flattening_tried
 from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
 from tests.instruments.paired_worlds import tried as paired_tried
+from tests.instruments.swap_worlds import WORLDS as SWAP_WORLDS
+from tests.instruments.swap_worlds import tried as swaps_tried
 from tests.metrics.comparison_worlds import BEYOND, tried, tried_at_edge
 from tests.metrics.comparison_worlds import WORLDS as COMPARED
 from tests.metrics.component_worlds import WORLDS as COMPONENT_WORLDS
@@ -80,6 +86,7 @@ ITEMS = PLAIN | FEW | UNEQUAL
 CELLS = 5  # in a mean
 SMALLEST = ("--data-sets", "2")
 COMPARISON, BIAS, COMPONENTS, ARMS, FLATTENING = "comparison", "bias", "components", "arms", "flattening"
+SWAPS = "swaps"
 
 
 class Case(NamedTuple):
@@ -155,6 +162,15 @@ def flattenings(count: int) -> None:
         found = flattening_tried(world, count)
         numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
         sys.stdout.write(f"{FLATTENING:12} {where:64} {numbers}\n")
+        sys.stdout.flush()
+
+
+def swaps(count: int) -> None:
+    """Prints a line per world of swapped entities."""
+    for where, world in SWAP_WORLDS.items():
+        found = swaps_tried(world, count)
+        covered = " ".join(f"{one:6.1%}" for one in (found.rate, found.gap, found.models, found.gaps, found.told))
+        sys.stdout.write(f"{SWAPS:12} {where:52} {covered} {found.size:6.1f} {found.chance:6.1f}\n")
         sys.stdout.flush()
 
 
@@ -344,6 +360,7 @@ WHOLE: dict[str, Callable[[int], None]] = {
     COMPONENTS: decomposed,
     ARMS: arms,
     FLATTENING: flattenings,
+    SWAPS: swaps,
 }
 
 

@@ -160,7 +160,9 @@ def _sentiment_cells(rows: Sequence[Row], unreadable: Sequence[Row]) -> Iterator
     for counted, name in _COUNTED.items():
         for row in (one for one in rows if one["counted"] == counted):
             found = {f"{name} native": row["native"], f"{name} Western": row["western"]}
-            found[f"|d{name}|" if len(name) == 2 else f"|d {name}|"] = row["absolute_difference"]
+            signed = f"d{name}" if len(name) == 2 else f"d {name}"
+            found |= {signed: row["difference"], f"|{signed}|": row["absolute_difference"]}
+            found[f"|{signed}| by chance"] = row["chance"]
             if counted == "missed_positives":
                 found |= {"texts native": row["native_texts"], "texts Western": row["western_texts"]}
             yield from _named("sentiment", row, names, found)

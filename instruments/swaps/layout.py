@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
 from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_INTERVALS, SWAP_READINGS
 
 _OWN = Path(__file__).parent
+
+
+def _settings(run: RunFolder, manifest: Manifest) -> object:
+    """The models and setups that were asked, and under which ids and readers their answers count."""
+    asked = {job.model for job in run.jobs(SWAP_ANSWERS.name)}
+    return {model: manifest.setups.get(f"answer {model}") for model in asked}, manifest.asked.get("swaps")
+
+
+MEASURES = tuple(Measure(task, (SWAP_ANSWERS, SWAP_READINGS), _settings) for task in ("sentiment", "qa", "ner"))
 SWAPS = compose(
     DATASETS,
     Layout(
@@ -18,6 +29,7 @@ SWAPS = compose(
             (_OWN / "views.sql",),
             {"board_entries": ("swap_board_entries",), "board_failures": ("swap_board_failures",)},
         ),
+        MEASURES,
     ),
 )
 LAYOUT = SWAPS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,121 +13,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
+from polyculture.cache.schema.measured import Difference
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
-from polyculture.instruments.datasets.sentiments import LABELS
-from polyculture.instruments.swaps.layout import SWAPS
-from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, SideAnswers, difference, rate, ratio
+from polyculture.instruments.differences import with_verdicts
+from polyculture.instruments.swaps.layout import MEASURES, SWAPS
+from polyculture.instruments.swaps.rates import (
+    EVERY,
+    METRICS,
+    SIDES,
+    WITHOUT_INTERVAL,
+    Columns,
+    Part,
+    Whole,
+    chosen,
+    metrics_of,
+    sides_of,
+    within,
+)
+from polyculture.instruments.swaps.ratio import Ratio, compared, rate, spread_of
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
+from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
 from polyculture.instruments.swaps.ways import Way, differences
 from polyculture.metrics.measured import measured
 
 QUERIES = Path(__file__).parent / "queries"
-Columns = Mapping[str, NDArray[Any]]
-# A metric is the ratio of two sums over answers; these are an answer's terms in each.
-Metric = Callable[[Columns], tuple[Numbers, Numbers]]
-
-
-class Whole(NamedTuple):
-    """The answers that are read together: a setting of a data set, or all its settings."""
-
-    task: str
-    answer_method: str
-    model: str
-    dataset: str
-    settings: tuple[str, ...]
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The columns of `SwapInterval` that say so."""
-        told = {name: value for name, value in self._asdict().items() if name != "settings"}
-        return {**told, "setting": " + ".join(self.settings), "pooled": True if len(self.settings) > 1 else None}
-
-
-class Part(NamedTuple):
-    """What of them a row rests on; '' stands for all."""
-
-    language: str
-    culture: str
-    entity_type: str
-
-
-EVERY = Part("", "", "")  # over all languages: no context counts twice, as its translation again
-
-
-def _labelled(gold_is_not: str, label: str) -> Metric:
-    """The share of texts labelled `label` among those with another gold label."""
-    return lambda answers: (
-        _number((answers["gold"] != gold_is_not) & (answers["answer"] == label)),
-        _number(answers["gold"] != gold_is_not),
-    )
-
-
-def _missed(label: str) -> Metric:
-    """Of the texts of one gold label, those that got another: the papers' reading of a false negative."""
-    return lambda answers: (
-        _number((answers["gold"] == label) & (answers["answer"] != label)),
-        _number(answers["gold"] == label),
-    )
-
-
-def _macro_f1(answers: Columns) -> tuple[Numbers, Numbers]:
-    """F1 of each label, a row each: their mean, over the labels that the texts or the answers of a draw have."""
-    gold, said = (np.stack([answers[name] == label for label in LABELS]) for name in ("gold", "answer"))
-    return 2 * _number(gold & said), _number(gold) + _number(said)
-
-
-def _turned(gold: str, label: str) -> Metric:
-    """Of the texts of one gold label, those that got its opposite."""
-    return lambda answers: (
-        _number((answers["gold"] == gold) & (answers["answer"] == label)),
-        _number(answers["gold"] == gold),
-    )
-
-
-def _accuracy(answers: Columns) -> tuple[Numbers, Numbers]:
-    return _number(answers["matched"]), np.ones(len(answers["matched"]))
-
-
-def _precision(answers: Columns) -> tuple[Numbers, Numbers]:
-    return _number(answers["matched"]), _number(answers["predicted"])
-
-
-def _f1(answers: Columns) -> tuple[Numbers, Numbers]:
-    """Harmonic mean of precision and recall: each text has one entity to be found."""
-    return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
-
-
-READABLE = "readable_"  # of a metric's name: answers that could not be read are left out
-STRICT = "strict_"  # the same by the answer's characters, without normalisation
-METRICS: Mapping[str, Mapping[str, Metric]] = {
-    "sentiment": {
-        "accuracy": _accuracy,
-        "macro_f1": _macro_f1,
-        "false_negative_rate": _labelled("negative", "negative"),
-        "false_positive_rate": _labelled("positive", "positive"),
-        "missed_positive_rate": _missed("positive"),
-        "missed_negative_rate": _missed("negative"),
-        "positive_as_negative_rate": _turned("positive", "negative"),
-        "negative_as_positive_rate": _turned("negative", "positive"),
-    },
-    "qa": {"accuracy": _accuracy},
-    "ner": {"precision": _precision, "recall": _accuracy, "f1": _f1},
-}
-# Means of several ratios: intervals by linearisation covered 87 to 92 % there, so there are none.
-WITHOUT_INTERVAL = ("macro_f1",)
 BECAME = ("asked", "answered", "readable", "right")
-SIDES = ("native", "western", "difference")
+
+
+class _Rated(NamedTuple):
+    """A rate or a difference with its interval; the deviation is over draws."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+    p: float | None
+    deviation: float | None
+    draws: int
+    answers: int
 
 
 def measure_swaps(run: RunFolder) -> list[SwapInterval]:
     """Writes and returns the rates of every type, over types, and over languages; each side's and their difference.
 
-    Raises `StoreError` where there is no run or the folder cannot be written.
+    Differences of models and of languages go to `differences`. Raises `StoreError` where there is no run or the folder
+    cannot be written.
     """
-    return measured(run, compose(CORE, SWAPS), SWAP_INTERVALS, _rows)
+    rows = measured(run, compose(CORE, SWAPS), SWAP_INTERVALS, _rows)
+    manifest = read_manifest(run.manifest)
+    with open_store(run, compose(CORE, SWAPS)) as store:
+        for measure in MEASURES:
+            inputs = inputs_of(run, manifest, measure) if manifest else ""
+            write_differences(run, measure.name, with_verdicts(_differences(store, measure.name, inputs)))
+    return rows
 
 
 def health_lines(rows: Sequence[SwapInterval], task: str) -> Iterator[str]:
@@ -165,11 +107,20 @@ def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:
     for whole, ways in _wholes(_ways(store)):
         answers = _read(store, whole)
         for part in dict.fromkeys(Part(way.language, way.culture, way.entity_type) for way in ways):
-            yield from _part_rows(whole, part, _chosen(answers, _within(answers, part)))
+            yield from _part_rows(whole, part, chosen(answers, within(answers, part)))
         for part in _levels(ways):
             if not differences(_ways_of(ways, part)):
-                once = ~answers["again"].astype(bool) if part == EVERY else _within(answers, part)
-                yield from _part_rows(whole, part, _chosen(answers, once))
+                once = ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
+                yield from _part_rows(whole, part, chosen(answers, once))
+
+
+def _differences(store: duckdb.DuckDBPyConnection, task: str, inputs: str) -> Iterator[Difference]:
+    """Of a task's answers about one data set in the same settings: those of all models stand in memory at once."""
+    groups: dict[Whole, list[tuple[Whole, list[Way]]]] = {}
+    for whole, ways in _wholes([way for way in _ways(store) if way.task == task]):
+        groups.setdefault(whole._replace(model=""), []).append((whole, ways))
+    for group in groups.values():
+        yield from answer_differences([Answers(whole, ways, _read(store, whole)) for whole, ways in group], inputs)
 
 
 def _ways(store: duckdb.DuckDBPyConnection) -> list[Way]:
@@ -211,49 +162,16 @@ def _read(store: duckdb.DuckDBPyConnection, whole: Whole) -> dict[str, NDArray[A
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
-def _within(answers: Columns, part: Part) -> NDArray[np.bool_]:
-    here = np.ones(len(answers["ok"]), bool)
-    for name, value in part._asdict().items():
-        if value:
-            here &= answers[name] == value
-    return here
-
-
-def _chosen(answers: Columns, here: NDArray[np.bool_]) -> Columns:
-    return {name: column[here] for name, column in answers.items()}
-
-
 def _part_rows(whole: Whole, part: Part, answers: Columns) -> Iterator[SwapInterval]:
     """A row per metric and side that was asked, with an estimate where an answer counts."""
     counts, wording = _counts(answers), "\n".join(sorted(set(answers["wording"]) - {""})) or None
-    for name, (metric, counted) in _metrics(whole.task).items():
-        read = _chosen(answers, answers[counted].astype(bool))
+    for name, (metric, counted) in metrics_of(whole.task).items():
+        read = chosen(answers, answers[counted].astype(bool))
         native = read["native"].astype(bool)
-        numerators, denominators = metric(read)
-        sizes = _sizes(read, native, np.atleast_2d(denominators).max(axis=0) > 0)
-        rated = _rated(read, native, numerators, denominators)
+        sizes = _sizes(read, native, np.atleast_2d(metric(read)[1]).max(axis=0) > 0)
+        rated = _rated(sides_of(read, metric))
         for side, became in counts.items():
             yield _row(whole, part, name, side, rated.get(side), {**sizes, **became, "wording": wording})
-
-
-def _metrics(task: str) -> dict[str, tuple[Metric, str]]:
-    """The metrics of a task, and the answers that each rests on.
-
-    What cannot be read is no label, and a miss where an entity is asked for; there, a second reading leaves it out.
-    """
-    if task == "sentiment":
-        return {name: (metric, "ok") for name, metric in METRICS[task].items()}
-    found: dict[str, tuple[Metric, str]] = {}
-    for name, metric in METRICS[task].items():
-        found[name], found[f"{READABLE}{name}"] = (metric, "answered"), (metric, "ok")
-        found[f"{STRICT}{name}"] = (_strictly(metric), "strict_answered")
-        found[f"{READABLE}{STRICT}{name}"] = (_strictly(metric), "strict_ok")
-    return found
-
-
-def _strictly(metric: Metric) -> Metric:
-    """A metric of answers that are right by their characters alone."""
-    return lambda answers: metric({**answers, "matched": answers["strict"], "predicted": answers["strict_predicted"]})
 
 
 def _counts(answers: Columns) -> dict[str, dict[str, int]]:
@@ -276,39 +194,30 @@ def _counts(answers: Columns) -> dict[str, dict[str, int]]:
 def _sizes(read: Columns, native: NDArray[np.bool_], counted: NDArray[np.bool_]) -> dict[str, int]:
     """How many contexts and entities the counted answers are about."""
     return {
-        "contexts": len(set(read["context_id"][counted])),
-        "native_entities": len(set(read["entity_id"][counted & native])),
-        "western_entities": len(set(read["entity_id"][counted & ~native])),
+        "contexts": len(np.unique(read["context"][counted])),
+        "native_entities": len(np.unique(read["entity"][counted & native])),
+        "western_entities": len(np.unique(read["entity"][counted & ~native])),
     }
 
 
-def _rated(
-    read: Columns, native: NDArray[np.bool_], numerators: Numbers, denominators: Numbers
-) -> dict[str, tuple[Rated, int]]:
-    """Each side, and their difference where both have an answer; with the draws that they rest on."""
-    if not len(native):
-        return {}
-    ids, contexts = np.unique(read["context_id"], return_inverse=True)
-    _, entities = np.unique(read["entity_id"], return_inverse=True)
-    every = SideAnswers(numerators, denominators, contexts, entities, read["draw"].astype(np.int64))
-    sides: dict[str, Ratio] = {}
-    for side, here in (("native", native), ("western", ~native)):
-        found = ratio(every.of(here), len(ids)) if here.any() else None
-        if found is not None:
-            sides[side] = found
-    rated = {side: (rate(found), len(found.draws)) for side, found in sides.items()}
+def _rated(sides: Mapping[str, Ratio]) -> dict[str, _Rated]:
+    """Each side, and their difference where both have an answer."""
+    rated = {}
+    for side, found in sides.items():
+        low, high = rate(found).limits(0.0, 1.0)
+        rated[side] = _Rated(found.value, low, high, None, found.deviation, len(found.draws), found.size)
     if len(sides) == 2:
-        drawn = min(len(found.draws) for found in sides.values())
-        rated["difference"] = (difference(sides["native"], sides["western"]), drawn)
+        one, other = sides["native"], sides["western"]
+        apart = compared([(one, 1.0)], [(other, 1.0)])
+        drawn, size = min(len(one.draws), len(other.draws)), one.size + other.size
+        rated[SIDES[-1]] = _Rated(apart.value, apart.low, apart.high, apart.p, spread_of(one, other), drawn, size)
     return rated
 
 
 def _row(
-    whole: Whole, part: Part, metric: str, side: str, found: tuple[Rated, int] | None, sizes: Mapping[str, Any]
+    whole: Whole, part: Part, metric: str, side: str, found: _Rated | None, sizes: Mapping[str, Any]
 ) -> SwapInterval:
-    rated, draws = found or (None, 0)
-    held = rated if metric not in WITHOUT_INTERVAL else None
-    low, high = held.estimate.limits(-1.0 if side == "difference" else 0.0, 1.0) if held else (None, None)
+    held = found if metric not in WITHOUT_INTERVAL else None
     return SwapInterval(
         metric=metric,
         side=side,
@@ -316,16 +225,12 @@ def _row(
         language=part.language or None,
         culture=part.culture or None,
         entity_type=part.entity_type or None,
-        estimate=rated.estimate.value if rated else None,
-        low=low,
-        high=high,
+        estimate=found.estimate if found else None,
+        low=held.low if held else None,
+        high=held.high if held else None,
         p=held.p if held else None,
-        deviation=rated.deviation if rated else None,
-        draws=draws,
-        answers=rated.answers if rated else 0,
+        deviation=found.deviation if found else None,
+        draws=found.draws if found else 0,
+        answers=found.answers if found else 0,
         **sizes,
     )
-
-
-def _number(column: NDArray[Any]) -> Numbers:
-    return column.astype(np.float64)

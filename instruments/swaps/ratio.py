@@ -5,8 +5,9 @@ not (false negatives), twice the matches over names found and names to be found 
 such ratios. In each draw it is taken over all its answers; the value is the mean over draws. Its interval is that of
 resampling contexts and entities, linearised: an answer adds (numerator - ratio x denominator) / sum of denominators
 (Cochran 1977, Sampling Techniques, chapter 6), summed over the answers of a context, and over those of an entity,
-whatever the draw. Both sides stand in the same contexts, so that a context that is hard for both adds nothing to the
-variance of their difference.
+whatever the draw. In a difference (`compared`) what a context or an entity adds to one side is taken off what it adds
+to the other: both sides of a text stand in the same contexts, two models meet the same contexts and entities, and a row
+of a sheet is one context in all its languages.
 
 `tests/instruments/test_swaps_measure.py` checks by simulation with a known truth that the intervals cover it.
 """
@@ -20,10 +21,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
+from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import crossed_variance, way
-from polyculture.metrics.intervals.estimate import Estimate, symmetric, wilson
+from polyculture.metrics.intervals.estimate import Estimate, wilson
 
 Numbers = NDArray[np.float64]
 Numbering = NDArray[np.int64]
@@ -41,41 +42,38 @@ class SideAnswers:
     contexts: Numbering
     entities: Numbering
     draws: Numbering
+    native: bool = True  # whose entities they are; those of the other side have numbers of their own
 
     def of(self, here: NDArray[np.bool_]) -> SideAnswers:
         """Those of the answers that are true in `here`."""
         numbers = (self.contexts[here], self.entities[here], self.draws[here])
-        return SideAnswers(self.numerators[..., here], self.denominators[..., here], *numbers)
+        return SideAnswers(self.numerators[..., here], self.denominators[..., here], *numbers, self.native)
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A mean over draws and what each part adds to it."""
+    """A mean over draws, and what each answer with a denominator adds to it."""
 
     draws: Mapping[int, float]  # draw -> ratio
-    contexts: Numbers
-    entities: Numbers
-    shared: float  # variance that contexts and entities both account for
-    answers: int  # with a denominator
-    met: int  # contexts of those
+    answers: SideAnswers
+    added: Numbers
 
     @property
     def value(self) -> float:
         return float(np.mean(list(self.draws.values())))
 
+    @property
+    def deviation(self) -> float | None:
+        """Over draws (n - 1); None with one."""
+        return _deviation(list(self.draws.values()))
 
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """A rate or a difference of two: value, interval, and how far its draws spread."""
-
-    estimate: Estimate
-    deviation: float | None  # over draws; None with one
-    p: float | None
-    answers: int
+    @property
+    def size(self) -> int:
+        return len(self.added)
 
 
-def ratio(side: SideAnswers, contexts: int) -> Ratio | None:
-    """The ratio of a side's sums, in `contexts` contexts; None where no answer has a denominator."""
+def ratio(side: SideAnswers) -> Ratio | None:
+    """The ratio of a side's sums; None where no answer has a denominator."""
     numerators, denominators = np.atleast_2d(side.numerators), np.atleast_2d(side.denominators)
     totals = np.stack([np.bincount(side.draws, row) for row in denominators])  # a row per ratio, a column per draw
     hits = np.stack([np.bincount(side.draws, row) for row in numerators])
@@ -87,50 +85,75 @@ def ratio(side: SideAnswers, contexts: int) -> Ratio | None:
     means = np.divide(each.sum(axis=0), defined.sum(axis=0), out=np.zeros(len(known)), where=known)
     weights = np.divide(1.0, totals * defined.sum(axis=0) * known.sum(), out=np.zeros_like(totals), where=defined)
     terms = (numerators - each[:, side.draws] * denominators) * weights[:, side.draws]
-    added, asked = terms.sum(axis=0), denominators.max(axis=0) > 0
-    _, entities = np.unique(side.entities[asked], return_inverse=True)
-    cells = side.contexts[asked] * (entities.max(initial=0) + 1) + entities
-    per_cell = _sums(np.unique(cells, return_inverse=True)[1], added[asked])
-    return Ratio(
-        {int(draw): float(means[draw]) for draw in np.flatnonzero(known)},
-        _sums(side.contexts[asked], added[asked], contexts),
-        _sums(entities, added[asked]),
-        float((per_cell**2).sum()),
-        int(asked.sum()),
-        len(np.unique(side.contexts[asked])),
-    )
+    asked = denominators.max(axis=0) > 0
+    values = {int(draw): float(means[draw]) for draw in np.flatnonzero(known)}
+    return Ratio(values, side.of(asked), terms.sum(axis=0)[asked])
 
 
-def rate(found: Ratio) -> Rated:
+def rate(found: Ratio) -> Estimate:
     """A rate with Wilson's interval for the effective number of independent answers."""
-    variance, freedom = crossed_variance([way(found.contexts), way(found.entities)], found.shared)
+    variance, freedom = variance_of([(found, 1.0)])
     spread = found.value * (1 - found.value)
     if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcer of the two
-        size = min(found.met, len(found.entities))
-        estimate = wilson(found.value, size, size - 1)
-    else:
-        estimate = wilson(found.value, spread / variance, freedom)
-    return Rated(estimate, _deviation(list(found.draws.values())), None, found.answers)
+        size = min(len(np.unique(found.answers.contexts)), len(np.unique(found.answers.entities)))
+        return wilson(found.value, size, size - 1)
+    return wilson(found.value, spread / variance, freedom)
 
 
-def difference(one: Ratio, other: Ratio) -> Rated:
-    """`one` less `other`, which stand in the same contexts, with the p-value of no difference (Student's)."""
-    contexts = one.contexts - other.contexts
-    variance, freedom = crossed_variance(
-        [way(contexts), way(one.entities), way(other.entities)], one.shared + other.shared
-    )
-    estimate = symmetric(one.value - other.value, variance, freedom)
-    each = [one.draws[draw] - other.draws[draw] for draw in one.draws.keys() & other.draws.keys()]
-    answers = one.answers + other.answers
-    if variance <= 0 or freedom <= 0:
-        return Rated(symmetric(estimate.value, 0.0, 0), _deviation(each), None, answers)
-    p = float(2 * stdtr(freedom, -abs(estimate.value) / math.sqrt(variance)))
-    return Rated(estimate, _deviation(each), p, answers)
+def compared(one: Sequence[tuple[Ratio, float]], other: Sequence[tuple[Ratio, float]]) -> PairedDifference:
+    """One sum of ratios less another: single rates, or gaps of two."""
+    variance, freedom = variance_of([*one, *((found, -weight) for found, weight in other)])
+    values = [sum(found.value * weight for found, weight in terms) for terms in (one, other)]
+    if freedom <= 0 < variance:  # one context, or one entity on a side
+        return PairedDifference(values[0], values[1], lacking="few contexts or entities")
+    limits = [_limits(terms) for terms in (one, other)]
+    return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
 
 
-def _sums(numbering: NDArray[Any], added: Numbers, size: int = 0) -> Numbers:
-    return np.bincount(numbering, added, minlength=size).astype(np.float64)
+def _limits(terms: Sequence[tuple[Ratio, float]]) -> tuple[float | None, float | None]:
+    """The limits of a single rate; of a gap there are none that a difference of two could not pass."""
+    return rate(terms[0][0]).limits(0.0, 1.0) if len(terms) == 1 else (None, None)
+
+
+def variance_of(terms: Sequence[tuple[Ratio, float]]) -> tuple[float, float]:
+    """The variance of a weighted sum of ratios, and its degrees of freedom; 0 of these where it is unknown."""
+    contexts = np.concatenate([found.answers.contexts for found, _ in terms])
+    added = np.concatenate([found.added * weight for found, weight in terms])
+    native = np.concatenate([np.full(found.size, found.answers.native) for found, _ in terms])
+    entities = np.concatenate([found.answers.entities for found, _ in terms])
+    ways, shared = [way(_sums(contexts, added))], 0.0
+    for side in (True, False):
+        here = native == side
+        if here.any():
+            ways.append(way(_sums(entities[here], added[here])))
+            cells = contexts[here] * (int(entities.max()) + 1) + entities[here]
+            shared += float((_sums(cells, added[here]) ** 2).sum())
+    return crossed_variance(ways, shared)
+
+
+def spread_of(one: Ratio, other: Ratio) -> float | None:
+    """The standard deviation over draws of one less the other; None with one draw."""
+    return _deviation([one.draws[draw] - other.draws[draw] for draw in one.draws.keys() & other.draws.keys()])
+
+
+def _sums(numbering: NDArray[Any], added: Numbers) -> Numbers:
+    """What each that has a number adds."""
+    _, numbers = np.unique(numbering, return_inverse=True)
+    return np.bincount(numbers, added).astype(np.float64)
 
 
 def _deviation(draws: Sequence[float]) -> float | None:
     return float(np.std(draws, ddof=1)) if len(draws) > 1 else None
+
+
+def chance_of_size(one: Sequence[Ratio], other: Sequence[Ratio], texts: Sequence[float]) -> float | None:
+    """What the size of a difference in counts is on average where there is no effect, the mean over draws.
+
+    `one` and `other` have a ratio for each draw, `texts` the texts of a side in it. A normal difference without an
+    effect has a size of its standard deviation times the root of 2 over pi. None where its variance is unknown.
+    """
+    found = [variance_of([(a, 1.0), (b, -1.0)]) for a, b in zip(one, other, strict=True)]
+    if not found or any(freedom <= 0 for _, freedom in found):
+        return None
+    spreads = [math.sqrt(variance) * size for (variance, _), size in zip(found, texts, strict=True)]
+    return math.sqrt(2 / math.pi) * float(np.mean(spreads))

@@ -89,6 +89,7 @@ GROUP BY ALL;
 --   counted: 'false_negatives' (labelled negative, is not), 'missed_positives' (positive, labelled otherwise),
 --     'false_positives' or 'missed_negatives'
 --   absolute_difference: the mean over draws of the difference without its sign
+--   chance: what this is on average where there is no effect: above 0, and larger with more texts
 --   native_texts: texts of native entities with an answer that could be read, the mean over draws
 --   western_texts: the same of Western entities
 CREATE VIEW sentiment_count_differences AS
@@ -123,13 +124,21 @@ WITH long AS (
         (answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, draw),
         (answer_method, model, dataset, language, culture, setting, pooled, counted, draw)
     )
+), counts AS (
+    SELECT
+        answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, count(*) AS draws,
+        avg(native) AS native, avg(western) AS western, avg(native - western) AS difference,
+        avg(abs(native - western)) AS absolute_difference, avg(native_texts) AS native_texts,
+        avg(western_texts) AS western_texts
+    FROM per_draw
+    GROUP BY ALL
 )
-SELECT
-    answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, count(*) AS draws,
-    avg(native) AS native, avg(western) AS western, avg(native - western) AS difference,
-    avg(abs(native - western)) AS absolute_difference, avg(native_texts) AS native_texts, avg(western_texts) AS western_texts
-FROM per_draw
-GROUP BY ALL;
+SELECT c.*, d.chance
+FROM counts AS c
+LEFT JOIN differences AS d
+    ON d.measure = 'sentiment' AND d.dimension = 'native' AND d.target = 'others' AND c.counted = d.metric
+    AND c.answer_method = d.method AND c.model = d.model AND c.dataset = d.dataset AND c.language = d.language
+    AND c.culture = d.country AND coalesce(c.entity_type, '*') = d.topic AND c.setting = d.condition;
 
 -- qa_wordings: a row is what became of the answers to a wording of the question in a language, of all that the run has
 -- asked, whatever settings count now: how many are right, by characters (NULL: not read so), and how many only give the

@@ -51,6 +51,13 @@ def differences(ways: Sequence[Way]) -> list[str]:
     return found
 
 
+def is_sampled(way: Way) -> bool:
+    """Whether its answers could have been others: at a temperature above 0, or where it is not known."""
+    if way.labels is not None:
+        return False
+    return _settings(way).get("temperature") != 0
+
+
 def _said(way: Way) -> Iterator[tuple[str, str]]:
     """What decides the answers in every language, as words."""
     if way.labels is not None:

@@ -1,0 +1,218 @@
+"""The rows of `differences` of answers about swapped entities.
+
+- model: two models on the texts that both were asked about: the rate of each side, and the gap of the sides.
+- language: a language and English, on the texts that stand in both.
+- native: the papers' counts of wrong labels, native less Western texts: the signed mean over draws, and beside it what
+  the size of the difference is on average where there is no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from polyculture.cache.schema.measured import EVERY, Difference
+from polyculture.instruments.datasets.english import ENGLISH
+from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.differences import Part as Cell
+from polyculture.instruments.swaps import rates
+from polyculture.instruments.swaps.rates import SIDES, WITHOUT_INTERVAL, Columns, Metric, Part, Whole, chosen, sides_of
+from polyculture.instruments.swaps.ratio import Ratio, chance_of_size, compared, ratio
+from polyculture.instruments.swaps.ways import Way, differences, is_sampled
+
+UNIT = "context x entity"
+NOT_ALIKE, UNEQUAL = "asked differently", "unequal texts"  # why there is no interval
+COUNTED = {  # the papers' counts, and the rates that they are of
+    "false_negatives": "false_negative_rate",
+    "missed_positives": "missed_positive_rate",
+    "false_positives": "false_positive_rate",
+    "missed_negatives": "missed_negative_rate",
+}
+
+
+class Answers(NamedTuple):
+    """The answers of a model, and how it was asked."""
+
+    whole: Whole
+    ways: Sequence[Way]
+    columns: Columns
+
+
+class _Pair(NamedTuple):
+    """Two sides' answers about the same texts, in the same order; and how many texts only one was asked about."""
+
+    whole: Whole  # what both share
+    dimension: str
+    a: str
+    b: str
+    one: Columns
+    other: Columns
+    left_out: int
+    apart: str | None  # why their difference has no interval
+    sampled: bool
+    inputs: str
+
+
+def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Difference]:
+    """The differences of models that were asked about one data set in the same settings, still without q."""
+    for one, other in combinations(sorted(answers, key=lambda each: each.whole.model), 2):
+        ways = [*one.ways, *other.ways]
+        whole = one.whole._replace(model=EVERY)
+        pair = _paired(whole, "model", (one.whole.model, other.whole.model), one.columns, other.columns, ways, inputs)
+        yield from _rows(pair, [*dict.fromkeys(_parts(one.ways)), *_over(one.ways), rates.EVERY])
+    for each in answers:
+        yield from _of_languages(each, inputs)
+        if each.whole.task == "sentiment":
+            for part in [*dict.fromkeys(_parts(each.ways)), *_over(each.ways)]:
+                yield from _counts(each, part, inputs)
+
+
+def _of_languages(answers: Answers, inputs: str) -> Iterator[Difference]:
+    languages = answers.columns["language"]
+    english = chosen(answers.columns, languages == ENGLISH)
+    for language in sorted({way.language for way in answers.ways} - {ENGLISH}) if len(english["text"]) else ():
+        own = chosen(answers.columns, languages == language)
+        ways = [way for way in answers.ways if way.language in (language, ENGLISH)]
+        pair = _paired(answers.whole, "language", (language, ENGLISH), own, english, ways, inputs)
+        parts = [*dict.fromkeys(_parts([way for way in ways if way.language == language]))]
+        yield from _rows(pair, [*parts, *dict.fromkeys(part._replace(entity_type="") for part in parts)])
+
+
+def _parts(ways: Sequence[Way]) -> list[Part]:
+    return [Part(way.language, way.culture, way.entity_type) for way in ways]
+
+
+def _over(ways: Sequence[Way]) -> list[Part]:
+    """Over the types of each language and culture."""
+    return [*dict.fromkeys(part._replace(entity_type="") for part in _parts(ways))]
+
+
+def _paired(
+    whole: Whole, dimension: str, names: tuple[str, str], one: Columns, other: Columns, ways: Sequence[Way], inputs: str
+) -> _Pair:
+    key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
+    shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
+    left_out = sum(len(np.unique(side[key])) for side in (one, other)) - 2 * len(shared)
+    apart = NOT_ALIKE if differences(ways) else None
+    sampled = any(is_sampled(way) for way in ways)
+    return _Pair(
+        whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, apart, sampled, inputs
+    )
+
+
+def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
+    cells: dict[tuple[str, str], list[tuple[Part, Cell]]] = {}
+    for part in parts:
+        here = ~pair.one["again"].astype(bool) if part == rates.EVERY else rates.within(pair.one, part)
+        if not here.any():
+            continue
+        one, other = chosen(pair.one, here), chosen(pair.other, here)
+        for name, (metric, counted) in rates.metrics_of(pair.whole.task).items():
+            if name in rates.METRICS[pair.whole.task]:
+                yield from _metric_rows(pair, part, name, metric, (one, other), counted, cells)
+
+
+def _metric_rows(
+    pair: _Pair,
+    part: Part,
+    name: str,
+    metric: Metric,
+    columns: tuple[Columns, Columns],
+    counted: str,
+    cells: dict[tuple[str, str], list[tuple[Part, Cell]]],
+) -> Iterator[Difference]:
+    """A row for each side, and for the gap of the sides, over the texts that both have an answer to."""
+    answered = [side[counted].astype(bool) for side in columns]
+    both = answered[0] & answered[1]
+    if not both.any():
+        return
+    one, other = (sides_of(chosen(side, both), metric) for side in columns)
+    terms = {side: ([(one[side], 1.0)], [(other[side], 1.0)]) for side in SIDES[:2] if side in one and side in other}
+    if len(terms) == 2:
+        terms[SIDES[-1]] = tuple([(each["native"], 1.0), (each["western"], -1.0)] for each in (one, other))  # type: ignore[assignment]
+    for side, (first, second) in terms.items():
+        found = compared(first, second)
+        reason = pair.apart or ("none for macro F1" if name in WITHOUT_INTERVAL else None)
+        if reason:
+            found = PairedDifference(found.one, found.other, lacking=reason)
+        if part.entity_type:
+            cell = Cell(part.entity_type, part.culture, found.value, float(first[0][0].size))
+            cells.setdefault((name, side), []).append((part, cell))
+        yield from difference_rows(
+            _sides(pair, part, name, side),
+            found,
+            unit=UNIT,
+            units=len(np.unique(first[0][0].answers.contexts)),
+            inputs=pair.inputs,
+            parts=[cell for own, cell in cells.get((name, side), ()) if _is_part(own, part)],
+            missing=(int((~answered[0] & answered[1]).sum()), int((answered[0] & ~answered[1]).sum())),
+            left_out=pair.left_out if part == rates.EVERY else 0,
+            sampled=pair.sampled,
+        )
+
+
+def _is_part(own: Part, whole: Part) -> bool:
+    return all(not wanted or wanted == value for value, wanted in zip(own, whole, strict=True))
+
+
+def _sides(pair: _Pair, part: Part, metric: str, side: str) -> Sides:
+    of_both = part._replace(language="") if pair.dimension == "language" else part
+    shared = {"language": of_both.language, "country": of_both.culture, "topic": of_both.entity_type}
+    return Sides(
+        pair.whole.task, metric, pair.dimension, pair.a, pair.b,
+        {**_shared(pair.whole), **{name: value or EVERY for name, value in shared.items()}}, {"side": side},
+    )  # fmt: skip
+
+
+def _shared(whole: Whole) -> dict[str, str]:
+    condition = " + ".join(whole.settings)
+    return {"model": whole.model, "dataset": whole.dataset, "condition": condition, "method": whole.answer_method}
+
+
+def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
+    """The mean counts of wrong labels of both sides over draws, with what chance gives for the size of a difference."""
+    own = chosen(answers.columns, rates.within(answers.columns, part) & answers.columns["ok"].astype(bool))
+    shared = {"language": part.language, "country": part.culture, "topic": part.entity_type or EVERY}
+    for counted, metric in COUNTED.items():
+        sides = sides_of(own, rates.METRICS["sentiment"][metric])
+        if len(sides) < 2:
+            continue
+        one, other = sides["native"], sides["western"]
+        texts = [_texts(side) for side in (one, other)]
+        first, second = (_mean_count(side, of) for side, of in zip((one, other), texts, strict=True))
+        found = compared([(one, 1.0)], [(other, 1.0)])
+        size = float(np.mean(list(texts[0].values())))
+        if texts[0] != texts[1] or len({*texts[0].values()}) > 1:
+            scaled = PairedDifference(first, second, lacking=UNEQUAL)
+        elif found.low is None or found.high is None:
+            scaled = PairedDifference(first, second, lacking=found.lacking)
+        else:
+            scaled = PairedDifference(first, second, found.low * size, found.high * size, found.p)
+        yield from difference_rows(
+            Sides("sentiment", counted, "native", "native", "western", {**_shared(answers.whole), **shared}),
+            scaled,
+            unit=UNIT,
+            units=len(np.unique(one.answers.contexts)),
+            inputs=inputs,
+            chance=_chance(one, other, texts[0]) if texts[0] == texts[1] else None,
+            sampled=any(is_sampled(way) for way in answers.ways),
+        )
+
+
+def _mean_count(side: Ratio, texts: dict[int, int]) -> float:
+    return float(np.mean([side.draws[draw] * texts[draw] for draw in side.draws]))
+
+
+def _texts(found: Ratio) -> dict[int, int]:
+    """The texts of each draw that count."""
+    draws, sizes = np.unique(found.answers.draws, return_counts=True)
+    return dict(zip(draws.tolist(), sizes.tolist(), strict=True))
+
+
+def _chance(one: Ratio, other: Ratio, texts: dict[int, int]) -> float | None:
+    each = [[ratio(side.answers.of(side.answers.draws == draw)) for draw in texts] for side in (one, other)]
+    first, second = ([found for found in side if found is not None] for side in each)
+    return chance_of_size(first, second, list(texts.values()))
