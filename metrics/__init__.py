@@ -25,7 +25,7 @@ CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
 KEPT = (
     *CELLS,
     *("numbered_mentions", "cell_extractions", "cell_surfaces", "cell_mentions", "cell_incidence", "cell_answers"),
-    *("cell_texts", "incidence_counts", "linked_incidences", "diversity_companions", "country_shares", "consensus"),
+    *("cell_texts", "incidence_counts", "linked_incidences", "cell_companions", "country_shares", "consensus"),
     "cell_values",
 )
 # The same for the queries of texts alone.

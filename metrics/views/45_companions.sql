@@ -30,19 +30,10 @@ CREATE MACRO saturation_sizes(responses) AS list_append(
 -- uncovered_in: of the `seen` mentions of an item, as many as `size` out of the other responses leave uncovered.
 CREATE MACRO uncovered_in(size, responses, seen) AS seen * (1 - expected_in(size, responses - 1, seen - 1));
 
--- diversity_companions: a row is a cell whose items are known: what its diversity says beside the number of responses. Hill
--- numbers are those of the sample and grow with its size, the less the higher their order (that of order 0 is diversity);
--- `rarefied` can be compared between cells of different size. The units are responses: an item counts once in each that
--- mentions it. Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data.
---   coverage: Good and Turing's: share of all mentions that the model would make that fall on items seen here, 0 to 1
---   rarefied: expected distinct items in `rarefied_to` responses
---   rarefied_to: the smallest number of responses that any cell has
---   hill_1: Hill number of order 1: items that are frequent (exponential of Shannon's entropy); of the sample, so it
---     grows with the responses
---   hill_2: Hill number of order 2: items that are very frequent (inverse of Simpson's concentration); of the sample
-CREATE VIEW diversity_companions AS
+-- cell_companions: a row is a cell whose items are known; its row of `diversity_companions`, under its number.
+CREATE VIEW cell_companions AS
 WITH known AS (
-    SELECT *, min(responses) OVER () AS size
+    SELECT cell, responses, incidences, min(responses) OVER () AS size
     FROM cell_diversity
     WHERE diversity IS NOT NULL
 ),
@@ -57,18 +48,26 @@ sums AS (
     GROUP BY k.cell
 )
 SELECT
-    k.model, k.language, k.topic, k.condition, k.country, k.wording,
+    cell,
     CASE
-        WHEN k.incidences = 0 OR k.responses = 1 THEN NULL
-        WHEN s.once = 0 THEN 1
+        WHEN incidences = 0 OR responses = 1 THEN NULL
+        WHEN once = 0 THEN 1
         -- What is left of the uncovered share with each response more.
-        WHEN s.twice > 0 THEN
-            1 - s.once / k.incidences * ((k.responses - 1) * s.once / ((k.responses - 1) * s.once + 2 * s.twice))
-        ELSE 1 - s.once / k.incidences * ((k.responses - 1) * (s.once - 1) / ((k.responses - 1) * (s.once - 1) + 2))
+        WHEN twice > 0 THEN 1 - once / incidences * ((responses - 1) * once / ((responses - 1) * once + 2 * twice))
+        ELSE 1 - once / incidences * ((responses - 1) * (once - 1) / ((responses - 1) * (once - 1) + 2))
     END AS coverage,
-    s.rarefied, k.size AS rarefied_to,
-    k.incidences * exp(-s.logarithms / k.incidences) AS hill_1,
-    k.incidences::DOUBLE * k.incidences / s.squares AS hill_2,
-    k.incidences, k.responses
-FROM known AS k
-INNER JOIN sums AS s USING (cell);
+    rarefied, size AS rarefied_to,
+    incidences * exp(-logarithms / incidences) AS hill_1,
+    incidences::DOUBLE * incidences / squares AS hill_2,
+    incidences, responses
+FROM known
+INNER JOIN sums USING (cell);
+
+-- diversity_companions: a row is a cell whose items are known: what its diversity says beside the number of responses. Hill
+-- numbers are those of the sample and grow with its size, the less the higher their order (that of order 0 is diversity);
+-- `rarefied` can be compared between cells of different size. The units are responses: an item counts once in each that
+-- mentions it. Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data.
+CREATE VIEW diversity_companions AS
+SELECT c.model, c.language, c.topic, c.condition, c.country, c.wording, o.* EXCLUDE (cell)
+FROM cell_companions AS o
+INNER JOIN numbered_cells AS c USING (cell);

@@ -43,9 +43,7 @@ UNION ALL
 SELECT
     c.metric, d.model, d.language, NULL, d.topic, d.condition, d.country, d.wording, c.estimate, d.responses, d.incidences
 FROM cell_diversity AS d
-LEFT JOIN diversity_companions AS o
-    ON d.model = o.model AND d.language = o.language AND d.topic = o.topic AND d.condition = o.condition
-    AND d.country IS NOT DISTINCT FROM o.country AND d.wording = o.wording
+LEFT JOIN cell_companions AS o USING (cell)
 CROSS JOIN LATERAL (
     VALUES
         ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied)

@@ -6,34 +6,22 @@
 --   entities: distinct items expected in them
 --   coverage: share of all mentions that the model would make that fall on items of so many responses, 0 to 1
 CREATE VIEW saturation AS
-WITH known AS (
-    SELECT c.cell, d.model, d.language, d.topic, d.condition, d.country, d.wording, d.responses AS size,
-        d.incidences, d.coverage
-    FROM diversity_companions AS d
-    INNER JOIN numbered_cells AS c
-        ON d.model = c.model AND d.language = c.language AND d.topic = c.topic AND d.condition = c.condition
-        AND d.country IS NOT DISTINCT FROM c.country AND d.wording = c.wording
-),
-points AS (
-    SELECT cell, unnest(saturation_sizes(size)) AS responses FROM known
+WITH points AS (
+    SELECT cell, responses AS size, incidences, coverage, unnest(saturation_sizes(responses)) AS drawn
+    FROM cell_companions
 ),
 found AS (
     SELECT
-        p.cell, p.responses,
-        coalesce(sum(i.items * expected_in(p.responses, k.size, i.seen) ORDER BY i.seen), 0) AS entities,
+        p.cell, p.size, p.drawn,
+        coalesce(sum(i.items * expected_in(p.drawn, p.size, i.seen) ORDER BY i.seen), 0) AS entities,
         CASE
-            WHEN p.responses = k.size THEN any_value(k.coverage)
-            WHEN any_value(k.incidences) > 0 THEN
-                greatest(
-                    0,
-                    1 - sum(i.items * uncovered_in(p.responses, k.size, i.seen) ORDER BY i.seen)
-                    / any_value(k.incidences)
-                )
+            WHEN p.drawn = p.size THEN p.coverage
+            WHEN p.incidences > 0 THEN
+                greatest(0, 1 - sum(i.items * uncovered_in(p.drawn, p.size, i.seen) ORDER BY i.seen) / p.incidences)
         END AS coverage
     FROM points AS p
-    INNER JOIN known AS k USING (cell)
     LEFT JOIN incidence_counts AS i USING (cell)
-    GROUP BY p.cell, p.responses, k.size
+    GROUP BY p.cell, p.size, p.drawn, p.coverage, p.incidences
 ),
 measured AS (
     SELECT
@@ -41,10 +29,11 @@ measured AS (
         max(responses) OVER (PARTITION BY model, language, topic, condition, country, wording) AS size
     FROM stored_saturation_intervals
 )
-SELECT k.model, k.language, k.topic, k.condition, k.country, k.wording, f.responses, f.entities, f.coverage, s.low, s.high
+SELECT
+    c.model, c.language, c.topic, c.condition, c.country, c.wording, f.drawn AS responses, f.entities, f.coverage, s.low, s.high
 FROM found AS f
-INNER JOIN known AS k USING (cell)
+INNER JOIN numbered_cells AS c USING (cell)
 LEFT JOIN measured AS s
-    ON k.model = s.model AND k.language = s.language AND k.topic = s.topic AND k.condition = s.condition
-    AND k.country IS NOT DISTINCT FROM s.country AND k.wording = s.wording AND f.responses = s.responses AND k.size = s.size
+    ON c.model = s.model AND c.language = s.language AND c.topic = s.topic AND c.condition = s.condition
+    AND c.country IS NOT DISTINCT FROM s.country AND c.wording = s.wording AND f.drawn = s.responses AND f.size = s.size
     AND abs(f.entities - s.entities) < 1e-6;

@@ -14,6 +14,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import create_views, needed, statements_of
+from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -106,7 +107,7 @@ def test_of_a_query_that_is_known_no_other_file_is_read(tmp_path: Path) -> None:
     run = StoreBuilder(tmp_path / "run").write()
     run.table("links").write_bytes(b"no Parquet")
     query = "SELECT model FROM models"
-    with open_store(run, store_layout(), at=tmp_path / "some.duckdb", asked=query) as store:
+    with open_store(run, store_layout(), KEPT, at=tmp_path / "some.duckdb", asked=query) as store:
         assert store.sql(query).fetchall() == [("m",)]
     with pytest.raises(pa.ArrowInvalid, match=r"links\.parquet"):
         open_store(run, store_layout(), at=tmp_path / "all.duckdb")
