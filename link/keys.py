@@ -7,7 +7,6 @@ may be forms of one word: the match is the weakest of the three (exact, normalis
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -30,38 +29,32 @@ def keys_version() -> str:
     return content_id(_VERSION, {language: own.get("key", []) for language, own in inflections().items()})
 
 
-def keys_of(normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
-    """The key of each normal form, by the rules of a Wikidata language."""
-    (keys,) = keys_in(normalised, [language])
-    return keys
+def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | None = None) -> pa.Array[Any]:
+    """The key of each normal form, by the rules of a Wikidata language.
 
-
-def keys_in(normalised: pa.Array[Any], languages: Sequence[str]) -> list[pa.Array[Any]]:
-    """The keys of the normal forms by the rules of each of the languages: what they share is done once."""
-    if not len(normalised):
-        return [normalised for _ in languages]
-    plain: Any = _plain(normalised)
-    plain = pc.replace_substring_regex(plain, r"\b([ivx]{2,})\b", r"\1_")  # Pius III does not end in a vowel
-    return [_shortened(plain, normalised, language) for language in languages]
-
-
-def _shortened(plain: pa.Array[Any], normalised: pa.Array[Any], language: str) -> pa.Array[Any]:
+    `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
+    """
+    shortened = plain_forms(normalised) if plain is None else plain
     for pattern, replacement in key_rules(language):
-        plain = pc.replace_substring_regex(plain, pattern, replacement)
-    joined: Any = pc.replace_substring_regex(plain, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina
+        shortened = pc.replace_substring_regex(shortened, pattern, replacement)
+    joined: Any = pc.replace_substring_regex(shortened, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina
     joined = pc.replace_substring(joined, " ", "")
     short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
     found: pa.Array[Any] = pc.if_else(short, normalised, joined)
     return found
 
 
-def _plain(normalised: pa.Array[Any]) -> pa.Array[Any]:
+def plain_forms(normalised: pa.Array[Any]) -> pa.Array[Any]:
     """The names without accents, dots and punctuation, in hiragana, with one blank between words."""
+    if not len(normalised):
+        return normalised
     together = pa.ListArray.from_arrays(pa.array([0, len(normalised)], pa.int32()), normalised)
     (text,) = pc.binary_join(together, "\n").to_pylist()  # type: ignore[union-attr]
     lines = pc.split_pattern(pa.array([str(text).translate(_TABLE)]), "\n").flatten()
-    trimmed: pa.Array[Any] = pc.utf8_trim(pc.replace_substring_regex(lines, "  +", " "), " ")
-    return trimmed
+    trimmed: Any = pc.utf8_trim(pc.replace_substring_regex(lines, "  +", " "), " ")
+    # Pius III does not end in a vowel: rules for endings leave Roman numerals alone.
+    marked: pa.Array[Any] = pc.replace_substring_regex(trimmed, r"\b([ivx]{2,})\b", r"\1_")
+    return marked
 
 
 class _Table(dict[int, str]):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
-from polyculture.link.keys import keys_in
+from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
 from polyculture.link.statements import statement
 
@@ -81,12 +81,7 @@ def create_queries(
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
     connection.execute(statement("forms"))
-    forms = [
-        table
-        for code, chain in chains.items()
-        for table in _normal_forms(connection, code, sorted({_base(name) for name, *_ in chain}))
-    ]
-    connection.from_arrow(pa.concat_tables(forms)).create_view("normal_forms")
+    connection.from_arrow(pa.concat_tables(_normal_forms(connection, chains))).create_view("normal_forms")
 
 
 def _base(name_language: str) -> str:
@@ -94,13 +89,22 @@ def _base(name_language: str) -> str:
     return name_language.partition("-")[0]
 
 
-def _normal_forms(connection: duckdb.DuckDBPyConnection, language: str, bases: Sequence[str]) -> Iterator[pa.Table]:
-    """Yields rows of `normal_forms`: the texts of a language as they are compared with names of the bases, by fold."""
-    query = "SELECT DISTINCT language, text FROM texts WHERE language = $language"
-    texts: pa.Table = connection.sql(query, params={"language": language}).to_arrow_table()
-    for fold, alike in groupby(sorted(bases, key=fold_of), fold_of):
-        own = list(alike)
-        normalised = normalise_array(texts["text"].combine_chunks(), fold)
-        for base, keys in zip(own, keys_in(normalised, own), strict=True):
-            columns: list[Any] = [*texts.columns, pa.repeat(pa.scalar(base), len(texts)), normalised, keys]
-            yield pa.Table.from_arrays(columns, names=["language", "text", "base", "normalised", "key"])
+def _normal_forms(
+    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, int, bool]]]
+) -> Iterator[pa.Table]:
+    """Yields the rows of `normal_forms` by base. Texts of all languages are folded together, once in each way."""
+    texts: pa.Table = connection.sql("SELECT DISTINCT language, text FROM texts").to_arrow_table()
+    languages: dict[str, list[str]] = {}  # by base: those in whose chain it is
+    for code, chain in chains.items():
+        for base in sorted({_base(name) for name, *_ in chain}):
+            languages.setdefault(base, []).append(code)
+    for fold, alike in groupby(sorted(languages, key=fold_of), fold_of):
+        bases = list(alike)
+        folded = texts.filter(pc.field("language").isin({code for base in bases for code in languages[base]}))
+        normalised = normalise_array(folded["text"].combine_chunks(), fold)
+        folded = folded.append_column("normalised", normalised).append_column("plain", plain_forms(normalised))
+        for base in bases:
+            own = folded.filter(pc.field("language").isin(languages[base]))
+            keys = keys_of(own["normalised"].combine_chunks(), base, own["plain"].combine_chunks())
+            columns = [*own.columns[:3], pa.repeat(pa.scalar(base), len(own)), keys]
+            yield pa.Table.from_arrays(columns, names=["language", "text", "normalised", "base", "key"])
