@@ -66,6 +66,11 @@ class Work(Generic[I]):
         return self.name or str(self.job)
 
 
+def models_of(work: Work[Any]) -> tuple[str, ...]:
+    """The models of a work by their roles; works of the same ones are done together."""
+    return tuple(work.models.values())
+
+
 @dataclass(frozen=True)
 class Done:
     """The rows that a step made of an item, written whole or not at all.

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import Work
+from polyculture.cache.worker import models_of
 from polyculture.cluster.connection import connected
 from polyculture.cluster.replica import Order, Terminal
 from polyculture.cluster.replica_pool import Need, ReplicaPool
@@ -97,14 +97,10 @@ def _ask(cluster: _Cluster, asked: InstrumentCall, share: Share) -> Study:
         if step.span == "all":
             pipeline.run_step(step, works)
             continue
-        groups = groupby(sorted(works, key=_models), key=_models)
+        groups = groupby(sorted(works, key=models_of), key=models_of)
         jobs = [(models[0] if models else "", [work.job for work in group]) for models, group in groups]
         cluster.work(asked.stage(step), jobs)
     return study
-
-
-def _models(work: Work[Any]) -> tuple[str, ...]:
-    return tuple(work.models.values())
 
 
 def _by_model(jobs: Sequence[Job]) -> list[tuple[str, list[Job]]]:

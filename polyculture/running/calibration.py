@@ -21,7 +21,7 @@ from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling
 from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
-from polyculture.running.models import LoadedModels
+from polyculture.running.models import LoadedModels, WorkModels
 
 SECONDS = 60.0  # of work, without loading
 _JOBS = 3  # of a model: languages differ in how long their texts are
@@ -70,7 +70,7 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
             left = seconds - sum(timed.passed for timed in measured)
             if left <= 0:
                 break
-            paid = loaded.of(step, work).open(SAMPLING)
+            paid = WorkModels(loaded, step, work).open(SAMPLING)
             timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=find_kind(spec).paid)
             measured.append(timed)
             do_works(workspace.run, step, [work], OneModel(timed, spec))

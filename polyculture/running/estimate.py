@@ -17,7 +17,7 @@ from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
-from polyculture.cache.worker import Step, Work, work_state
+from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
@@ -95,8 +95,8 @@ def _instrument(
 ) -> Iterator[StageEstimate]:
     """An estimate per step and model of an instrument's queries. A step without a model is free."""
     for step in asked.study(quiet=True).steps:
-        works = sorted((work for work in step.works() if work.models), key=lambda work: tuple(work.models.values()))
-        for models, group in groupby(works, key=lambda work: tuple(work.models.values())):
+        works = sorted((work for work in step.works() if work.models), key=models_of)
+        for models, group in groupby(works, key=models_of):
             yield _of_step(workspace, asked, step, models[0], list(group), means, retry)
 
 

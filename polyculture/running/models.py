@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from polyculture.generate.engines import Capability, ModelSpec, Sampling
     from polyculture.generate.engines.capabilities import E_co
 
-OpenEngine = Callable[["ModelSpec", "Capability[Any]"], AbstractContextManager[Any]]
 TELLER = "tells what is loading"  # the name of the thread that does
 
 
@@ -81,10 +80,9 @@ def _told(model: str) -> Iterator[None]:
 class LoadedModels:
     """The open models; each is loaded once. `stop` ends the waiting for batches."""
 
-    def __init__(self, workspace: Workspace, open_engine: OpenEngine = load_model) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.stop = Event()
-        self._open_engine = open_engine
         self._stack = ExitStack()
         self._engines: dict[tuple[str, Callable[..., Any] | str], Any] = {}  # by model and by what opened it
         self._budget: Budget | None = None
@@ -97,17 +95,13 @@ class LoadedModels:
     ) -> None:
         self._stack.__exit__(kind, value, trace)
 
-    def of(self, step: Step[Any, Any], work: Work[Any], rule: StopRule | None = None) -> WorkModels:
-        """The models of one work of a step, which `rule` may stop."""
-        return WorkModels(self, step, work, rule)
-
     def engine(self, spec: ModelSpec, needs: Capability[E_co]) -> E_co:
         """A model that answers directly; opened once for all its capabilities."""
         from polyculture.generate.engines import find_offer
 
         key = loaded_as(spec), find_offer(spec, needs).open
         if key not in self._engines:
-            self._engines[key] = self._stack.enter_context(self._open_engine(self._patient(spec), needs))
+            self._engines[key] = self._stack.enter_context(load_model(self._patient(spec), needs))
         engine: E_co = self._engines[key]
         return engine
 
@@ -131,7 +125,7 @@ class LoadedModels:
 
 @dataclass(frozen=True)
 class WorkModels:
-    """The models of one work, as a step opens them."""
+    """The models of one work of a step, which `rule` may stop, as the step opens them."""
 
     loaded: LoadedModels
     step: Step[Any, Any]

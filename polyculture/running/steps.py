@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -15,14 +15,14 @@ from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
-from polyculture.cache.worker import Step, Work, do_works, end_stage
+from polyculture.cache.worker import Step, Work, do_works, end_stage, models_of
 from polyculture.console import Place, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
 from polyculture.running.failures import reasons_line
-from polyculture.running.models import BATCHED, LoadedModels, OpenEngine, load_model
+from polyculture.running.models import BATCHED, LoadedModels, WorkModels
 
 RunWork = Callable[[Progress], Outcome]
 
@@ -42,7 +42,6 @@ class StepRunner:
     """Runs the steps of an experiment with a progress, and reports missing work in one line at the end."""
 
     workspace: Workspace
-    open_engine: OpenEngine = load_model  # how a model is loaded; whoever keeps it loaded for later says so here
     loaded: LoadedModels | None = None  # models that somebody else keeps open; without them each command opens its own
     retry: RetryFailed | None = None  # final failures that are asked again
     is_part: bool = False  # other processes do other works of the same command
@@ -60,23 +59,23 @@ class StepRunner:
         `tell_settled` also reports jobs that were already complete. Where a fault is systematic, the works of that
         model end, and those of other models go on.
         """
-        chosen = sorted(step.works() if works is None else works, key=_models)
+        chosen = sorted(step.works() if works is None else works, key=models_of)
         self.recover(step, chosen)
         if step.span == "all":
             self._until_stopped(partial(self._together, step, chosen))
             return
-        for _, group in groupby(places_of(chosen), key=lambda placed: _models(placed[0])):
+        for _, group in groupby(places_of(chosen), key=lambda placed: models_of(placed[0])):
             self._until_stopped(partial(self._of_one_model, step, list(group), tell_settled))
 
     @contextmanager
-    def keeping_models(self) -> Iterator[None]:
-        """Keeps the models open over several steps, while the block lasts; where others keep them, they go on to."""
+    def models(self) -> Iterator[LoadedModels]:
+        """The open models: those of the outermost block, at whose end they are closed, or those that others keep."""
         if self.loaded is not None:
-            yield
+            yield self.loaded
             return
-        with LoadedModels(self.workspace, self.open_engine) as self.loaded:
+        with LoadedModels(self.workspace) as self.loaded:
             try:
-                yield
+                yield self.loaded
             finally:
                 self.loaded = None
 
@@ -86,53 +85,49 @@ class StepRunner:
         except SystematicFaultError as fault:  # other stages go on, and the last line says why
             self.stopped.append(str(fault).rstrip("."))
 
-    def reasons(self) -> str:
-        """The most frequent reasons of the run's failures."""
-        return reasons_line(self.workspace.run, self.workspace.file)
-
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
         """Commits rows that killed processes left in the journals of works."""
         for work in works:
             recover(self.workspace.run, work.job, step.tables)
 
     def work(
-        self, label: str, total: int, work: RunWork, *, tell_settled: bool = True, place: Place | None = None
-    ) -> None:
-        """Does a piece of work of `total` units (0: unknown).
-
-        Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
-        """
-        with watch(label, total, place) as progress:
-            outcome = work(progress)
-        if tell_settled or outcome.failed or outcome.reused < outcome.done:
-            self._tell(label, outcome)
-
-    def do(
         self,
         label: str,
-        job: Job,
         total: int,
         work: RunWork,
         *,
+        job: Job | None = None,
         tell_settled: bool = True,
         place: Place | None = None,
     ) -> None:
-        """Does a job, unless another process holds its lock."""
+        """Does a piece of work of `total` units (0: unknown); a `job` is left to the process that holds its lock.
+
+        Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
+        """
         try:
-            self.work(label, total, work, tell_settled=tell_settled, place=place)
+            with watch(label, total, place) as progress:
+                outcome = work(progress)
         except JobHeldError as held:
+            if job is None:
+                raise
             say(f"{label}: {held}")
             self.held[job] = str(held)
+            return
+        if tell_settled or outcome.failed or outcome.reused < outcome.done:
+            say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")
 
     def finish(self, view: str = "failures") -> None:
         """Raises a one-line error for missing work; `view` has the reasons.
 
         Stages that stopped themselves (exit code 6), failures (exit code 4), or a reserved job (exit code 3).
         """
+        why = reasons_line(self.workspace.run, self.workspace.file) if self.stopped or self.failed else ""
         if self.stopped:
             lines = [*self.failed, *self.missing]
             failed = [f"besides, {'; '.join(lines)}"] if lines else []
-            raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, self.reasons()])))
+            raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
         if self.failed:
             reasons = f"the reasons are in the view {view}"
             again = "the same command retries transient failures, with --retry-failed the permanent ones, too"
@@ -140,7 +135,7 @@ class StepRunner:
                 "; ".join(
                     filter(
                         None,
-                        [f"not complete: {'; '.join([*self.failed, *self.missing])}", reasons, self.reasons(), again],
+                        [f"not complete: {'; '.join([*self.failed, *self.missing])}", reasons, why, again],
                     )
                 )
             )
@@ -149,15 +144,10 @@ class StepRunner:
         if self.held:
             raise JobHeldError("; ".join(self.held.values()))
 
-    def _tell(self, label: str, outcome: Outcome) -> None:
-        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
-        if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
-
     def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> None:
         rule = self._rule(step, works[0])
-        with self._models() as loaded:
-            size, models = sum(work.size for work in works), loaded.of(step, works[0], rule)
+        with self.models() as loaded:
+            size, models = sum(work.size for work in works), WorkModels(loaded, step, works[0], rule)
             self.work(f"{step.name} {works[0].name}".strip(), size, partial(self._do, step, works, models, rule))
             self._end(step, rule)
 
@@ -166,14 +156,14 @@ class StepRunner:
     ) -> None:
         first, _ = placed[0]
         rule = self._rule(step, first)
-        with self._models() as loaded:
+        with self.models() as loaded:
             tasks = [
                 partial(
-                    self.do,
+                    self.work,
                     f"{step.name} {work}",
-                    work.job,
                     work.size,
-                    partial(self._do, step, [work], loaded.of(step, work, rule), rule),
+                    partial(self._do, step, [work], WorkModels(loaded, step, work, rule), rule),
+                    job=work.job,
                     tell_settled=tell_settled,
                     place=place,
                 )
@@ -194,7 +184,7 @@ class StepRunner:
 
     def _rule(self, step: Step[Any, Any], work: Work[Any]) -> StopRule:
         """The rule that may stop a step of the models of a work, for as long as this command runs."""
-        models = _models(work)
+        models = models_of(work)
         name = " ".join((step.name, *models))
         limits = self.workspace.experiment.stop.limits
         new = partial(StopRule, name, limits, partial(self._places, models), advice=partial(self._advice, models))
@@ -228,16 +218,9 @@ class StepRunner:
         kinds = (find_kind(self.workspace.experiment.model_spec(model)) for model in models)
         return next((found for kind in kinds if (found := kind.advice(error))), None)
 
-    def _models(self) -> LoadedModels | nullcontext[LoadedModels]:
-        return LoadedModels(self.workspace, self.open_engine) if self.loaded is None else nullcontext(self.loaded)
-
     def _batches_at_once(self, step: Step[Any, Any], work: Work[Any]) -> int:
         """The number of works that wait for batches concurrently; 1 without batches."""
         specs = [self.workspace.experiment.model_spec(model) for model in work.models.values()]
         if step.tables[-1].account not in BATCHED:
             return 1
         return max([batches_at_once(spec) for spec in specs if asked_in_batches(spec)], default=1)
-
-
-def _models(work: Work[Any]) -> tuple[str, ...]:
-    return tuple(work.models.values())

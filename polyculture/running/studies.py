@@ -17,7 +17,7 @@ from polyculture.cache.errors import (
     did_you_mean,
 )
 from polyculture.cache.validation import plain_words
-from polyculture.cache.worker import Step, Work, work_state
+from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
 from polyculture.instruments import INSTRUMENTS
@@ -117,10 +117,6 @@ class _PartWork:
     step: Step[Any, Models]
     work: Work[Any]
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(self.work.models.values())
-
 
 def _ask_parts(
     runner: StepRunner, parts: Sequence[InstrumentCall], share: Share, *, accept_changes: bool
@@ -136,8 +132,12 @@ def _ask_parts(
     ]
     for one in works:
         runner.recover(one.step, [one.work])
-    for _, of_models in groupby(sorted(works, key=lambda one: one.models), key=lambda one: one.models):
-        with runner.keeping_models():
+
+    def models(one: _PartWork) -> tuple[str, ...]:
+        return models_of(one.work)
+
+    for _, of_models in groupby(sorted(works, key=models), key=models):
+        with runner.models():
             for _, group in groupby(of_models, key=lambda one: (id(one.asked), id(one.step))):
                 _run_part(runner, list(group))
     return _followed(begun)
@@ -148,7 +148,7 @@ def _run_part(runner: StepRunner, works: Sequence[_PartWork]) -> None:
     try:
         runner.run_step(first.step, [one.work for one in works], tell_settled=False)
     except (EngineError, MissingDependencyError) as fault:
-        told = f"{first.asked.stage(first.step)} {' '.join(first.models)}: not asked: {fault}".rstrip(".")
+        told = f"{first.asked.stage(first.step)} {' '.join(models_of(first.work))}: not asked: {fault}".rstrip(".")
         say(told)
         runner.failed.append(told)
 
