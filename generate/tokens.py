@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from polyculture.generate.engines import ModelSpec, find_kind
@@ -66,6 +67,7 @@ def _stand_in() -> TokenCounter:
     return TokenCounter(lambda text: math.ceil(len(text.encode()) / _BYTES), f"estimate: a token every {_BYTES} bytes")
 
 
+@cache  # the package makes its tables anew, a sixth of a second, for each model that is counted
 def byte_pairs(name: str) -> TokenCounter:
     """The vocabulary of this name, e.g. 'o200k_base'. The package must be installed."""
     with _its_own_warnings():

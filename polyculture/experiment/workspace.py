@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -210,7 +210,7 @@ class Workspace:
         asked = {
             "experiment": e.name,
             "polyculture": __version__,
-            "packages": _versions(TRACED_PACKAGES),
+            "packages": dict(_versions(TRACED_PACKAGES)),
             "models": list(e.models),
             "languages": list(e.languages),
             "topics": list(e.topics),
@@ -360,7 +360,8 @@ def take_share(jobs: list[One], share: str) -> list[One]:
     return jobs[int(k) - 1 :: int(n)]
 
 
-def _versions(packages: Sequence[str]) -> dict[str, str]:
+@cache  # parsed from files of each package, and every command makes the manifest several times
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for package in packages:
         try:
