@@ -23,10 +23,20 @@ GROUP BY ALL;
 --   texts: of `model`, to these prompts
 --   shared: of these, written by `other_model`, too, as an answer to the same prompt, word for word
 CREATE VIEW shared_texts AS
-SELECT
-    a.model, b.model AS other_model, sum(a.times)::BIGINT AS texts,
-    coalesce(sum(a.times) FILTER (list_contains(b.texts, a.text)), 0)::BIGINT AS shared
-FROM prompt_texts AS a
-INNER JOIN (SELECT model, prompt_id, list(text) AS texts FROM prompt_texts GROUP BY ALL) AS b
-    ON a.prompt_id = b.prompt_id AND a.model <> b.model
-GROUP BY ALL;
+WITH texts AS MATERIALIZED (SELECT * FROM prompt_texts),
+asked AS (SELECT model, prompt_id, sum(times) AS texts FROM texts GROUP BY ALL),
+answered AS (
+    SELECT a.model, b.model AS other_model, sum(a.texts)::BIGINT AS texts
+    FROM asked AS a
+    INNER JOIN asked AS b ON a.prompt_id = b.prompt_id AND a.model <> b.model
+    GROUP BY ALL
+),
+same AS (
+    SELECT a.model, b.model AS other_model, sum(a.times)::BIGINT AS shared
+    FROM texts AS a
+    INNER JOIN texts AS b ON a.prompt_id = b.prompt_id AND a.text = b.text AND a.model <> b.model
+    GROUP BY ALL
+)
+SELECT model, other_model, texts, coalesce(shared, 0) AS shared
+FROM answered
+LEFT JOIN same USING (model, other_model);

@@ -31,19 +31,21 @@ GROUP BY ALL;
 --   mentions: mentions that count, of the text
 --   off_language: is the text in another language or script than the prompt's?
 CREATE VIEW text_regions AS
-WITH named AS (
+WITH meanings AS (
     SELECT
-        m.response_id, m.prompt_id,
-        count(*) AS mentions,
-        count(*) FILTER (m.status = 'linked') AS linked,
-        bool_or(m.status IS NULL) AS awaiting,
-        coalesce(
-            list(DISTINCT i.regions[1] ORDER BY i.regions[1]) FILTER (m.status = 'linked' AND len(i.regions) = 1), []
-        ) AS regions,
-        coalesce(bool_or(m.status = 'linked' AND len(i.regions) > 1), false) AS between_regions,
-        coalesce(bool_or(m.status = 'linked' AND len(i.regions) = 0 AND i.placed), false) AS elsewhere
-    FROM linked_mentions AS m
+        l.query, l.status = 'linked' AS linked, CASE WHEN linked AND len(i.regions) = 1 THEN i.regions[1] END AS region,
+        linked AND len(i.regions) > 1 AS between_regions, linked AND len(i.regions) = 0 AND i.placed AS elsewhere
+    FROM links AS l
     LEFT JOIN item_regions AS i USING (qid)
+),
+named AS (
+    SELECT
+        m.prompt, m.sample, count(*) AS mentions, count(*) FILTER (l.linked) AS linked, bool_or(l.query IS NULL) AS awaiting,
+        list(DISTINCT l.region ORDER BY l.region) FILTER (l.region IS NOT NULL) AS regions,
+        coalesce(bool_or(l.between_regions), false) AS between_regions, coalesce(bool_or(l.elsewhere), false) AS elsewhere
+    FROM numbered_mentions AS m
+    LEFT JOIN meanings AS l USING (query)
+    WHERE m.counts
     GROUP BY ALL
 ),
 read AS (
@@ -65,8 +67,9 @@ read AS (
         n.between_regions, n.elsewhere
     FROM responses AS r
     INNER JOIN prompts AS p USING (prompt_id)
-    LEFT JOIN extractions AS e USING (response_id, prompt_id)
-    LEFT JOIN named AS n USING (response_id, prompt_id)
+    INNER JOIN asked_prompts AS a ON r.model = a.model AND r.prompt_id = a.prompt_id
+    LEFT JOIN extractions AS e ON r.response_id = e.response_id AND r.prompt_id = e.prompt_id
+    LEFT JOIN named AS n ON a.prompt = n.prompt AND r.sample = n.sample
     WHERE EXISTS (FROM known_countries)
 )
 SELECT
