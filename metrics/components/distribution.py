@@ -39,13 +39,13 @@ class Spread:
     value: float
     limits: Numbers
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
-        """The limits of a variance: none is below 0. None where no level has one, or all are below 0."""
-        if np.isnan(self.limits).any():
-            return None
-        tail = (1 - confidence) / 2
-        low, high = np.quantile(self.limits, [tail, 1 - tail])
-        return (max(float(low), 0.0), float(high)) if high > 0 else None
+
+def interval(limits: Numbers) -> tuple[float, float] | None:
+    """The 95 % limits of what is not below 0. None where no level has one, or all are below 0."""
+    if np.isnan(limits).any():
+        return None
+    low, high = np.quantile(limits, [0.025, 0.975])
+    return (max(float(low), 0.0), float(high)) if high > 0 else None
 
 
 def sum_of_squares(parts: Sequence[MeanSquare]) -> Spread:
@@ -70,20 +70,12 @@ def sum_of(parts: Sequence[Spread]) -> Spread:
     return Spread(value, value + _root_of_squares([part.limits - part.value for part in parts]))
 
 
-def share_of(part: Spread, rest: Spread) -> Spread:
-    """`part` of the sum of the two, neither of which is below 0."""
-    if np.isnan(part.limits).any() or np.isnan(rest.limits).any():
-        return Spread(value_of_share(part, rest), UNKNOWN)
+def share_of(part: Spread, rest: Spread) -> Numbers:
+    """The limits of the share that `part` is of the sum of the two, neither of which is below 0."""
+    if np.isnan(part.limits + rest.limits).any():
+        return UNKNOWN
     own, other = np.maximum(part.limits, 0.0), np.maximum(np.interp(_SECOND, LEVELS, rest.limits), 0.0)
-    return Spread(
-        value_of_share(part, rest), np.sort(np.divide(own, own + other, out=np.zeros(POINTS), where=own + other > 0))
-    )
-
-
-def value_of_share(part: Spread, rest: Spread) -> float:
-    """The estimate of `share_of`; 0 where both are 0."""
-    whole = max(part.value, 0.0) + max(rest.value, 0.0)
-    return max(part.value, 0.0) / whole if whole > 0 else 0.0
+    return np.sort(np.divide(own, own + other, out=np.zeros(POINTS), where=own + other > 0))
 
 
 def fixed_effect(squares: float, freedom: float, noise: MeanSquare, scale: float) -> Spread:

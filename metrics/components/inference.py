@@ -27,6 +27,7 @@ from polyculture.metrics.components.distribution import (
     MeanSquare,
     Spread,
     fixed_effect,
+    interval,
     share_of,
     sum_of,
     sum_of_squares,
@@ -72,8 +73,8 @@ def variance_components(table: Design) -> list[Component]:
             rows.append(Component(name, reason=_reason(name, table)))
             continue
         own, rest = found[name], sum_of([one for other, one in found.items() if other != name])
-        value, limits = max(own.value, 0.0), own.interval()
-        share, of_share = (value / whole, share_of(own, rest).interval()) if whole > 0 else (None, None)
+        value, limits = max(own.value, 0.0), interval(own.limits)
+        share, of_share = (value / whole, interval(share_of(own, rest))) if whole > 0 else (None, None)
         reason = None
         if limits is None or (share is not None and of_share is None):
             reason = NO_SPREAD if np.isnan(own.limits + rest.limits).any() else BELOW_NOISE
