@@ -13,11 +13,16 @@ import duckdb
 import numpy as np
 
 from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.instruments.bbq.layout import BBQ
+from polyculture.cache.store import open_store
+from polyculture.instruments.bbq.layout import BBQ, MEASURE
+from polyculture.instruments.bbq.paired import arm_differences
 from polyculture.instruments.bbq.rows import BBQ_INTERVALS, IntervalRow
 from polyculture.instruments.choices.uncertainty import Numbers, Ratio, estimate
+from polyculture.instruments.differences import with_verdicts
 from polyculture.metrics.measured import measured
 
 TemplateRow = tuple[Any, ...]
@@ -80,8 +85,18 @@ METRICS: Mapping[str, Callable[[Counts], Ratio]] = {
 
 
 def measure_bbq(run: RunFolder) -> list[IntervalRow]:
-    """Writes and returns the numbers of a run with their intervals. Raises `StoreError` where there is no run."""
-    return measured(run, compose(CORE, BBQ), BBQ_INTERVALS, interval_rows)
+    """Writes and returns the numbers of a run with their intervals, and writes its `differences`.
+
+    Raises `StoreError` where there is no run.
+    """
+    rows = measured(run, compose(CORE, BBQ), BBQ_INTERVALS, interval_rows)
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    with open_store(run, compose(CORE, BBQ)) as store:
+        names = store.sql("SELECT DISTINCT split_part(dataset, '+', 1) FROM bbq_read ORDER BY ALL").fetchall()
+        found = [row for (name,) in names for row in arm_differences(store, name, inputs)]
+    write_differences(run, MEASURE.name, with_verdicts(found))
+    return rows
 
 
 def interval_rows(store: duckdb.DuckDBPyConnection) -> Iterator[IntervalRow]:

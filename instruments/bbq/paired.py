@@ -1,102 +1,113 @@
 """Two arms asked the same questions: two models, generated answers and likelihoods, or a prompt with and without a
-treatment. Answers are paired by question, prompt and order; differences are tested over templates.
+treatment. Answers are paired by question, prompt and order; differences are rows of `differences` over templates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
-from scipy import stats
 
-from polyculture.instruments.bbq.significance import false_discovery
-from polyculture.instruments.choices.uncertainty import FEWEST_TEMPLATES, Numbers, Ratio, estimate
+from polyculture.cache.schema.measured import EVERY, Difference
+from polyculture.instruments.choices.uncertainty import Numbers, Ratio, estimate, paired
 from polyculture.instruments.contract import Listing
+from polyculture.instruments.differences import Sides, difference_rows, with_verdicts
 
+MEASURE_NAME = "bbq"
+DIMENSIONS = {"models": "model", "methods": "method", "treatments": "treatment"}
 _QUERY = Path(__file__).with_name("pairs.sql")
-_ARMS = ("compared", "one", "other", "model", "method", "treatment")
 Counts = Mapping[str, Numbers]  # name of a count -> (templates, prompts)
-_LEVEL = 0.95
 
-# A number of one side ('one', 'other'), template by template and prompt by prompt; NaN where it has nothing to count.
-_NUMBERS: Mapping[str, Callable[[Counts, str], Numbers]] = {
-    "acc_a": lambda at, side: _over(at[f"{side}_right_a"], at["n_am"]),
-    "acc_d": lambda at, side: _over(at[f"{side}_right_d"], at["n_dis"]),
-    "diff_bias_a": lambda at, side: _over(at[f"{side}_bias_a"], at["n_a"]),
-    "diff_bias_d": lambda at, side: _over(at[f"{side}_bb"], at["n_b"]) - _over(at[f"{side}_cc"], at["n_c"]),
+
+class Arms(NamedTuple):
+    """Two arms of a data set, which differ in one of model, method and treatment; None in that one."""
+
+    compared: str
+    one: str
+    other: str
+    model: str | None
+    method: str | None
+    treatment: str | None
+
+
+# A number of one side ('one', 'other').
+_NUMBERS: Mapping[str, Callable[[Counts, str], Ratio]] = {
+    "acc_a": lambda at, side: _share(at[f"{side}_right_a"], at["n_am"]),
+    "acc_d": lambda at, side: _share(at[f"{side}_right_d"], at["n_dis"]),
+    "diff_bias_a": lambda at, side: _share(at[f"{side}_bias_a"], at["n_a"], -1.0),
+    "diff_bias_d": lambda at, side: Ratio(
+        np.stack([at[f"{side}_bb"], at[f"{side}_cc"]]), np.stack([at["n_b"], at["n_c"]]), -1.0
+    ),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """A number of two arms over the templates that both have, each as the mean of the templates' means over prompts."""
-
-    one: float
-    other: float
-    low: float | None  # of the difference, one less other, 95 %
-    high: float | None
-    p: float | None  # Wilcoxon's signed-rank test; None where no template differs
-    templates: int
+def arm_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
+    """The differences of every two arms of a data set that answered the same questions, still without q."""
+    for arms, counts in _arms(store, dataset):
+        treated = dataset if not arms.treatment else f"{dataset}+{arms.treatment}"
+        shared = {"model": arms.model or EVERY, "dataset": treated, "method": arms.method or EVERY}
+        for metric, of_side in _NUMBERS.items():
+            one, other = (of_side(counts, side) for side in ("one", "other"))
+            found = paired(one, other)
+            if found is not None:
+                yield from difference_rows(
+                    Sides(MEASURE_NAME, metric, DIMENSIONS[arms.compared], arms.one, arms.other, shared),
+                    found,
+                    unit="template",
+                    units=int((one.templates & other.templates).sum()),
+                    inputs=inputs,
+                    sampled=True,  # whether answers were sampled is not kept with them
+                )
 
 
 def paired_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Listing:
     """Every two arms of a run that answered the same questions: agreement, both numbers, and their difference."""
+    columns = (*Arms._fields, "number", "one's", "other's", "difference", "low", "high", "p", "templates", "q")
+    rows: list[tuple[Any, ...]] = []
+    found = with_verdicts(arm_differences(store, dataset, ""))
+    for arms, counts in _arms(store, dataset):
+        agreed = estimate(_share(counts["same"], counts["answers"]))
+        if agreed is not None:
+            templates = int((counts["answers"].sum(axis=1) > 0).sum())
+            rows.append(
+                (*arms, "same choice", None, None, agreed.value, *agreed.limits(0.0, 1.0), None, templates, None)
+            )
+        own = [row for row in found if _is_of(row, arms, dataset)]
+        rows += [
+            (
+                *arms,
+                row.metric,
+                row.a_estimate,
+                row.b_estimate,
+                row.difference,
+                row.low,
+                row.high,
+                row.p,
+                row.units,
+                row.q,
+            )
+            for row in own
+        ]
+    return Listing(columns, rows)
+
+
+def _is_of(row: Difference, arms: Arms, dataset: str) -> bool:
+    treated = dataset if not arms.treatment else f"{dataset}+{arms.treatment}"
+    place = DIMENSIONS[arms.compared], arms.one, arms.other, arms.model or EVERY, arms.method or EVERY, treated
+    return place == (row.dimension, row.a, row.b, row.model, row.method, row.dataset)
+
+
+def _arms(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Arms, Counts]]:
     cursor = store.execute(_QUERY.read_text(encoding="utf-8"), {"dataset": dataset})
     names = [column[0] for column in cursor.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    found = [
-        (arms, line)
-        for arms, some in groupby(rows, key=lambda row: tuple(row[name] for name in _ARMS))
-        for line in _lines(list(some), names)
-    ]
-    adjusted = false_discovery([line[-2] for _, line in found])
-    columns = (*_ARMS, "number", "one's", "other's", "difference", "low", "high", "p", "templates", "q")
-    return Listing(columns, [
-        (*arms, *line, q) for (arms, line), q in zip(found, adjusted, strict=True)
-    ])  # fmt: skip
-
-
-def _lines(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Number, both values, difference, its limits, p, and templates: the share of equal choices first."""
-    counts = _counts(rows, [name for name in names if name not in (*_ARMS, "template_id", "prompt")])
-    agreed = estimate(Ratio(counts["same"][np.newaxis], counts["answers"][np.newaxis]))
-    if agreed is not None:
-        low, high = agreed.limits(0.0, 1.0)
-        templates = int((counts["answers"].sum(axis=1) > 0).sum())
-        yield "same choice", None, None, agreed.value, low, high, None, templates
-    for number, of_side in _NUMBERS.items():
-        found = paired(of_side(counts, "one"), of_side(counts, "other"))
-        if found is not None:
-            difference = found.one - found.other
-            yield number, found.one, found.other, difference, found.low, found.high, found.p, found.templates
-
-
-def paired(one: Numbers, other: Numbers) -> Paired | None:
-    """Two arms' numbers (templates, prompts), where both are known; None where they never are.
-
-    The interval is Student's over the templates' differences, and withheld below `FEWEST_TEMPLATES`.
-    """
-    known = ~(np.isnan(one) | np.isnan(other))
-    present = known.any(axis=1)
-    if not present.any():
-        return None
-    first, second = (
-        np.nansum(np.where(known, side, np.nan), axis=1)[present] / known.sum(axis=1)[present] for side in (one, other)
-    )
-    differences = first - second
-    size = len(differences)
-    low = high = p = None
-    if size >= FEWEST_TEMPLATES and np.ptp(differences) > 0:
-        reach = float(stats.t.ppf((1 + _LEVEL) / 2, size - 1) * differences.std(ddof=1) / np.sqrt(size))
-        low, high = float(differences.mean()) - reach, float(differences.mean()) + reach
-    if np.any(differences != 0):
-        p = float(stats.wilcoxon(differences, zero_method="zsplit").pvalue)
-    return Paired(float(first.mean()), float(second.mean()), low, high, p, size)
+    counted = [name for name in names if name not in (*Arms._fields, "template_id", "prompt")]
+    for arms, some in groupby(rows, key=lambda row: Arms(*(row[name] for name in Arms._fields))):
+        yield arms, _counts(list(some), counted)
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Counts:
@@ -109,6 +120,5 @@ def _counts(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Counts:
     return found
 
 
-def _over(tops: Numbers, bottoms: Numbers) -> Numbers:
-    nothing: Numbers = np.full(tops.shape, np.nan)
-    return np.divide(tops, bottoms, out=nothing, where=bottoms > 0)
+def _share(tops: Numbers, bottoms: Numbers, lowest: float = 0.0) -> Ratio:
+    return Ratio(tops[np.newaxis], bottoms[np.newaxis], lowest)

@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.inference.crossed import crossed_variance, way
+from polyculture.instruments.differences import PairedDifference, paired_difference
+from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
 from polyculture.metrics.intervals.estimate import Estimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
@@ -105,15 +106,48 @@ def estimate(number: Ratio) -> Estimate | None:
     return roomy if size >= ENOUGH_TEMPLATES else replace(found, lacking=ONE_KIND)
 
 
+def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
+    """One number less another of the same questions: two models, say. None where no prompt has both.
+
+    What a template or a prompt adds to both is taken off before it is squared. Where few templates differ, the degrees
+    of freedom fall with the kurtosis of what they add.
+    """
+    known = ~(np.isnan(one.of_prompts()) | np.isnan(other.of_prompts()))
+    present = one.templates & other.templates
+    if not known.any() or not present.any():
+        return None
+    sides = [number.where(present, known) for number in (one, other)]
+    of_prompts = sides[0].of_prompts() - sides[1].of_prompts()
+    values = [float(side.of_prompts().mean()) for side in sides]
+    size = int(present.sum())
+    without = (sides[0].without_template() - sides[1].without_template()).mean(axis=1)
+    if size < FEWEST_TEMPLATES or np.isnan(without).any():
+        return PairedDifference(values[0], values[1], lacking=FEW_TEMPLATES)
+    changes = (without.mean() - without) * (size - 1) / size
+    ways, shared = _ways(sides[0].influences() - sides[1].influences(), of_prompts, changes)
+    variance, freedom = skewed_variance(ways, shared)
+    freedom = min(freedom, *(side.alike() - 1 for side in sides))
+    found = [number for side in sides if (number := estimate(side)) is not None]
+    if variance <= 0:  # all templates say the same of either side: its interval is that of so many
+        found = [replace(number, lacking=None) for number in found]
+    limits = [number.limits(side.lowest, 1.0) for number, side in zip(found, sides, strict=True)]
+    return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
+
+
 def _variance(number: Ratio, of_prompts: Numbers, templates: Numbers) -> tuple[float, float]:
+    return crossed_variance(*_ways(number.influences(), of_prompts, templates))
+
+
+def _ways(influences: Numbers, of_prompts: Numbers, templates: Numbers) -> tuple[list[Way], float]:
+    """What templates and prompts add, and the variance that both include."""
     count, size = len(of_prompts), len(templates)
     if count == 1:
-        return crossed_variance([way(templates)], 0.0)
+        return [way(templates)], 0.0
     prompts = (of_prompts - of_prompts.mean()) / count
-    cells = number.influences() / count
+    cells = influences / count
     rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0, keepdims=True) + cells.mean()
     shared = float((rest**2).sum()) * size * count / ((size - 1) * (count - 1))
-    return crossed_variance([way(templates), way(prompts)], shared)
+    return [way(templates), way(prompts)], shared
 
 
 def _in_range(value: float, variance: float, freedom: float, size: int, lowest: float) -> Estimate:

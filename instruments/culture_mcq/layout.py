@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout
+from polyculture.cache.layout import Layer, Layout, Measure
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.culture_mcq.attention_rows import MCQ_ATTENTION, MCQ_ATTENTION_TESTS
 from polyculture.instruments.culture_mcq.rows import (
     MCQ_ANSWERS,
@@ -15,6 +17,14 @@ from polyculture.instruments.culture_mcq.rows import (
 )
 
 _OWN = Path(__file__).parent
+
+
+def _settings(_run: RunFolder, manifest: Manifest) -> object:
+    """What decides which answers count: the wordings, the readers, and the setups of the models that answered."""
+    return manifest.asked.get("culture_mcq"), manifest.models, manifest.setups
+
+
+MEASURE = Measure("culture_mcq", (MCQ_QUESTIONS, MCQ_ANSWERS, MCQ_READINGS), _settings)
 CULTURE_MCQ = Layout(
     (MCQ_QUESTIONS, MCQ_ANSWERS, MCQ_READINGS, MCQ_INTERVALS, MCQ_TESTS, MCQ_ATTENTION, MCQ_ATTENTION_TESTS),
     Layer(
@@ -25,5 +35,6 @@ CULTURE_MCQ = Layout(
         },
     ),
     Layer((_OWN / "views.sql", _OWN / "attention_views.sql")),
+    (MEASURE,),
 )
 LAYOUT = CULTURE_MCQ

@@ -7,19 +7,25 @@ questions could have been asked; the targets, the wordings and the options drawn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from dataclasses import replace
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
 
 from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.instruments.choices.uncertainty import FEW_TEMPLATES, ONE_KIND, Numbers, Ratio, estimate
-from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
+from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store import open_store
+from polyculture.instruments.choices.uncertainty import FEW_TEMPLATES, ONE_KIND, Numbers, Ratio, estimate, paired
+from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ, MEASURE
 from polyculture.instruments.culture_mcq.rows import MCQ_INTERVALS, MCQ_TESTS, McqIntervalRow
 from polyculture.instruments.culture_mcq.significance import hypothesis_rows
+from polyculture.instruments.differences import Sides, difference_rows, with_verdicts
 from polyculture.metrics.measured import measured
 
 COUNTS = ("answered", "n_right", "n_biased", "n_other", "n_refused", "n_out")
@@ -63,6 +69,43 @@ def measure_culture_mcq(run: RunFolder, levels: Sequence[str]) -> None:
     layout = compose(CORE, CULTURE_MCQ)
     measured(run, layout, MCQ_INTERVALS, interval_rows)
     measured(run, layout, MCQ_TESTS, lambda store: hypothesis_rows(study_rows(store), levels))
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    with open_store(run, layout) as store:
+        write_differences(run, MEASURE.name, with_verdicts(model_differences(dict(study_rows(store)), inputs)))
+
+
+def model_differences(studies: Mapping[Study, Sequence[QuestionCounts]], inputs: str) -> Iterator[Difference]:
+    """Every two models on the questions that both answered, over all and at each level of resources, without q."""
+    for first, second in combinations(sorted(studies), 2):
+        if first.model >= second.model or first._replace(model="") != second._replace(model=""):
+            continue
+        sides = [{(row.source_id, row.target): row for row in studies[study]} for study in (first, second)]
+        answered = [{key for key, row in side.items() if row.counts[0]} for side in sides]
+        both, asked = sorted(answered[0] & answered[1]), sides[0].keys() & sides[1].keys()
+        missing = len(asked - answered[0]), len(asked - answered[1])
+        for level in (None, *sorted({sides[0][key].level for key in both})):
+            chosen = [key for key in both if level in (None, sides[0][key].level)]
+            counts = [counts_of([side[key] for key in chosen]) for side in sides]
+            for metric, (count, by) in METRICS.items():
+                found = paired(*(share(of, count, by) for of in counts)) if chosen else None
+                if found is not None:
+                    yield from difference_rows(
+                        _sides(first, second, metric, level),
+                        replace(found, lacking=_LACKING.get(found.lacking, found.lacking) if found.lacking else None),
+                        unit="question",
+                        units=len({source for source, _ in chosen}),
+                        inputs=inputs,
+                        missing=missing,
+                        left_out=len(sides[0].keys() ^ sides[1].keys()),
+                        sampled=first.answer_method == "generated",
+                    )
+
+
+def _sides(first: Study, second: Study, metric: str, level: str | None) -> Sides:
+    shared = {"dataset": first.dataset, "language": first.language, "topic": first.question_type}
+    shared |= {"wording": first.prompt, "method": first.answer_method, "reader": first.reader}
+    return Sides(MEASURE.name, metric, "model", first.model, second.model, shared, {"level": level})
 
 
 def study_rows(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[Study, list[QuestionCounts]]]:

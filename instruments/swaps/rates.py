@@ -128,8 +128,8 @@ def _strictly(metric: Metric) -> Metric:
     return lambda answers: metric({**answers, "matched": answers["strict"], "predicted": answers["strict_predicted"]})
 
 
-def chosen(answers: Columns, here: NDArray[np.bool_]) -> Columns:
-    """The answers that are true in `here`."""
+def chosen(answers: Columns, here: NDArray[Any]) -> Columns:
+    """The answers that are true in `here`, or whose numbers stand in it."""
     return {name: column[here] for name, column in answers.items()}
 
 

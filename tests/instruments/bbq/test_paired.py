@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyculture.instruments.bbq.paired import paired, paired_rows
+from polyculture.instruments.bbq.paired import paired_rows
 from polyculture.instruments.bbq.rows import AnswerRow
+from polyculture.instruments.choices.uncertainty import Ratio, paired
 from tests.instruments.bbq.chosen import designed, opened, right_role
 from tests.instruments.bbq.made_up import UNKNOWN, write_folder
+from tests.instruments.bbq.template_worlds import WORLDS
 from tests.instruments.bbq.test_asking import EXPERIMENT
 from tests.polyculture.test_command_line import polyculture
 
@@ -70,21 +72,41 @@ def test_a_treatment_is_paired_with_the_same_prompt_without_it() -> None:
     assert (row["one"], row["other"], row["one's"], row["other's"]) == ("warning", "none", 0, 1)
 
 
+def share(tops: np.ndarray, bottoms: np.ndarray) -> Ratio:
+    return Ratio(tops[np.newaxis], bottoms[np.newaxis])
+
+
 def test_differences_are_tested_over_templates() -> None:
+    """With one prompt and templates of one size it is the paired t-test over templates."""
     dice = np.random.default_rng(1)
-    one, other = dice.random((20, 3)), dice.random((20, 3))
-    one[0], other[1, 0] = np.nan, np.nan
-    found = paired(one, other)
+    one, other = (dice.binomial(12, 0.5, (20, 1)).astype(float) for _ in range(2))
+    asked = np.full((20, 1), 12.0)
+    found = paired(share(one, asked), share(other, asked))
     assert found is not None
-    differences = np.array([np.nanmean(a - b) for a, b in zip(one[1:], other[1:], strict=True)])
+    differences = ((one - other) / 12)[:, 0]
     expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert found.one - found.other == pytest.approx(differences.mean())
-    assert found.templates == 19
-    few = paired(one[:5], other[:5])
+    assert found.value == pytest.approx(differences.mean())
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0.02)
+    missing = asked * (np.arange(20) > 0)[:, np.newaxis]
+    without = paired(share(one * (missing > 0), missing), share(other, asked))
+    assert without is not None
+    assert without.value == pytest.approx(differences[1:].mean())
+    few = paired(share(one[:5], asked[:5]), share(other[:5], asked[:5]))
     assert few is not None
-    assert few.low is None
-    assert paired(one[:1], other[:1]) is None
+    assert (few.low, few.lacking) == (None, "few templates")
+    assert paired(share(one * 0, asked * 0), share(other, asked)) is None
+
+
+@pytest.mark.parametrize("name", ["middling", "a tenth of templates odd"])
+def test_two_models_of_the_same_truth_are_not_told_apart(name: str) -> None:
+    random = np.random.default_rng(4)
+    told = 0
+    for _ in range(100):
+        one, other = (WORLDS[name].draw(random, 20, 3) for _ in range(2))
+        found = paired(one["acc_d"], other["acc_d"])
+        assert found is not None
+        told += found.p is not None and found.p < 0.05
+    assert told <= 12
 
 
 def test_the_table_is_listed_of_all_models_of_a_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from polyculture.instruments.culture_mcq.numbers import QuestionCounts, Study
+from polyculture.instruments.culture_mcq.numbers import QuestionCounts, Study, model_differences
 from polyculture.instruments.culture_mcq.significance import comparisons, hypothesis_rows, two_proportions
 
 LEVELS = ("high", "mid", "low")
@@ -104,3 +104,29 @@ def test_a_question_that_is_hard_for_all_is_one_witness(effect: float) -> None:
         assert below / worlds > 0.5
     else:
         assert 0.02 <= below / worlds <= 0.09
+
+
+def test_two_models_are_compared_on_the_questions_that_both_answered() -> None:
+    random = np.random.default_rng(2)
+
+    def answers(rate: float, of: int) -> list[QuestionCounts]:
+        rows = []
+        for number in range(of):
+            right = int(random.binomial(3, rate))
+            rows.append(QuestionCounts(f"Q{number}", "US", LEVELS[number % 3], (3, right, 3 - right, 0, 0, 0)))
+        return rows
+
+    one, other = answers(0.9, 30), answers(0.4, 25)
+    other[0] = other[0]._replace(counts=(0, 0, 0, 0, 0, 0))
+    rows = list(model_differences({STUDY._replace(model="a"): one, STUDY._replace(model="b"): other}, "inputs"))
+    assert {row.facets.get("level") for row in rows} == {None, *LEVELS}
+    found = next(row for row in rows if row.metric == "accuracy" and not row.facets)
+    shared = [row.counts[1] / 3 for row in one[1:25]], [row.counts[1] / 3 for row in other[1:]]
+    assert (found.a_estimate, found.b_estimate) == (
+        pytest.approx(np.mean(shared[0])),
+        pytest.approx(np.mean(shared[1])),
+    )
+    assert (found.a, found.b, found.model, found.units, found.missing_b, found.left_out) == ("a", "b", "*", 24, 1, 5)
+    assert found.low is not None
+    assert found.low > 0
+    assert not list(model_differences({STUDY: one, STUDY._replace(prompt="other"): other}, "inputs"))
