@@ -42,7 +42,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
 Statement = tuple[str, str]  # the name of what it creates, and its SQL
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
 _COMMENT = re.compile(r"--.*")
-_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:\w+\.)?"?(\w+))|(\w+)\(')
+_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:"?\w+"?\.)?"?(\w+))|(\w+)\(')
 _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
