@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -106,5 +107,5 @@ def _normal_forms(
         for base in bases:
             own = folded.filter(pc.field("language").isin(languages[base]))
             keys = keys_of(own["normalised"].combine_chunks(), base, own["plain"].combine_chunks())
-            columns = [*own.columns[:3], pa.repeat(pa.scalar(base), len(own)), keys]
+            columns: list[Any] = [*own.columns[:3], pa.repeat(pa.scalar(base), len(own)), keys]
             yield pa.Table.from_arrays(columns, names=["language", "text", "normalised", "base", "key"])
