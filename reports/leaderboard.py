@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BoardLine:
-    """A model with the ranks that its interval leaves open."""
+    """A model with the ranks that are open to it."""
 
     rank: str
     model: str

@@ -34,7 +34,11 @@ CBS = compose(
         Layer((_OWN / "wanted.sql",)),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),
-            {"board_entries": ("cbs_board_entries",), "board_failures": ("cbs_board_failures",)},
+            {
+                "board_entries": ("cbs_board_entries",),
+                "board_orders": ("cbs_board_orders",),
+                "board_failures": ("cbs_board_failures",),
+            },
         ),
         (MEASURE,),
     ),

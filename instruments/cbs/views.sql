@@ -166,6 +166,16 @@ FROM numbers
 WHERE measure = 'cbs' AND metric = 'cbs' AND condition = 'grounded' AND method IN ('sum', 'mean')
     AND NOT starts_with(model, 'ngram:');
 
+-- cbs_board_orders: a row is two models on a board, of which a paired difference tells that one is better: a low score is.
+CREATE VIEW cbs_board_orders AS
+SELECT
+    'cbs' AS task, metric, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
+    nullif(topic, '*') AS entity_type, condition AS setting,
+    concat_ws(', ', facets['form'], method, facets['phrasing'], facets['context_prefix']) AS variant,
+    CASE verdict WHEN 'lower' THEN a ELSE b END AS better, CASE verdict WHEN 'lower' THEN b ELSE a END AS worse
+FROM differences
+WHERE measure = 'cbs' AND dimension = 'model' AND target = 'others' AND verdict IN ('lower', 'higher');
+
 -- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
 CREATE VIEW cbs_board_failures AS
 SELECT

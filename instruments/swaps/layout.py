@@ -27,7 +27,11 @@ SWAPS = compose(
         Layer((_OWN / "current.sql",), {"bought": ("bought_swap_answers",), "failed": ("failed_swap_answers",)}),
         Layer(
             (_OWN / "views.sql",),
-            {"board_entries": ("swap_board_entries",), "board_failures": ("swap_board_failures",)},
+            {
+                "board_entries": ("swap_board_entries",),
+                "board_orders": ("swap_board_orders",),
+                "board_failures": ("swap_board_failures",),
+            },
         ),
         MEASURES,
     ),

@@ -174,6 +174,18 @@ FROM swap_intervals
 WHERE side <> 'western' AND estimate IS NOT NULL AND pooled IS NULL
     AND NOT regexp_matches(metric, '^(readable|strict|missed)_');
 
+-- swap_board_orders: a row is two models on a board, of which a paired difference tells that one is better on native
+-- entities. Differences of the sides are compared by their size, by the board itself.
+CREATE VIEW swap_board_orders AS
+SELECT
+    measure AS task, metric, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
+    nullif(topic, '*') AS entity_type, condition AS setting, method AS variant,
+    CASE WHEN (verdict = 'lower') = (metric LIKE '%_rate') THEN a ELSE b END AS better,
+    CASE WHEN (verdict = 'lower') = (metric LIKE '%_rate') THEN b ELSE a END AS worse
+FROM differences
+WHERE measure IN ('sentiment', 'qa', 'ner') AND dimension = 'model' AND target = 'others' AND facets['side'] = 'native'
+    AND verdict IN ('lower', 'higher');
+
 -- swap_board_failures: a row is a model of which no answer could be used where those of others on the board were.
 CREATE VIEW swap_board_failures AS
 SELECT

@@ -1,4 +1,5 @@
--- Models by task and language. Instruments feed `board_entries` and `board_failures`; what a row is stands here.
+-- Models by task and language. Instruments feed `board_entries`, `board_orders` and `board_failures`; what a row is stands
+-- here.
 
 -- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
 -- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for a difference,
@@ -11,12 +12,17 @@
 --   native_fewest: native entities in the context that has the fewest; NULL where the task has no such number
 --   western_fewest: the same of Western entities
 
+-- board_orders: a row is two models on a board of which a paired difference tells that one is better. Where the goal is
+-- 'zero', sizes of differences are compared, which are not paired: their intervals tell it.
+--   better: the model that is better
+--   worse: the other one
+
 -- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of
 -- which nothing could be used; `reason` is the commonest.
 
--- leaderboard: a row is a model on a board with the ranks that its interval leaves open: from `rank_low`, one more than
--- the models whose intervals are wholly on the better side of its own, to `rank_high`, which leaves below it those wholly
--- on the worse side. Models with the same ranks are tied. Nothing is claimed of a model without an interval. A model of
+-- leaderboard: a row is a model on a board with the ranks that are open to it: from `rank_low`, one more than the models
+-- that are told to be better, to `rank_high`, which leaves below it those that are told to be worse. Models are told apart
+-- by their paired difference over what both were asked (`differences`). Models with the same ranks are tied. A model of
 -- which nothing could be used has no rank, and the `reason`.
 --   task: the task: the name of its command
 --   metric: the metric; with '_difference' behind it: native less Western entities
@@ -24,39 +30,51 @@
 --   native_entities: native entities that the number rests on
 --   western_entities: Western entities that it was compared with
 --   estimate: the metric, or the difference
---   rank_low: the best rank that the interval leaves open, from 1
---   rank_high: the worst rank that the interval leaves open
+--   rank_low: the best rank that is open to the model, from 1
+--   rank_high: the worst rank that is open to it
 --   same_items: all models of the board rest on as many contexts and entities
 CREATE VIEW leaderboard AS
-WITH sized AS (
+WITH entries AS (
     SELECT *,
-        CASE goal
-            WHEN 'low' THEN low
-            WHEN 'high' THEN -high
-            ELSE CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END
-        END AS best,
-        CASE goal WHEN 'low' THEN high WHEN 'high' THEN -low ELSE greatest(abs(low), abs(high)) END AS worst
+        (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
+        CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END AS smallest,
+        greatest(abs(low), abs(high)) AS largest
     FROM board_entries
+),
+orders AS (
+    SELECT
+        (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
+        better, worse
+    FROM board_orders
+    UNION ALL
+    SELECT a.board, a.model, b.model
+    FROM entries AS a INNER JOIN entries AS b ON a.board = b.board AND a.largest < b.smallest
+    WHERE a.goal = 'zero'
+),
+told AS (
+    SELECT o.board, o.better, o.worse
+    FROM orders AS o
+    SEMI JOIN entries AS b ON o.board = b.board AND o.better = b.model
+    SEMI JOIN entries AS w ON o.board = w.board AND o.worse = w.model
 ),
 boards AS (
     SELECT
-        sized.*,
-        list({'best': best, 'worst': worst}) OVER board AS rivals,
-        count(*) OVER board AS models,
-        count(DISTINCT (contexts, native_entities, western_entities, native_fewest, western_fewest)) OVER board = 1 AS same_items
-    FROM sized
-    WINDOW board AS (
-        PARTITION BY task, metric, dataset, language, culture, entity_type, setting, variant
-    )
+        e.*, count(*) OVER (PARTITION BY board) AS models,
+        count(DISTINCT (contexts, native_entities, western_entities, native_fewest, western_fewest))
+            OVER (PARTITION BY board) = 1 AS same_items
+    FROM entries AS e
 ),
 placed AS (
     SELECT
         task, metric, goal, dataset, language, culture, entity_type, setting, variant,
-        1 + len(list_filter(rivals, lambda rival: rival.worst < best)) AS rank_low,
-        models - len(list_filter(rivals, lambda rival: rival.best > worst)) AS rank_high,
-        model, estimate, low, high, models, same_items, contexts, native_entities, western_entities,
+        1 + coalesce(a.models, 0) AS rank_low, b.models - coalesce(w.models, 0) AS rank_high,
+        b.model, estimate, low, high, b.models, same_items, contexts, native_entities, western_entities,
         NULL::BIGINT AS failed, NULL::VARCHAR AS reason
-    FROM boards
+    FROM boards AS b
+    LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told GROUP BY ALL) AS a
+        ON b.board = a.board AND b.model = a.model
+    LEFT JOIN (SELECT board, better AS model, count(*) AS models FROM told GROUP BY ALL) AS w
+        ON b.board = w.board AND b.model = w.model
     UNION ALL BY NAME
     SELECT DISTINCT
         b.task, b.metric, b.goal, b.dataset, b.language, b.culture, b.entity_type, b.setting, b.variant, f.model,

@@ -76,7 +76,7 @@ OWN: Mapping[str, tuple[str, str]] = {
         "polyculture export exp.toml --to food-in-13-languages; polyculture export exp.toml --to run.duckdb",
     ),
     "leaderboard": (
-        "Rank an experiment's models by task and language, as far as their intervals tell them apart.",
+        "Rank an experiment's models by task and language, as far as paired differences tell them apart.",
         "polyculture leaderboard exp.toml --language ja",
     ),
     "table": (

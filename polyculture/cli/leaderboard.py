@@ -29,9 +29,9 @@ def leaderboard(
     type: Annotated[str | None, typer.Option(help="Of this type of entities. Default: over all types.")] = None,
     runs: Runs = None,
 ) -> None:
-    """Rank an experiment's models by task and language, as far as their intervals tell them apart.
+    """Rank an experiment's models by task and language, as far as paired differences tell them apart.
 
-    Models whose 95 % intervals overlap share a range of ranks, such as 1-3. Each board says which direction is
+    Models that are not told apart share a range of ranks, such as 1-3. Each board says which direction is
     better; a difference is ranked by its size. As a file: polyculture table leaderboard.
     """
     known = [command for entry in INSTRUMENTS for command in entry.commands]
@@ -49,7 +49,7 @@ def leaderboard(
 
 
 def print_boards(rows: Sequence[dict[str, Any]]) -> None:
-    """A table per board; ranks are ranges where intervals overlap."""
+    """A table per board; ranks are ranges where models are not told apart."""
     for board, group in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
         models = list(group)
         print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))

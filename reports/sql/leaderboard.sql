@@ -1,4 +1,4 @@
--- Models by task, with the ranks that their intervals leave open
+-- Models by task, with the ranks that are open to them
 -- leaderboard: a row is a model on a board over all types, or of one type; the best first.
 --   $type = NULL: a type of entities, instead of all types
 --   $fewest = 2: boards of fewer models are left out

@@ -1,9 +1,9 @@
-"""Boards of models: ranks claim no order that the intervals do not show. And: do names of many tokens fare worse?"""
+"""Boards of models claim no order that paired differences do not tell. And: do names of many tokens fare worse?"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Measure, Table
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.numbers import inputs_of, write_numbers
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
@@ -30,6 +30,8 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
@@ -83,21 +85,63 @@ def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: BiasInterval) 
     write_numbers(run, MEASURE.name, [number for row in (*scores, *rows) for number in numbers_of(row, inputs)])
 
 
+def write_told(run: RunFolder, measure: Measure, sides: Sides, told: Mapping[tuple[str, str], str]) -> None:
+    """The differences of pairs of models, and what they tell."""
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    inputs = inputs_of(run, manifest, measure)
+    rows = []
+    for (one, other), verdict in told.items():
+        found = PairedDifference(0.5, 0.4, 0.05, 0.15, 0.001)
+        made = difference_rows(replace(sides, a=one, b=other), found, unit="context x entity", units=5, inputs=inputs)
+        rows += [replace(row, verdict=verdict) for row in made if row.target == "others"]
+    write_differences(run, measure.name, rows)
+
+
+SCORES = Sides(
+    "cbs", "cbs", "model", "", "",
+    {"dataset": "camellia", "language": "ja", "country": "Japanese", "condition": "grounded", "method": "sum"},
+    {"form": "causal"},
+)  # fmt: skip
+RATES = Sides(
+    "qa", "accuracy", "model", "", "",
+    {"dataset": "camellia", "language": "ja", "country": "Japanese", "condition": "qa", "method": "prompt"},
+    {"side": "native"},
+)  # fmt: skip
+
+
 def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
     with open_store(run, store_layout()) as store:
         found = store.sql("SELECT model, rank_low, rank_high FROM leaderboard").fetchall()
     return {model: (low, high) for model, low, high in found}
 
 
-def test_ranks_leave_open_what_the_intervals_leave_open(run: RunFolder) -> None:
-    write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+def tell(run: RunFolder) -> None:
     a, b, c, d = MODELS
+    told = {
+        (a, c): "lower",
+        (a, d): "lower",
+        (b, d): "lower",
+        (c, d): "lower",
+        (a, b): "not told",
+        (b, c): "untestable",
+    }
+    write_told(run, MEASURE, SCORES, told)
+
+
+def test_ranks_leave_open_what_paired_differences_do_not_tell(run: RunFolder) -> None:
+    """Disjoint intervals tell nothing, and overlapping ones hide nothing: the models met the same contexts."""
+    write_scores(run, [(0.1, 0.2, 0.3), (0.35, 0.4, 0.45), (0.1, 0.5, 0.9), (0.1, 0.8, 0.9)])
+    a, b, c, d = MODELS
+    assert ranks(run) == dict.fromkeys(MODELS, (1, 4))
+    tell(run)
     assert ranks(run) == {a: (1, 2), b: (1, 3), c: (2, 3), d: (4, 4)}
 
 
-def test_a_model_without_an_interval_is_tied_with_all(run: RunFolder) -> None:
-    write_scores(run, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
-    assert ranks(run) == {MODELS[0]: (1, 2), MODELS[1]: (1, 3), MODELS[2]: (2, 3)}
+def test_a_model_that_is_on_no_board_decides_no_rank(run: RunFolder) -> None:
+    write_scores(run, [(0.1, 0.2, 0.3), (None, 0.9, None)])
+    tell(run)
+    assert ranks(run) == {MODELS[0]: (1, 2), MODELS[1]: (1, 2)}
 
 
 def test_a_difference_is_good_near_zero(run: RunFolder) -> None:
@@ -108,6 +152,8 @@ def test_a_difference_is_good_near_zero(run: RunFolder) -> None:
 
 def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: RunFolder) -> None:
     write(run, SWAP_INTERVALS, replace(GAP, side="native"), [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
+    qa = next(measure for measure in SWAP_MEASURES if measure.name == "qa")
+    write_told(run, qa, RATES, {(MODELS[0], MODELS[1]): "higher"})
     assert ranks(run) == {MODELS[0]: (1, 1), MODELS[1]: (2, 2)}
     write(run, SWAP_INTERVALS, replace(GAP, side="western"), [(0.7, 0.8, 0.9)])
     assert not ranks(run)
@@ -125,6 +171,7 @@ def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
 
 def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path) -> None:
     write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    tell(run)
     models = ", ".join(f'"{model}"' for model in MODELS)
     experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
