@@ -264,7 +264,8 @@ def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
         for table, _ in tables:
             say(table.header.no_rows or f"the table {table.name} has no rows")
     elif tables:
-        with open_store(workspace.run, store_layout()) as store:
+        asked = "\n".join(table.sql for table, _ in tables)
+        with open_store(workspace.run, store_layout(), asked=asked) as store:
             for table, values in tables:
                 print_declared(table, table.select(store, values), values)
 
