@@ -9,6 +9,7 @@ import sys
 from types import TracebackType
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
+QUICK = {"sql", "status"}  # commands that have no use for numpy
 STOPPED = "polyculture: stopped; the same command resumes"
 
 
@@ -86,9 +87,12 @@ def _run() -> None:
     from typer.exceptions import TyperException
 
     from polyculture.cli.app import app
+    from polyculture.cli.arrow_alone import load_arrow_alone
     from polyculture.cli.options import message_of
     from polyculture.console import say
 
+    if QUICK & set(sys.argv[1:2]):  # here, where the process is the command's alone
+        load_arrow_alone()
     _started()
     try:
         code = app(standalone_mode=False)

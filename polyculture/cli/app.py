@@ -15,7 +15,6 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from polyculture import __version__
-from polyculture.cli.arrow_alone import load_arrow_alone
 from polyculture.instruments import INSTRUMENTS
 
 # In the order of the list of commands: the line there, which begins the command's own help, and an example for the end
@@ -100,7 +99,6 @@ OWN: Mapping[str, tuple[str, str]] = {
         "",
     ),
 }
-_QUICK = ("sql", "status")  # have no use for numpy
 _MODULES = {"import": "import_texts"}  # where a command's name is none of a module
 _LINES = {name: line for name, (line, _) in OWN.items()}
 _LINES |= {command: line for entry in INSTRUMENTS for command, line in entry.commands.items()}
@@ -133,8 +131,6 @@ _LISTING = f"{__name__}.listing"
 
 
 def _own(name: str) -> Any:
-    if name in _QUICK:
-        load_arrow_alone()
     place = _MODULES.get(name, name.replace("-", "_"))
     module = import_module(f"polyculture.cli.{place}")
     app = typer.Typer(**_PLAIN)
