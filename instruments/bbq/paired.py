@@ -15,7 +15,7 @@ import numpy as np
 from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.instruments.choices.uncertainty import Numbers, Ratio, estimate, paired
 from polyculture.instruments.contract import Listing
-from polyculture.instruments.differences import Sides, difference_rows, with_verdicts
+from polyculture.instruments.differences import OTHERS, Sides, difference_rows, with_verdicts
 
 MEASURE_NAME = "bbq"
 DIMENSIONS = {"models": "model", "methods": "method", "treatments": "treatment"}
@@ -47,7 +47,7 @@ _NUMBERS: Mapping[str, Callable[[Counts, str], Ratio]] = {
 
 def arm_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
     """The differences of every two arms of a data set that answered the same questions, still without q."""
-    for arms, counts in _arms(store, dataset):
+    for arms, counts, missing in _arms(store, dataset):
         treated = dataset if not arms.treatment else f"{dataset}+{arms.treatment}"
         shared = {"model": arms.model or EVERY, "dataset": treated, "method": arms.method or EVERY}
         for metric, of_side in _NUMBERS.items():
@@ -60,7 +60,9 @@ def arm_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str)
                     unit="template",
                     units=int((one.templates & other.templates).sum()),
                     inputs=inputs,
-                    sampled=True,  # whether answers were sampled is not kept with them
+                    missing=missing,
+                    # Whether generated answers were sampled is not kept with them.
+                    sampled=any(name.startswith("generated") for name in (arms.method, arms.one, arms.other) if name),
                 )
 
 
@@ -69,14 +71,14 @@ def paired_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Listing:
     columns = (*Arms._fields, "number", "one's", "other's", "difference", "low", "high", "p", "templates", "q")
     rows: list[tuple[Any, ...]] = []
     found = with_verdicts(arm_differences(store, dataset, ""))
-    for arms, counts in _arms(store, dataset):
+    for arms, counts, _ in _arms(store, dataset):
         agreed = estimate(_share(counts["same"], counts["answers"]))
         if agreed is not None:
             templates = int((counts["answers"].sum(axis=1) > 0).sum())
             rows.append(
                 (*arms, "same choice", None, None, agreed.value, *agreed.limits(0.0, 1.0), None, templates, None)
             )
-        own = [row for row in found if _is_of(row, arms, dataset)]
+        own = [row for row in found if row.target == OTHERS and _is_of(row, arms, dataset)]
         rows += [
             (
                 *arms,
@@ -101,13 +103,16 @@ def _is_of(row: Difference, arms: Arms, dataset: str) -> bool:
     return place == (row.dimension, row.a, row.b, row.model, row.method, row.dataset)
 
 
-def _arms(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Arms, Counts]]:
+def _arms(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Arms, Counts, tuple[int, int]]]:
+    """Two arms, the counts of the answers in which both name a choice, and how many of either lack one."""
     cursor = store.execute(_QUERY.read_text(encoding="utf-8"), {"dataset": dataset})
     names = [column[0] for column in cursor.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    counted = [name for name in names if name not in (*Arms._fields, "template_id", "prompt")]
-    for arms, some in groupby(rows, key=lambda row: Arms(*(row[name] for name in Arms._fields))):
-        yield arms, _counts(list(some), counted)
+    of_arms = (*Arms._fields, "template_id", "prompt", "missing_one", "missing_other")
+    counted = [name for name in names if name not in of_arms]
+    for arms, group in groupby(rows, key=lambda row: Arms(*(row[name] for name in Arms._fields))):
+        some = list(group)
+        yield arms, _counts(some, counted), (some[0]["missing_one"], some[0]["missing_other"])
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Counts:

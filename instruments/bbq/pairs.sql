@@ -1,6 +1,7 @@
 -- A row is a template under a prompt, with the answers of two arms to the same questions in the same order, both of which
 -- name a choice. An arm is a model, a method with its reader, and a treatment of the prompts ('' for none: 'warning' is
--- that of the data set 'kobbq+warning'). Two arms differ in one of these. `same`: both chose the same. Counts as in
+-- that of the data set 'kobbq+warning'). Two arms differ in one of these. `same`: both chose the same. `missing_one` and
+-- `missing_other`: answers of the arms in which that one names none and the other does. Counts as in
 -- `bbq_template_counts`, of the one arm and of the other. An arm without 'unknown' has two orders: each is paired with every
 -- order of the question, so that both arms' orders weigh alike, and compared as a choice (`alike`) where the persons stand
 -- in the same order. It has no right choice in ambiguous contexts (n_am).
@@ -12,7 +13,7 @@ WITH answers AS (
         CASE WHEN contains(shown, 'u') THEN replace(permutation, permutation[instr(shown, 'u')], '') ELSE permutation END
             AS persons
     FROM bbq_read
-    WHERE split_part(dataset, '+', 1) = $dataset AND role IS NOT NULL
+    WHERE split_part(dataset, '+', 1) = $dataset
 ),
 
 pairs AS (
@@ -39,10 +40,19 @@ pairs AS (
     FROM answers AS o
     INNER JOIN answers AS t USING (model, answer_method, reader, prompt, sample_id)
     WHERE o.treatment = '' AND t.treatment <> '' AND (o.permutation = t.permutation OR NOT t.unknown_shown)
+),
+
+counted AS (
+    SELECT
+        *,
+        count(*) FILTER (role_one IS NULL AND role_other IS NOT NULL) OVER arms AS missing_one,
+        count(*) FILTER (role_one IS NOT NULL AND role_other IS NULL) OVER arms AS missing_other
+    FROM pairs
+    WINDOW arms AS (PARTITION BY compared, one, other, model, method, treatment)
 )
 
 SELECT
-    compared, one, other, model, method, treatment, template_id, prompt,
+    compared, one, other, model, method, treatment, template_id, prompt, missing_one, missing_other,
     count(*) FILTER (alike) AS answers,
     count(*) FILTER (same AND alike) AS same,
     count(*) FILTER (context = 'ambiguous' AND unknown_shown) AS n_am,
@@ -64,6 +74,7 @@ SELECT
     count(*) FILTER (context = 'biased' AND role_other = 'biased') AS other_bb,
     count(*) FILTER (context = 'counter-biased' AND role_one = 'other') AS one_cc,
     count(*) FILTER (context = 'counter-biased' AND role_other = 'other') AS other_cc
-FROM pairs
+FROM counted
+WHERE role_one IS NOT NULL AND role_other IS NOT NULL
 GROUP BY ALL
 ORDER BY ALL

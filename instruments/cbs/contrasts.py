@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Contrast:
     paired: bool  # the contexts are the same: of two models, in two languages, or asked in two ways
     language: str = ""
     culture: str = ""
+    _alone: dict[tuple[Average, bool], tuple[ComparedScores, float]] = field(default_factory=dict)
 
     @property
     def entity_type(self) -> str:
@@ -69,6 +70,13 @@ def of_type(contrasts: Sequence[Contrast], average: Average, *, apart: bool) -> 
 
     Each language, and each gender, has the weight on both sides that it has on the first.
     """
+    kept = contrasts[0]._alone if len(contrasts) == 1 else {}
+    if (average, apart) not in kept:
+        kept[average, apart] = _compared(contrasts, average, apart=apart)
+    return kept[average, apart]
+
+
+def _compared(contrasts: Sequence[Contrast], average: Average, *, apart: bool) -> tuple[ComparedScores, float]:
     one, other = _terms(contrasts, average, apart=apart)
     sizes = [float(weights.sum()) for _, weights in one]
     whole = sum(sizes)

@@ -224,7 +224,8 @@ def _kept(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> ScoreMatrix:
 def _masked(one: ScoreMatrix, other: ScoreMatrix) -> ScoreMatrix:
     """A matrix without the likelihoods that the other lacks for the same context and entity."""
     native, western = (_without(one, other, kind) for kind in ("native", "western"))
-    return replace(one, native=native, western=western)
+    lost = np.isnan(native).sum() + np.isnan(western).sum() - np.isnan(one.native).sum() - np.isnan(one.western).sum()
+    return replace(one, native=native, western=western) if lost else one
 
 
 def _without(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> Numbers:

@@ -18,7 +18,7 @@ from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.load import Loader
-from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext
+from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
@@ -319,3 +319,17 @@ def bias_limits(matrix: ScoreMatrix) -> tuple[float, float]:
     assert score.low is not None
     assert score.high is not None
     return score.low, score.high
+
+
+def test_the_translations_of_a_row_share_a_unit_and_so_do_two_phrasings() -> None:
+    place = SourceLocation("contexts-indian.xlsx", "Sheet1", 7)
+    kind = ("Indian", "food", None, "grounded", "causal")
+    hindi, gujarati = (
+        MaskedContext("camellia", code, *kind, f"{code} [MASK]", english, None, place)
+        for code, english in (("hi", "We  eat [MASK]"), ("gu", "we eat [MASK]"))
+    )
+    assert hindi.unit == gujarati.unit
+    assert replace(hindi, english=None).unit == replace(gujarati, english=None).unit == str(place)
+    assert replace(hindi, english=None, place=replace(place, row=8)).unit != str(place)
+    pair = [replace(hindi, text=text, phrasing=text, pair="one", english=text) for text in ("english-like", "pro-drop")]
+    assert pair[0].unit == pair[1].unit != replace(pair[0], language="gu").unit

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyculture.instruments.bbq.paired import paired_rows
+from polyculture.instruments.bbq.paired import arm_differences, paired_rows
 from polyculture.instruments.bbq.rows import AnswerRow
 from polyculture.instruments.choices.uncertainty import Ratio, paired
 from tests.instruments.bbq.chosen import designed, opened, right_role
@@ -55,6 +55,11 @@ def test_what_one_model_left_out_is_no_pair() -> None:
     silent = [replace(row, role=None, reading="out-of-choice") if row.context == "ambiguous" else row for row in part]
     numbers = {row["number"] for row in lines(whole + silent)}
     assert numbers == {"same choice", "acc_d", "diff_bias_d"}
+    rows = list(arm_differences(opened(whole + silent), "kobbq", "inputs"))
+    asked = sum(row.context == "ambiguous" for row in part)
+    assert {(row.dimension, row.a, row.b, row.missing_a, row.missing_b) for row in rows} == {
+        ("model", "a", "b", 0, asked)
+    }
 
 
 def test_generated_and_likelihood_answers_agree_question_by_question() -> None:
