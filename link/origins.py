@@ -55,20 +55,25 @@ def origin_rules(catalog: Catalog) -> list[object]:
 
 
 def create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Creates the tables `states` and `divided`.
+    """Creates the table `states`: an item that stands for countries of today, or for one of its heirs.
 
-    A row of `states` is an item and a country that it stands for, `former` where it is a state that is no more; of
-    `divided`, a former state with its several heirs, and the principal one of them, if any.
+    `former` where it is a state that is no more; `principal` is the first of several heirs, if any is.
     """
-    rows = [(number(qid), country) for qid, countries in catalog.country_items.items() for country in countries]
-    former = [f"Q{item}" in catalog.former_states for item, _ in rows]
-    items = pa.array([item for item, _ in rows], pa.uint32())
-    table = pa.table({"item": items, "country": [country for _, country in rows], "former": former})
-    connection.from_arrow(table).create("states")
-    divided = list(catalog.divided_states.values())
-    columns = {
-        "item": pa.array([number(state.qid) for state in divided], pa.uint32()),
-        "heirs": pa.array([list(state.heirs) for state in divided], pa.list_(pa.string())),
-        "principal": pa.array([state.principal for state in divided], pa.string()),
-    }
-    connection.from_arrow(pa.table(columns)).create("divided")
+    alone = [
+        {"item": number(qid), "countries": list(countries), "former": qid in catalog.former_states}
+        for qid, countries in catalog.country_items.items()
+    ]
+    divided = [
+        {"item": number(qid), "former": True, "heirs": list(state.heirs), "principal": state.principal}
+        for qid, state in catalog.divided_states.items()
+    ]
+    connection.from_arrow(pa.Table.from_pylist([*alone, *divided], pa.schema(_STATES))).create("states")
+
+
+_STATES: dict[str, pa.DataType] = {
+    "item": pa.uint32(),
+    "countries": pa.list_(pa.string()),
+    "former": pa.bool_(),
+    "heirs": pa.list_(pa.string()),
+    "principal": pa.string(),
+}

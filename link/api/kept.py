@@ -137,7 +137,7 @@ class Kept:
             for name, schema in SCHEMAS.items():
                 columns = pa.schema([(field.name, _plain(field.type)) for field in schema])
                 self._connection.from_arrow(columns.empty_table()).create(f"wikidata.{name}")
-        for name in ("roots", "states", "divided"):
+        for name in ("roots", "states"):
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
         kinds = [kind for topic in catalog.topics.values() for kind in topic.kinds.values()]
         roots = {number(qid) for kind in kinds for qid in (*kind.roots, *kind.types)}

@@ -11,7 +11,7 @@ SELECT DISTINCT item
 FROM (
     FROM above
     UNION ALL
-    SELECT target AS item FROM wikidata.claims WHERE target IN (SELECT item FROM states UNION SELECT item FROM divided)
+    SELECT target AS item FROM wikidata.claims WHERE target IN (SELECT item FROM states)
 )
 ANTI JOIN wikidata.items USING (item)
 ORDER BY item

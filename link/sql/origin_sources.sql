@@ -16,10 +16,9 @@ needed(item, steps) AS (
       AND (claim.property NOT IN ('P361', 'P279') OR needed.item IN (
           SELECT item FROM wikidata.claims WHERE property = 'P31' AND target IN (1778821, 1968435)
       ))
-      AND needed.item NOT IN (SELECT item FROM states) AND needed.item NOT IN (SELECT item FROM divided)
+      AND needed.item NOT IN (SELECT item FROM states)
 )
 SELECT DISTINCT item
 FROM (SELECT item FROM makers UNION SELECT item FROM needed)
-WHERE item NOT IN (SELECT item FROM wikidata.items)
-  AND item NOT IN (SELECT item FROM states) AND item NOT IN (SELECT item FROM divided)
+WHERE item NOT IN (SELECT item FROM wikidata.items UNION ALL SELECT item FROM states)
 ORDER BY item

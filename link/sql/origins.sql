@@ -1,4 +1,4 @@
--- Where the items of `linked` come from. `states` and `divided` (link/origins.py) say which items stand for a country;
+-- Where the items of `linked` come from. `states` (link/origins.py) says which items stand for a country;
 -- the views are those of wider.sql.
 
 -- statements: a row is a statement that may say where an item comes from. `about` is the item or its maker; `place` orders
@@ -25,14 +25,6 @@ SELECT people.item, people.about, claim.target AS place
 FROM (SELECT item, item AS about FROM linked UNION SELECT item, maker FROM linked JOIN made USING (item)) AS people
 JOIN wikidata.claims AS claim ON claim.item = people.about AND claim.property = 'P19';
 
--- standing: a row is an item that stands for `countries` of today, or for one of its `heirs`.
-CREATE OR REPLACE TABLE standing AS
-SELECT item, list(country) AS countries, bool_or(former) AS former, NULL::VARCHAR[] AS heirs, NULL::VARCHAR AS principal
-FROM states
-GROUP BY item
-UNION ALL
-SELECT item, NULL, true, heirs, principal FROM divided;
-
 -- climb: a row is a place, cuisine or culture, and what it lies in, itself included, up to a state.
 CREATE OR REPLACE TABLE climb AS
 WITH RECURSIVE climb(place, here, steps, ended) AS (
@@ -40,7 +32,7 @@ WITH RECURSIVE climb(place, here, steps, ended) AS (
     UNION
     SELECT climb.place, claim.target, climb.steps + 1, least(climb.ended, coalesce(claim.ended, 9999))
     FROM climb JOIN wider AS claim ON claim.item = climb.here
-    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM standing)
+    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states)
 )
 FROM climb;
 
@@ -52,11 +44,11 @@ SELECT
     list_sort(list_distinct(flatten(list(heirs) FILTER (heirs IS NOT NULL)))) AS heirs,
     CASE WHEN count(DISTINCT item) = 1 THEN any_value(principal) END AS principal
 FROM (
-    SELECT climb.place, standing.*
-    FROM climb JOIN standing ON standing.item = climb.here
+    SELECT climb.place, states.*
+    FROM climb JOIN states ON states.item = climb.here
     QUALIFY rank() OVER (
         PARTITION BY climb.place
-        ORDER BY standing.countries IS NULL, standing.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC
+        ORDER BY states.countries IS NULL, states.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC
     ) = 1
 )
 GROUP BY place;
@@ -68,11 +60,11 @@ WITH RECURSIVE after(place, here, steps) AS (
     UNION
     SELECT after.place, claim.target, after.steps + 1
     FROM after JOIN wikidata.claims AS claim ON claim.item = after.here
-    WHERE claim.property = 'P1366' AND after.steps < 8 AND after.here NOT IN (SELECT item FROM standing)
+    WHERE claim.property = 'P1366' AND after.steps < 8 AND after.here NOT IN (SELECT item FROM states)
 )
 SELECT place, NULL::VARCHAR[] AS countries, true AS former,
     list_sort(list_distinct(flatten(list(coalesce(countries, heirs))))) AS heirs, NULL::VARCHAR AS principal
-FROM after JOIN standing ON standing.item = after.here
+FROM after JOIN states ON states.item = after.here
 GROUP BY place;
 
 -- said: a row is a statement that counts, with the countries that it names by itself, or the heirs of a divided state. What

@@ -5,7 +5,7 @@ WITH RECURSIVE of_topic AS (
     SELECT DISTINCT topic_scopes.topic, members.item FROM members JOIN topic_scopes USING (scope)
 ),
 standing AS (
-    SELECT item, country FROM states UNION SELECT item, unnest(heirs) FROM divided
+    SELECT item, unnest(coalesce(countries, heirs)) AS country FROM states
 ),
 above AS (
     FROM wider UNION ALL FROM wikidata.claims WHERE property = 'P1366'
@@ -22,7 +22,7 @@ climb(topic, here, steps) AS (
     UNION
     SELECT climb.topic, above.target, climb.steps + 1
     FROM climb JOIN above ON above.item = climb.here
-    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states)
+    WHERE climb.steps < 8 AND climb.here NOT IN (SELECT item FROM states WHERE countries IS NOT NULL)
 )
 SELECT topic, country
 FROM (FROM (SELECT DISTINCT topic FROM topic_scopes), (SELECT DISTINCT country FROM standing))
