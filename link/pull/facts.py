@@ -22,7 +22,8 @@ _MOVED = "http://www.w3.org/2002/07/owl#sameAs"
 _MERGED = "merged"
 _ENDED = "ended"
 # Of an item, its makers and what it lies in.
-_SOURCES = "P50 P86 P170 P175 P495 P2012 P2596 P361 P27 P19 P1071 P17 P276 P131 P1366".split()
+_SOURCES = ("P50", "P86", "P170", "P175", "P495", "P2012", "P2596", "P361", "P27", "P19", "P1071", "P17", "P276",
+            "P131", "P1366")  # fmt: skip
 
 
 @dataclass(slots=True)
