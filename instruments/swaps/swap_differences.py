@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.instruments.datasets.english import ENGLISH
@@ -42,7 +43,7 @@ class Answers(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two sides' answers about the same texts, in the same order; and how many texts only one was asked about."""
+    """Two sides' answers about the same texts, in the same order; and the texts that only one was asked about."""
 
     whole: Whole  # what both share
     dimension: str
@@ -50,7 +51,7 @@ class _Pair(NamedTuple):
     b: str
     one: Columns
     other: Columns
-    left_out: int
+    left_out: tuple[Columns, Columns]
     apart: str | None  # why their difference has no interval
     sampled: bool
     inputs: str
@@ -95,7 +96,7 @@ def _paired(
 ) -> _Pair:
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
     shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
-    left_out = sum(len(np.unique(side[key])) for side in (one, other)) - 2 * len(shared)
+    left_out = _without(one, key, shared), _without(other, key, shared)
     apart = NOT_ALIKE if differences(ways) else None
     sampled = any(is_sampled(way) for way in ways)
     return _Pair(
@@ -149,9 +150,21 @@ def _metric_rows(
             inputs=pair.inputs,
             parts=[cell for own, cell in cells.get((name, side), ()) if _is_part(own, part)],
             missing=(int((~answered[0] & answered[1]).sum()), int((answered[0] & ~answered[1]).sum())),
-            left_out=pair.left_out if part == rates.EVERY else 0,
+            left_out=_left_out(pair, part),
             sampled=pair.sampled,
         )
+
+
+def _without(columns: Columns, key: str, shared: NDArray[Any]) -> Columns:
+    """The first answer about each text that is not among those that both sides have."""
+    texts, first = np.unique(columns[key], return_index=True)
+    return chosen(columns, first[~np.isin(texts, shared)])
+
+
+def _left_out(pair: _Pair, part: Part) -> int:
+    """The texts of a part that only one side was asked about."""
+    own = part._replace(language="") if pair.dimension == "language" else part
+    return sum(int(rates.within(side, own).sum()) for side in pair.left_out)
 
 
 def _is_part(own: Part, whole: Part) -> bool:

@@ -81,6 +81,7 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
         assert draw_mean == pytest.approx(np.mean(draws))
     assert (native.dimension, native.a, native.b, native.model) == ("model", "a", "b", "*")
     assert (native.verdict, native.units, native.missing_b, native.left_out) == ("higher", 10, 3, 2 * 20 * 2)
+    assert found["native", "food", "hi"].left_out == native.left_out
     gap = found["difference", "food", "hi"]
     assert gap.difference == pytest.approx(native.difference - found["western", "food", "hi"].difference)  # type: ignore[operator]
     exact = [row for row in rows_of(one, other) if row.target == "these"]
