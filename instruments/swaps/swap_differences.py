@@ -2,8 +2,8 @@
 
 - model: two models on the texts that both were asked about: the rate of each side, and the gap of the sides.
 - language: a language and English, on the texts that stand in both.
-- native: the papers' counts of wrong labels, native less Western texts: the signed mean over draws, and beside it what
-  the size of the difference is on average where there is no effect.
+- native: the rates of native less those of Western texts. Of the papers' counts of wrong labels, too: the signed mean
+  over draws, and beside it what the size of the difference is on average where there is no effect.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ class _Pair(NamedTuple):
     one: Columns
     other: Columns
     left_out: tuple[Columns, Columns]
-    apart: str | None  # why their difference has no interval
-    sampled: bool
+    ways: Sequence[Way]  # in which both were asked
     inputs: str
 
 
@@ -66,9 +65,11 @@ def answer_differences(answers: Sequence[Answers], inputs: str) -> Iterator[Diff
         yield from _rows(pair, [*dict.fromkeys(_parts(one.ways)), *_over(one.ways), rates.EVERY])
     for each in answers:
         yield from _of_languages(each, inputs)
-        if each.whole.task == "sentiment":
-            for part in [*dict.fromkeys(_parts(each.ways)), *_over(each.ways)]:
-                yield from _counts(each, part, inputs)
+        parts = [*dict.fromkeys(_parts(each.ways)), *_over(each.ways)]
+        for part in (*parts, rates.EVERY):
+            yield from _of_sides(each, part, inputs)
+        for part in parts if each.whole.task == "sentiment" else ():
+            yield from _counts(each, part, inputs)
 
 
 def _of_languages(answers: Answers, inputs: str) -> Iterator[Difference]:
@@ -97,11 +98,7 @@ def _paired(
     key = "text" if dimension == "language" else "text_here"  # a text is known in all languages, or in one
     shared, of_one, of_other = np.intersect1d(one[key], other[key], return_indices=True)
     left_out = _without(one, key, shared), _without(other, key, shared)
-    apart = NOT_ALIKE if differences(ways) else None
-    sampled = any(is_sampled(way) for way in ways)
-    return _Pair(
-        whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, apart, sampled, inputs
-    )
+    return _Pair(whole, dimension, *names, chosen(one, of_one), chosen(other, of_other), left_out, ways, inputs)
 
 
 def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
@@ -111,9 +108,14 @@ def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
         if not here.any():
             continue
         one, other = chosen(pair.one, here), chosen(pair.other, here)
-        for name, (metric, counted) in rates.metrics_of(pair.whole.task).items():
-            if name in rates.METRICS[pair.whole.task]:
-                yield from _metric_rows(pair, part, name, metric, (one, other), counted, cells)
+        for name, metric, counted in _metrics(pair.whole.task):
+            yield from _metric_rows(pair, part, name, metric, (one, other), counted, cells)
+
+
+def _metrics(task: str) -> list[tuple[str, Metric, str]]:
+    """The metrics of a task, and the answers that count; not those of answers read in another way."""
+    every = rates.metrics_of(task)
+    return [(name, *every[name]) for name in rates.METRICS[task]]
 
 
 def _metric_rows(
@@ -130,13 +132,14 @@ def _metric_rows(
     both = answered[0] & answered[1]
     if not both.any():
         return
+    ways = _ways_in(pair.ways, _whole_part(pair, part))
+    reason = _reason(ways, name)
     one, other = (sides_of(chosen(side, both), metric) for side in columns)
     terms = {side: ([(one[side], 1.0)], [(other[side], 1.0)]) for side in SIDES[:2] if side in one and side in other}
     if len(terms) == 2:
         terms[SIDES[-1]] = tuple([(each["native"], 1.0), (each["western"], -1.0)] for each in (one, other))  # type: ignore[assignment]
     for side, (first, second) in terms.items():
         found = compared(first, second)
-        reason = pair.apart or ("none for macro F1" if name in WITHOUT_INTERVAL else None)
         if reason:
             found = PairedDifference(found.one, found.other, lacking=reason)
         if part.entity_type:
@@ -151,7 +154,7 @@ def _metric_rows(
             parts=[cell for own, cell in cells.get((name, side), ()) if _is_part(own, part)],
             missing=(int((~answered[0] & answered[1]).sum()), int((answered[0] & ~answered[1]).sum())),
             left_out=_left_out(pair, part),
-            sampled=pair.sampled,
+            sampled=any(map(is_sampled, ways)),
         )
 
 
@@ -163,8 +166,21 @@ def _without(columns: Columns, key: str, shared: NDArray[Any]) -> Columns:
 
 def _left_out(pair: _Pair, part: Part) -> int:
     """The texts of a part that only one side was asked about."""
-    own = part._replace(language="") if pair.dimension == "language" else part
-    return sum(int(rates.within(side, own).sum()) for side in pair.left_out)
+    return sum(int(rates.within(side, _whole_part(pair, part)).sum()) for side in pair.left_out)
+
+
+def _whole_part(pair: _Pair, part: Part) -> Part:
+    """A part as both sides have it: in the language of each."""
+    return part._replace(language="") if pair.dimension == "language" else part
+
+
+def _ways_in(ways: Sequence[Way], part: Part) -> list[Way]:
+    return [way for way, own in zip(ways, _parts(ways), strict=True) if _is_part(own, part)]
+
+
+def _reason(ways: Sequence[Way], metric: str) -> str | None:
+    """Why a difference of answers that were asked in these ways has no interval."""
+    return NOT_ALIKE if differences(ways) else "none for macro F1" if metric in WITHOUT_INTERVAL else None
 
 
 def _is_part(own: Part, whole: Part) -> bool:
@@ -172,7 +188,7 @@ def _is_part(own: Part, whole: Part) -> bool:
 
 
 def _sides(pair: _Pair, part: Part, metric: str, side: str) -> Sides:
-    of_both = part._replace(language="") if pair.dimension == "language" else part
+    of_both = _whole_part(pair, part)
     shared = {"language": of_both.language, "country": of_both.culture, "topic": of_both.entity_type}
     return Sides(
         pair.whole.task, metric, pair.dimension, pair.a, pair.b,
@@ -183,6 +199,29 @@ def _sides(pair: _Pair, part: Part, metric: str, side: str) -> Sides:
 def _shared(whole: Whole) -> dict[str, str]:
     condition = " + ".join(whole.settings)
     return {"model": whole.model, "dataset": whole.dataset, "condition": condition, "method": whole.answer_method}
+
+
+def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
+    """The rates of native less those of Western texts, which stand in the same contexts."""
+    once = ~answers.columns["again"].astype(bool) if part == rates.EVERY else rates.within(answers.columns, part)
+    ways = _ways_in(answers.ways, part)
+    shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
+    of_both = {**_shared(answers.whole), **{name: value or EVERY for name, value in shared.items()}}
+    for name, metric, counted in _metrics(answers.whole.task):
+        own = chosen(answers.columns, once & answers.columns[counted].astype(bool))
+        sides = sides_of(own, metric)
+        if len(sides) == 2:
+            found = compared([(sides["native"], 1.0)], [(sides["western"], 1.0)])
+            if reason := _reason(ways, name):
+                found = PairedDifference(found.one, found.other, lacking=reason)
+            yield from difference_rows(
+                Sides(answers.whole.task, name, "native", "native", "western", of_both),
+                found,
+                unit=UNIT,
+                units=len(np.unique(own["context"])),
+                inputs=inputs,
+                sampled=any(map(is_sampled, ways)),
+            )
 
 
 def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:

@@ -70,9 +70,10 @@ def test_two_models_are_compared_on_the_texts_that_both_were_asked_about() -> No
     here = other.columns["context"] < 10
     other = other._replace(columns={name: column[here] for name, column in other.columns.items()})
     other.columns["answered"][:3] = False
-    found = {
-        (row.facets["side"], row.topic, row.language): row for row in rows_of(one, other) if row.target == "others"
-    }
+    rows = [row for row in rows_of(one, other) if row.target == "others"]
+    found = {(row.facets["side"], row.topic, row.language): row for row in rows if row.dimension == "model"}
+    sides = {(row.model, row.topic) for row in rows if row.dimension == "native"}
+    assert sides == {(model, topic) for model in "ab" for topic in ("food", "*")}
     native = found["native", "*", "*"]
     kept = {name: column[one.columns["context"] < 10] for name, column in one.columns.items()}
     both = kept["native"] & other.columns["answered"]
@@ -92,14 +93,17 @@ def test_models_that_were_asked_differently_are_not_told_apart() -> None:
     other = asked("b", 0.1, seed=2)
     ways = [replace(way, wording="called") for way in other.ways]
     found = rows_of(asked("a", 0.9, seed=1), other._replace(ways=ways))
-    assert {row.reason for row in found if row.target == "others"} == {"asked differently"}
-    assert {row.verdict for row in found} == {"untestable"}
+    models = [row for row in found if row.dimension == "model"]
+    assert {row.reason for row in models if row.target == "others"} == {"asked differently"}
+    assert {row.verdict for row in models} == {"untestable"}
+    assert not {row.reason for row in found if row.dimension == "native" and row.target == "others"} - {None}
     warm = [replace(way, settings=way.settings.replace("0", "1")) for way in other.ways]
     assert {row.target for row in rows_of(other._replace(ways=warm), asked("a", 0.9)._replace(ways=warm))} == {"others"}
 
 
 def test_a_language_and_english_are_compared_on_the_same_rows() -> None:
-    found = [row for row in rows_of(asked("a", 0.7, ("hi", "gu", "en"))) if row.target == "others"]
+    rows = rows_of(asked("a", 0.7, ("hi", "gu", "en")))
+    found = [row for row in rows if row.target == "others" and row.dimension == "language"]
     assert {(row.dimension, row.a, row.b, row.model, row.language) for row in found} == {
         ("language", "hi", "en", "a", "*"), ("language", "gu", "en", "a", "*"),
     }  # fmt: skip
