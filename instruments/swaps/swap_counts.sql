@@ -3,7 +3,7 @@
 -- Western, and of its size, beside which stands what no effect gives. Sides of unequal texts are not comparable by counts.
 --   $pooled = false: settings that were added up, instead of each
 -- printed: model, dataset, language, culture, entity_type, setting, counted, native, western, difference,
--- absolute_difference, chance, draws, native_texts, western_texts
+-- absolute_difference, chance, native_texts, western_texts
 SELECT
     model, dataset, language, culture, entity_type, setting, counted, native, western, difference, absolute_difference, chance,
     draws, native_texts, western_texts
