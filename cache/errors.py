@@ -16,7 +16,7 @@
   - IncompleteError: some of the work failed; running again resumes (exit code 4)
   - BudgetError: the next answer might cost more than `max_cost` leaves (exit code 5)
   - ConditionHeldError: a condition of `compare --fail-if` holds (exit code 7)
-  - UndecidedError: none holds, and one is not decided, with `--fail-if-undecided` (exit code 8)
+  - UntestableError: none holds, and one cannot be tested (exit code 3)
 """
 
 from __future__ import annotations
@@ -125,10 +125,10 @@ class ConditionHeldError(PolycultureError):
     exit_code = 7
 
 
-class UndecidedError(PolycultureError):
-    """No condition of `compare --fail-if` holds, and one is undecided or withheld."""
+class UntestableError(PolycultureError):
+    """No condition of `compare --fail-if` holds, and one cannot be tested."""
 
-    exit_code = 8
+    exit_code = 3
 
 
 def install_line(extra: str) -> str:

@@ -34,6 +34,8 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     "with_ambiguous": ("with_ambiguous",),
     "right_language_with_ambiguous": ("right_language", "with_ambiguous"),
 }
+# One more, for comparisons alone: its links are those of a snapshot that each says anew.
+OTHER_SNAPSHOT = "other_snapshot"
 # Tables that are computed for each selection: they have a file of their own.
 COMPUTED = ("numbers", "saturation_intervals", "variance_components")
 R = TypeVar("R")
@@ -199,7 +201,7 @@ def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
 
 def selection_files(selection: str) -> list[Path]:
     """The SQL files that make a selection, in order."""
-    return [_SELECTIONS / f"{name}.sql" for name in SELECTIONS[selection]]
+    return [_SELECTIONS / f"{name}.sql" for name in SELECTIONS.get(selection, (selection,))]
 
 
 def file_of(table: str, selection: str = MAIN) -> str:

@@ -43,12 +43,6 @@ _COLUMN = re.compile(r"--   (\$?\w+)(?: = (\S+))?: (.*)")
 _CONTINUED = re.compile(r"--(?:     | )(\S.*)")
 # Columns that say why a number has no interval, or is missing: printed beside the number.
 REASONS = ("no_interval", "lacking")
-# A second interval that an estimate of texts has.
-WORDINGS = {
-    "wordings_low": "lower limit of the 95 % interval of other wordings and names",
-    "wordings_high": "upper limit of the 95 % interval of other wordings and names",
-    "no_wordings_interval": "why there is no interval of other wordings and names",
-}
 # Columns that are NULL where a number is over all of them.
 OVER_ALL = ("language", "culture", "entity_type", "category")
 
@@ -188,7 +182,7 @@ class DeclaredTable:
         said = store.sql('SELECT view, "column", meaning FROM dictionary WHERE "column" <> \'\'').fetchall()
         said.sort(key=lambda one: one[0] not in read)
         known = {column: meaning for _, column, meaning in reversed(said)}
-        bounds = dict(WORDINGS)
+        bounds: dict[str, str] = {}
         for name, (low, high) in limits(columns).items():
             bounds |= {low: f"lower limit of the 95 % interval of {name}"}
             bounds |= {high: f"upper limit of the 95 % interval of {name}"}

@@ -16,13 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, adjusted, verdict
 from polyculture.metrics.intervals.estimate import student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
-HIGHER, LOWER, NOT_TOLD, UNTESTABLE = "higher", "lower", "not told", "untestable"
-THESE, OTHERS = "these", "others"  # targets
-NO_SAMPLING = "no sampling"
-LEVEL = 0.05  # of false discoveries
 ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
 _SAME = 1e-12  # a smaller difference is rounding
 
@@ -102,8 +99,8 @@ def difference_rows(
 ) -> Iterator[Difference]:
     """The rows of a difference, still without q: of other units like these, and of these where nothing is `sampled`."""
     over_topics, over_countries = (_over(parts, name) for name in ("topic", "country"))
-    facets = {"model": EVERY, "dataset": WITHOUT, "language": EVERY, "country": EVERY, "topic": EVERY}
-    facets |= {"condition": EVERY, "wording": WITHOUT, "method": WITHOUT, "reader": WITHOUT, **sides.shared}
+    shared = {"model": EVERY, "dataset": WITHOUT, "language": EVERY, "country": EVERY, "topic": EVERY}
+    shared |= {"condition": EVERY, "wording": WITHOUT, "method": WITHOUT, "reader": WITHOUT, **sides.shared}
     row = Difference(
         measure=sides.measure,
         metric=sides.metric,
@@ -112,7 +109,15 @@ def difference_rows(
         b=sides.b,
         target=OTHERS,
         selection="all",
-        **facets,
+        model=shared["model"],
+        dataset=shared["dataset"],
+        language=shared["language"],
+        country=shared["country"],
+        topic=shared["topic"],
+        condition=shared["condition"],
+        wording=shared["wording"],
+        method=shared["method"],
+        reader=shared["reader"],
         facets={name: value for name, value in sorted(sides.facets.items()) if value},
         a_estimate=found.one,
         b_estimate=found.other,
@@ -148,17 +153,9 @@ def difference_rows(
 
 def with_verdicts(rows: Iterable[Difference]) -> list[Difference]:
     """The rows of a measure with their false discovery rates, and what they tell."""
-    from scipy.stats import false_discovery_control  # here: as in `student`
-
     every = list(rows)
-    known = [row.p for row in every if row.p is not None]
-    rates = iter(false_discovery_control(known).tolist() if known else [])
-    return [row if row.p is None else _told(row, float(next(rates))) for row in every]
-
-
-def _told(row: Difference, q: float) -> Difference:
-    sign = HIGHER if (row.difference or 0) > 0 else LOWER
-    return replace(row, q=q, verdict=sign if q < LEVEL else NOT_TOLD)
+    rates = adjusted([row.p for row in every])
+    return [replace(row, q=q, verdict=verdict(row.difference, q)) for row, q in zip(every, rates, strict=True)]
 
 
 def _over(parts: Sequence[Part], name: str) -> dict[str, float]:

@@ -35,10 +35,10 @@ KEPT_OF_TEXTS = ("item_origins", "item_regions")
 _OWN = Path(__file__).parent
 # The views of the metrics, in the order in which they build on one another; instruments feed the boards of models.
 VIEWS = Layer(
-    (*sorted((_OWN / "views").glob("*.sql")), _OWN / "boards" / "no_boards.sql"),
+    (*sorted((_OWN / "views").glob("*.sql")), _OWN / "boards" / "texts.sql", _OWN / "boards" / "no_boards.sql"),
     {
-        "board_entries": ("no_board_entries",),
-        "board_orders": ("no_board_orders",),
+        "board_entries": ("text_board_entries",),
+        "board_orders": ("text_board_orders",),
         "board_failures": ("no_board_failures",),
     },
     (_OWN / "boards" / "leaderboard.sql",),

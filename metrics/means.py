@@ -2,6 +2,9 @@
 
 A mean is macro: each cell with a number has the same weight, cells without one are left out and counted (`missing`).
 What a mean rests on, responses and linked items in them, counts once, in however many of its numbers they are.
+
+Two intervals stand beside a mean: of other samples of these prompts (`inference.jackknife`), and of other prompts like
+these (`inference.prompts`).
 """
 
 from __future__ import annotations
@@ -9,38 +12,45 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
 
 from polyculture.cache.schema.measured import CELL, EVERY, UNNAMED, WITHOUT, Number
 from polyculture.metrics import MEASURE
-from polyculture.metrics.intervals.estimate import (
-    METHODS,
+from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
+from polyculture.metrics.inference.jackknife import Moments, moments
+from polyculture.metrics.inference.limits import Estimate, student
+from polyculture.metrics.inference.prompts import prompt_mean, table_of
+from polyculture.metrics.places import (
+    CONSENSUS,
     OF_LANGUAGE,
-    OF_WORDINGS,
-    PAIR_OF_WORDINGS,
     PER_CONDITION,
-    Estimate,
+    RANGES,
     Level,
     Place,
-    Uncertainty,
-    are_dependent,
+    is_share,
     kept,
     level_name,
     levels_of,
 )
-from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInterval, wordings_interval
+from polyculture.metrics.shared_cells import SHARED, SharedCells, groups_of
 
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
-NO_CELL = "no cell has a number"
+NO_CELL, TOO_FEW_IN_COMMON = "no cell has a number", "too few in common"
 FEW_DISTINCT, DETERMINISTIC = "few distinct texts", "deterministic sampling"
-ONE_WORDING, FEW_WORDINGS = "one wording", "fewer than three wordings"
-NEUTRAL = "neutral"
+FEW_RESPONSES, ONE_A_PROMPT, ONE_PROMPT = "few responses", "one response a prompt", "one prompt"
+FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
+FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
+MOST_SINGLE = 0.05  # the highest share of a mean's weight in cells with a prompt of one response
 _ROUNDING = 1e-9
+_METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackknife over responses; Student's interval"}
 
 
 class Value(NamedTuple):
-    """A row of `measured_values` (`cells.sql`)."""
+    """A row of `measured_values` (`responses.sql`)."""
 
     metric: str
     model: str
@@ -60,16 +70,6 @@ class Value(NamedTuple):
         return Place(*self[1:8])
 
 
-@dataclass(slots=True)
-class Question:
-    """What was asked in one wording or several: no mean is over a part of it. `cells` are what its numbers rest on."""
-
-    place: Place
-    names_shared: bool  # a person stands in several of the wordings
-    values: dict[str, float | None] = field(default_factory=dict)  # by wording
-    cells: set[Place] = field(default_factory=set)
-
-
 @dataclass(frozen=True)
 class CellSizes:
     """What the numbers of cells rest on: responses that the extractor read whole, and linked items in them.
@@ -85,6 +85,8 @@ class CellSizes:
 
     def dependent(self, cells: Iterable[Place]) -> str | None:
         """Why the texts of cells, taken together, are no independent samples; None where they may be."""
+        if self.repeating == DETERMINISTIC:  # nothing was sampled
+            return DETERMINISTIC
         counts = [self.texts.get(cell, (0, 0)) for cell in cells]
         texts, distinct = (sum(count) for count in zip(*counts, strict=True))
         return self.repeating if are_dependent(texts, distinct) else None
@@ -98,7 +100,7 @@ class CellSizes:
         """The cells behind a number: a gain rests on the neutral cell, too, and consensus on that of each language."""
         country = UNNAMED if place.condition == NEUTRAL else place.country
         cells = {place._replace(other_language=WITHOUT, country=country)}
-        if metric == "consensus":
+        if metric == CONSENSUS:
             cells.add(place._replace(language=place.other_language, other_language=WITHOUT))
         if metric == "specificity_gain":
             cells.add(place._replace(condition=NEUTRAL, country=UNNAMED))
@@ -119,151 +121,142 @@ class CellSizes:
         return ONE_RESPONSE if any(responses == 1 for responses, _ in sizes) else NOT_LINKED
 
 
+def are_dependent(texts: int, distinct: int) -> bool:
+    """Whether so few of some texts are distinct that they are no independent samples: an ignored seed, or a cache."""
+    return distinct < FEWEST_DISTINCT * texts
+
+
 def model_numbers(
     values: Sequence[Value],
     sizes: CellSizes,
-    uncertainty: Uncertainty,
-    shared_names: frozenset[tuple[str, str, str]],
+    cells: CellMetrics,
+    rarefied: Mapping[Place, int],
+    shared: Mapping[str, SharedCells],
     inputs: str,
 ) -> Iterator[Number]:
     """The numbers of a model's cells, then the means over them; `values` and `sizes` are all of the model's.
 
-    `shared_names` are a language, condition and country each, in whose wordings one person stands several times.
+    `rarefied` are the responses at which each cell's rarefied count is taken. `shared` are the cells that all models
+    have, by metric, where some lack any.
     """
-    questions: dict[tuple[str, Place], Question] = {}
+    of_metric: dict[str, list[Value]] = defaultdict(list)
     for value in values:
-        question_place = value.place._replace(wording=EVERY)
-        question = questions.get((value.metric, question_place))
-        if question is None:
-            shared = any(
-                (language, value.condition, value.country) in shared_names
-                for language in (value.language, value.other_language)
-            )
-            question = questions[value.metric, question_place] = Question(question_place, shared)
-        cells = sizes.behind(value.metric, value.place)
-        question.values[value.wording] = value.estimate
-        question.cells |= cells
-        yield _cell_number(value, uncertainty.of_cells.get((value.metric, value.place)), cells, sizes, inputs)
-    for key, group in _groups(questions).items():
-        yield _mean_number(key, group, uncertainty, sizes, inputs)
+        of_metric[value.metric].append(value)
+    for metric, rows in of_metric.items():
+        table = cells.table(metric, rarefied if metric == "rarefied" else {})
+        column = {place: at for at, place in enumerate(table.places)}
+        for value in rows:
+            _check(value, table, column)
+        behind = [sizes.behind(metric, value.place) for value in rows]
+        groups = {(None, row.place): [at] for at, row in enumerate(rows)} | _groups(metric, rows)
+        if metric in shared:
+            groups |= _shared_groups(metric, rows, shared[metric])
+        weights = _weights(groups.values(), rows, column, len(table.places))
+        found = moments(table.found, cells.answers.prompts, weights)
+        for number, (key, members) in enumerate(groups.items()):
+            own = [rows[at] for at in members]
+            under = set().union(*(behind[at] for at in members))
+            row = _number(metric, key, own, under, found, number, sizes, inputs)
+            yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
 
 
-def _groups(questions: Mapping[tuple[str, Place], Question]) -> Mapping[tuple[str, Level, Place], list[Question]]:
-    """The questions behind each mean. The consensus of a language is over the pairs in which it is either one."""
-    groups: dict[tuple[str, Level, Place], list[Question]] = defaultdict(list)
-    for (metric, place), question in questions.items():
+def _check(value: Value, table: MetricTable, column: Mapping[Place, int]) -> None:
+    """Raises where the definition (a view) and what the interval is of differ."""
+    at = column.get(value.place)
+    own = math.nan if at is None else float(table.found.values[at])
+    if value.estimate is not None and not abs(own - value.estimate) <= _ROUNDING * max(1.0, abs(value.estimate)):
+        raise AssertionError(f"{value.metric}, {value.place}: the interval is of {own}, not of {value.estimate}")
+
+
+_Key = tuple[Level | None, Place]  # the level and what it keeps; None: a cell
+
+
+def _groups(metric: str, rows: Sequence[Value]) -> dict[_Key, list[int]]:
+    """The values behind each mean. The consensus of a language is over the pairs in which it is either one."""
+    groups: dict[_Key, list[int]] = defaultdict(list)
+    for at, value in enumerate(rows):
+        place = value.place
         for level in levels_of(metric):
-            groups[metric, level, kept(place, level)].append(question)
-        if metric == "consensus":
+            groups[level, kept(place, level)].append(at)
+        if metric == CONSENSUS:
             for language in (place.language, place.other_language):
                 for level in OF_LANGUAGE:
-                    groups[metric, level, kept(place._replace(language=language), level)].append(question)
+                    groups[level, kept(place._replace(language=language), level)].append(at)
     return groups
 
 
-def _cell_number(value: Value, estimate: Estimate | None, cells: set[Place], sizes: CellSizes, inputs: str) -> Number:
-    units, items = sizes.units(cells)
-    return _number(
-        *(value.metric, CELL, value.place, value.estimate, estimate, METHODS[value.metric][0]),
-        *(WordingsInterval(withheld=ONE_WORDING), units, items),
-        cells=int(value.estimate is not None),
-        missing=int(value.estimate is None),
-        why_missing=(sizes.holds_none(value.metric, value.place) or sizes.why_missing(cells))
-        if value.estimate is None
-        else None,
-        dependent=sizes.dependent(cells),
-        inputs=inputs,
-    )
+def _shared_groups(metric: str, rows: Sequence[Value], shared: SharedCells) -> dict[_Key, list[int]]:
+    """The values behind each mean over the cells that all models have; none where this model has too few."""
+    groups: dict[_Key, list[int]] = defaultdict(list)
+    for at, value in enumerate(rows):
+        every = value.place._replace(model=EVERY)
+        for level, place in groups_of(metric, every):
+            own = groups[(*level, SHARED), place._replace(model=value.model)]
+            if ((level, place), every) in shared.shared and value.model in shared.compared[level, place]:
+                own.append(at)
+    return groups
 
 
-def _mean_number(
-    key: tuple[str, Level, Place],
-    questions: Sequence[Question],
-    uncertainty: Uncertainty,
-    sizes: CellSizes,
-    inputs: str,
-) -> Number:
-    metric, level, place = key
-    numbers = [number for question in questions for number in question.values.values()]
-    values = [number for number in numbers if number is not None]
-    cells = set().union(*(question.cells for question in questions))
-    if "language" in level and "other_language" not in level:  # of consensus: the responses in this language
-        cells = {cell for cell in cells if cell.language == place.language}
-    value = math.fsum(values) / len(values) if values else None
-    method = METHODS[metric][0]
-    # The mean over one wording is the number of its cell, and has its interval.
-    if level in (*OF_WORDINGS, *PAIR_OF_WORDINGS) and len(numbers) == 1:
-        [wording] = questions[0].values
-        estimate = uncertainty.of_cells.get((metric, questions[0].place._replace(wording=wording)))
-    else:
-        total = uncertainty.of_means.get(key)
-        estimate = total.mean() if total and total.weight else None
-        method += "; mean of independent cells"
-    units, items = sizes.units(cells)
-    return _number(
-        *(metric, level_name(level), place, value, estimate, method, _wide(metric, value, questions), units, items),
-        cells=len(values),
-        missing=len(numbers) - len(values),
-        why_missing=None if values else _common(sizes.holds_none(metric, one.place) for one in questions) or NO_CELL,
-        dependent=sizes.dependent(cells),
-        inputs=inputs,
-    )
+def _beside_others(row: Number, key: _Key, shared: SharedCells) -> Number:
+    """A mean over shared cells, with what is missing among the cells of all models."""
+    level, place = key
+    group = ((level or ())[:-1], place._replace(model=EVERY))
+    why = row.no_estimate if row.model in shared.compared[group] else TOO_FEW_IN_COMMON
+    return replace(row, missing=shared.cells[group] - row.cells, no_estimate=None if row.cells else why)
 
 
-def _common(reasons: Iterable[str | None]) -> str | None:
-    """The reason that all have; None where they differ."""
-    found = set(reasons)
-    return found.pop() if len(found) == 1 else None
-
-
-def _wide(metric: str, value: float | None, questions: Sequence[Question]) -> WordingsInterval:
-    """The interval of other wordings: each wording's mean over the same cells, those with a number in all wordings."""
-    wordings = sorted({wording for question in questions for wording in question.values})
-    if value is None or len(wordings) < FEWEST_WORDINGS:
-        return WordingsInterval(withheld=FEW_WORDINGS)
-    complete = [
-        numbers
-        for question in questions
-        if len(numbers := {name: one for name, one in question.values.items() if one is not None}) == len(wordings)
-    ]
-    means = [math.fsum(numbers[wording] for numbers in complete) / len(complete) for wording in wordings if complete]
-    cells = sum(number is not None for question in questions for number in question.values.values())
-    lacking = 1 - len(wordings) * len(complete) / cells
-    shared = bool(complete) and any(question.names_shared for question in questions)
-    return wordings_interval(metric, value, means, lacking, shared)
+def _weights(
+    groups: Iterable[Sequence[int]], rows: Sequence[Value], column: Mapping[Place, int], columns: int
+) -> csr_array:
+    """The weights of a mean over each group: columns of a table x groups."""
+    entries: list[tuple[int, int, float]] = []
+    total = 0
+    for total, members in enumerate(groups, start=1):
+        known = [column[rows[at].place] for at in members if rows[at].estimate is not None]
+        entries += [(at, total - 1, 1 / len(known)) for at in known]
+    at, group, weight = (np.array(part) for part in (zip(*entries, strict=True) if entries else ((), (), ())))
+    indices = (at.astype(np.int64), group.astype(np.int64))
+    return csr_array((weight.astype(np.float64), indices), shape=(columns, total))
 
 
 def _number(
     metric: str,
-    level: str,
-    place: Place,
-    value: float | None,
-    estimate: Estimate | None,
-    method: str,
-    wide: WordingsInterval,
-    units: int,
-    items: int,
-    *,
-    cells: int,
-    missing: int,
-    why_missing: str | None,
-    dependent: str | None,
+    key: _Key,
+    rows: Sequence[Value],
+    cells: set[Place],
+    found: Moments,
+    at: int,
+    sizes: CellSizes,
     inputs: str,
 ) -> Number:
-    low = high = withheld = None
-    if value is not None:
-        if estimate is None or abs(estimate.value - value) > _ROUNDING * max(1.0, abs(value)):
-            raise AssertionError(
-                f"{metric}, {level}, {place}: the interval is of another number, {estimate} is not {value}"
-            )
-        _, lowest, highest = METHODS[metric]
-        withheld = dependent or estimate.withheld()
+    values = [row.estimate for row in rows if row.estimate is not None]
+    level, place = key
+    if metric == CONSENSUS and level and "language" in level and place.other_language == EVERY:
+        cells = {cell for cell in cells if cell.language == place.language}  # the responses in this language
+    units, items = sizes.units(cells)
+    value = math.fsum(values) / len(values) if values else None
+    low = high = wide_low = wide_high = None
+    withheld = no_wide = why_missing = None
+    if value is None:
+        reasons = {sizes.holds_none(metric, row.place) for row in rows}
+        common = reasons.pop() if len(reasons) == 1 else None
+        why_missing = common or (sizes.why_missing(cells) if level is None else NO_CELL)
+    else:
+        withheld = sizes.dependent(cells) or _too_little(units, found, at, sizes.repeating)
         if withheld is None:
-            low, high = estimate.limits(lowest, highest)
+            estimate = Estimate(
+                value,
+                float(found.variances[at]),
+                float(found.freedom[at]),
+                min(found.told[at], units),
+                is_share(metric),
+            )
+            low, high = _within(metric, *estimate.interval())
+        wide_low, wide_high, no_wide = _wide(metric, value, rows)
     return Number(
         measure=MEASURE.name,
         metric=metric,
-        level=level,
+        level=CELL if level is None else level_name(level),
         model=place.model,
         dataset=WITHOUT,
         language=place.language,
@@ -279,15 +272,40 @@ def _number(
         low=low,
         high=high,
         no_interval=withheld,
-        wide_low=wide.low,
-        wide_high=wide.high,
-        no_wide=None if value is None else wide.withheld,
+        wide_low=wide_low,
+        wide_high=wide_high,
+        no_wide=no_wide,
         unit="response",
         units=units,
         n=items,
         sizes={},
-        cells=cells,
-        missing=missing,
-        method_of_interval=method if value is not None else None,
+        cells=len(values),
+        missing=len(rows) - len(values),
+        method_of_interval=None if value is None else _METHODS[is_share(metric)],
         inputs=inputs,
     )
+
+
+def _too_little(units: int, found: Moments, at: int, repeating: str) -> str | None:
+    """Why so few responses say nothing of others; None where they do."""
+    if found.single[at] > MOST_SINGLE:
+        return repeating if repeating == DETERMINISTIC else ONE_A_PROMPT
+    return FEW_RESPONSES if units < FEWEST_RESPONSES else None
+
+
+def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | None, float | None, str | None]:
+    """The interval of other prompts like these, or the reason why there is none."""
+    known = [row for row in rows if row.estimate is not None]
+    if len({(row.topic, row.country) for row in known}) == 1:
+        return None, None, ONE_PROMPT
+    numbers = np.array([row.estimate for row in known], dtype=np.float64)
+    found = prompt_mean(table_of([row.topic for row in known], [row.country for row in known], numbers))
+    if found.reason is not None:
+        return None, None, found.reason
+    reach = student(found.freedom) * math.sqrt(found.variance)
+    return (*_within(metric, value - reach, value + reach), None)
+
+
+def _within(metric: str, low: float, high: float) -> tuple[float, float]:
+    lowest, highest = RANGES[metric]
+    return max(lowest, low), min(highest, high)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.intervals.estimate import FEWEST_DISTINCT
+from polyculture.metrics.means import FEWEST_DISTINCT
 
 MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
 

@@ -1,18 +1,17 @@
 """The shares of texts that are of a region, of several, or of none, with their uncertainty.
 
 The label of each text is that of the view `text_regions`. A share is the mean over prompts, each with the same weight.
-It has two intervals. That of other texts of these prompts rests on the texts: Wilson's of each prompt, and of their
-mean. Texts of one prompt are correlated, so it says nothing of other prompts: that one has the wording as its unit
-(`metrics.intervals.wordings`), and needs three of them. Either is withheld, with the reason, where there is too little.
+It has two intervals: that of other texts of these prompts, and that of other prompts like these (`inference.prompts`).
+Either is withheld, with the reason, where there is too little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import duckdb
@@ -20,13 +19,13 @@ import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.intervals.estimate import Estimate, mean
-from polyculture.metrics.intervals.ratio import ratio_estimate
-from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS, WordingsInterval, wordings_interval
+from polyculture.metrics.inference.limits import Estimate, student
+from polyculture.metrics.inference.prompts import Numbers, prompt_mean, table_of
+from polyculture.metrics.inference.shares import mean_share, share_of
+from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES
 
 _OWN = Path(__file__).parent
-_SHARE = "specificity"  # a metric with the limits of a share
-NO_TEXTS, ONE_WORDING = "no texts", "few wordings"  # why a number or an interval is missing
+NO_TEXTS = "no texts"  # why a number is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,9 @@ class RegionShare:
     low: float | None  # the 95 % interval of other texts of these prompts
     high: float | None
     no_interval: str | None  # why there is none
-    wordings_low: float | None  # the 95 % interval of other wordings
-    wordings_high: float | None
-    no_wordings_interval: str | None
+    wide_low: float | None  # the 95 % interval of other prompts like these
+    wide_high: float | None
+    no_wide: str | None
     texts: int  # with this label
     prompts: int  # with a labelled text
     counts: TextCounts
@@ -114,41 +113,34 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
     texts = sum(prompt.labels.get(label, 0) for prompt in read)
     if not read:
         return RegionShare(*place, label, None, None, None, NO_TEXTS, None, None, NO_TEXTS, texts, 0, counts)
-    found = mean(_estimate(prompt, label) for prompt in read)
-    other = _of_wordings(found.value, label, prompts)
+    found = mean_share(_estimate(prompt, label) for prompt in read)
+    low, high = found.interval()
+    few = FEW_RESPONSES if counts.labelled < FEWEST_RESPONSES else None
+    wide = prompt_mean(table_of([one.topic for one in read], [one.country or "" for one in read], _shares(read, label)))
+    reach = 0.0 if wide.reason else student(wide.freedom) * math.sqrt(wide.variance)
     return RegionShare(
-        *place, label, found.value, *found.limits(0.0, 1.0), found.withheld(), other.low, other.high, other.withheld,
-        texts, len(read), counts,
-    )  # fmt: skip
+        *place,
+        label,
+        found.value,
+        None if few else low,
+        None if few else high,
+        few,
+        None if wide.reason else max(0.0, found.value - reach),
+        None if wide.reason else min(1.0, found.value + reach),
+        wide.reason,
+        texts,
+        len(read),
+        counts,
+    )
+
+
+def _shares(prompts: Sequence[_Prompt], label: str) -> Numbers:
+    return np.array([one.labels.get(label, 0) / one.counts.labelled for one in prompts], dtype=np.float64)
 
 
 def _estimate(prompt: _Prompt, label: str) -> Estimate:
     """The share in one prompt: texts of a prompt are independent draws."""
     texts, size = prompt.labels.get(label, 0), prompt.counts.labelled
-    found = ratio_estimate(np.array([size - texts, texts], float), np.array([0.0, 1.0]), np.ones(2), size)
+    found = share_of(np.repeat([1.0, 0.0], [texts, size - texts]), np.ones(size))
     assert found is not None  # noqa: S101 - there are texts
     return found
-
-
-def _of_wordings(share: float, label: str, prompts: Sequence[_Prompt]) -> WordingsInterval:
-    """The interval of other wordings, from the mean of each over the cells that all of them have texts in."""
-    wordings = sorted({prompt.wording for prompt in prompts})
-    if len(wordings) < FEWEST_WORDINGS:
-        return WordingsInterval(withheld=ONE_WORDING)
-    cells: dict[tuple[str, str | None], dict[str, list[float]]] = {}
-    for prompt in prompts:
-        if prompt.counts.labelled:
-            own = cells.setdefault((prompt.topic, prompt.country), {}).setdefault(prompt.wording, [])
-            own.append(prompt.labels.get(label, 0) / prompt.counts.labelled)
-    whole = [found for found in cells.values() if len(found) == len(wordings)]
-    known = sum(len(found) for found in cells.values())
-    lacking = 1 - sum(len(found) for found in whole) / known if known else 1.0
-    means = [fmean(fmean(found[wording]) for found in whole) for wording in wordings] if whole else []
-    return wordings_interval(_SHARE, share, means, lacking, _names_shared(prompts))
-
-
-def _names_shared(prompts: Sequence[_Prompt]) -> bool:
-    """Whether a person stands in several wordings, whose means are then not independent."""
-    named: Iterator[tuple[str, str]] = ((prompt.name, prompt.wording) for prompt in prompts if prompt.name)
-    several = list(dict.fromkeys(named))
-    return len({name for name, _ in several}) < len(several)

@@ -11,7 +11,8 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
-from polyculture.reports.headline import totals
+from polyculture.metrics.limits import disqualified
+from polyculture.reports.headline import METRICS, totals
 from polyculture.reports.names import Names
 from polyculture.reports.reading import SQL, read_store
 from polyculture.reports.section import ReportData, Section
@@ -46,8 +47,15 @@ def open_report(
 
 
 def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltSection]:
-    """Those of the sections that have something to show, in their order."""
-    contexts = ((section, section.build(data)) for section in sections)
+    """Those of the sections that have something to show, in their order.
+
+    Of a metric that the run's sources fix, the section stands behind those of the other metrics, folded.
+    """
+    fixed = disqualified(data.manifest)
+    behind = max((at for at, section in enumerate(sections) if section.name in METRICS), default=0)
+    moved = [replace(section, first=False) for section in sections if section.name in fixed]
+    others = [section for section in sections[: behind + 1] if section.name not in fixed]
+    contexts = ((section, section.build(data)) for section in (*others, *moved, *sections[behind + 1 :]))
     return [
         BuiltSection(section, section_texts(section.texts), context)
         for section, context in contexts

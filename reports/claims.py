@@ -9,8 +9,10 @@ from typing import Any
 import pandas as pd
 
 from polyculture.metrics.claims.claim import read_claims
-from polyculture.metrics.claims.parts import Part, Store
+from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import Verdict, judge
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, difference, known, probability
@@ -20,8 +22,8 @@ from polyculture.reports.sections import CLAIMS
 from polyculture.reports.texts import texts
 
 COLUMNS = (
-    "claim", "says", "result", "metric", "condition", "expect", "bound", "dimension", "a", "b", "difference", "low",
-    "high", "p", "p_holm", "comparisons", "tested", "pairs", "blocks", "why",
+    "claim", "says", "source", "result", "metric", "condition", "target", "expect", "bound", "dimension", "a", "b",
+    "difference", "low", "high", "p", "p_holm", "comparisons", "tested", "unit", "units", "cells", "why",
 )  # fmt: skip
 
 
@@ -37,7 +39,7 @@ class ClaimLine:
     effect: str | None
     interval: str | None
     p: str
-    prompts: str
+    units: str  # '120 responses', '18 topic x country'
     tested: str  # '18 of 18'
     why: str
 
@@ -57,8 +59,10 @@ def build(data: ReportData) -> Claims | None:
 
 def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the shipped file, in its order."""
-    store = Store(data.reading.connection, data.names.native_pairs(data.manifest.languages))
-    return pd.DataFrame([_row(verdict) for verdict in judge(store, read_claims())], columns=list(COLUMNS))
+    run = ComparedRun(data.reading.connection, data.manifest.deterministic)
+    pairs = tuple(data.names.native_pairs(data.manifest.languages))
+    verdicts = judge(ClaimedRun(run, pairs, disqualified(data.manifest)), read_claims())
+    return pd.DataFrame([_row(verdict) for verdict in verdicts], columns=list(COLUMNS))
 
 
 def claims(frame: pd.DataFrame, names: Names) -> Claims:
@@ -68,29 +72,26 @@ def claims(frame: pd.DataFrame, names: Names) -> Claims:
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
-    claim, part = verdict.claim, verdict.part
-    effect = part.effect if part else None
-    found = {name: getattr(effect, name, None) for name in ("difference", "low", "high", "pairs", "blocks")}
+    claim, told = verdict.claim, verdict.row.difference if verdict.row else None
+    shown = ("dimension", "a", "b", "difference", "low", "high", "unit", "units", "cells")
+    stays = f"not so in: {', '.join(verdict.not_in)}" if verdict.not_in else ""
     return {
         "claim": claim.name,
         "says": claim.says,
+        "source": claim.source,
         "result": str(verdict.result),
         "metric": claim.metric,
         "condition": claim.condition,
+        "target": claim.target,
         "expect": claim.expect,
         "bound": claim.bound,
         "p": verdict.p,
         "p_holm": verdict.adjusted,
         "comparisons": verdict.parts,
         "tested": verdict.tested,
-        "why": verdict.why,
-        **found,
-        **_sides(part),
+        "why": verdict.why or stays,
+        **{name: getattr(told, name, None) for name in shown},
     }
-
-
-def _sides(part: Part | None) -> dict[str, str | None]:
-    return {name: getattr(part, name, None) for name in ("dimension", "a", "b")}
 
 
 def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
@@ -106,7 +107,7 @@ def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
         None if row["difference"] is None else difference(row["difference"], metric),
         f"{difference(row['low'], metric)} to {difference(row['high'], metric)}" if told else None,
         "" if row["p_holm"] is None else probability(row["p_holm"]),
-        "" if row["blocks"] is None else count(row["blocks"]),
+        f"{count(row['units'])} {row['unit']}" if row["units"] else "",
         f"{count(row['tested'])} of {count(row['comparisons'])}" if row["comparisons"] else "",
         row["why"] or "",
     )

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.metrics.intervals.estimate import METHODS
-from polyculture.reports.headline import METRICS
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.places import RANGES
+from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
 from polyculture.reports.texts import Metric, texts
@@ -39,6 +41,7 @@ class Scale:
     least: str
     most: str
     zero: float | None  # where 0 lies within the scale, in percent
+    fixed: bool  # by the run's sources: it says nothing of models
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +59,28 @@ class Dots:
 
     scales: tuple[Scale, ...]
     lines: tuple[DotLine, ...]
+    shared: str | None  # what is said where models lack numbers that others have
 
 
-def dots(numbers: Rows, lines: Mapping[tuple[str, str | None], Mapping[str, Any]], names: Names) -> Dots:
+def dots(
+    numbers: Rows, lines: Mapping[tuple[str, str | None], Mapping[str, Any]], manifest: Manifest, names: Names
+) -> Dots:
     """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them."""
+    metrics, fixed = shown_metrics(manifest), disqualified(manifest)
     whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
-    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in METRICS}
+    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in metrics}
     return Dots(
-        tuple(_scale(metric, *ends[metric]) for metric in METRICS),
+        tuple(_scale(metric, *ends[metric], fixed=metric in fixed) for metric in metrics),
         tuple(
             DotLine(
                 model,
                 names.model(model),
-                tuple(_mark(line[metric], whole.get((model, metric)), *ends[metric]) for metric in METRICS),
+                tuple(_mark(line[metric], whole.get((model, metric)), *ends[metric]) for metric in metrics),
             )
             for (model, language), line in lines.items()
             if language is None
         ),
+        shared_note(list(whole.values())),
     )
 
 
@@ -89,7 +97,7 @@ def _ends(rows: Rows, metric: str) -> tuple[float, float]:
 
 def _widened(least: float, most: float, metric: str) -> tuple[float, float]:
     """The ends, at least so far apart that the last digit is no difference, and within what the metric can be."""
-    _, lowest, highest = METHODS[metric]
+    lowest, highest = RANGES[metric]
     narrowest = _NARROWEST if math.isfinite(highest) else 10 * _NARROWEST
     lacks = max(0.0, narrowest - (most - least))
     least, most = least - lacks / 2, most + lacks / 2
@@ -97,10 +105,10 @@ def _widened(least: float, most: float, metric: str) -> tuple[float, float]:
     return (least - most + highest, highest) if most > highest else (least, most)
 
 
-def _scale(metric: str, least: float, most: float) -> Scale:
+def _scale(metric: str, least: float, most: float, *, fixed: bool) -> Scale:
     condition = "explicit" if metric.startswith("specificity") else ""
     zero = _percent(0, least, most) if least < 0 < most else None
-    return Scale(texts().metrics[metric], condition, decimal(least, metric), decimal(most, metric), zero)
+    return Scale(texts().metrics[metric], condition, decimal(least, metric), decimal(most, metric), zero, fixed)
 
 
 def _mark(found: FormattedEstimate, row: Mapping[str, Any] | None, least: float, most: float) -> Mark:

@@ -1,8 +1,12 @@
-"""What was found, in sentences: the comparisons that stand out of all that the report makes."""
+"""What was found, in sentences, and what could not be tested: what the first page says of the table `differences`.
+
+A sentence is written only from a difference that is told under every selection of the texts.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,13 +17,15 @@ from urllib.parse import urlencode
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.metrics.comparison.effect import FEWEST_BLOCKS
-from polyculture.metrics.comparison.selection import RATE
-from polyculture.reports.comparisons import open_sign
+from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.sides import REST
+from polyculture.metrics.inference.family import THESE
+from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, decimal, difference, known, probability
+from polyculture.reports.numbers import count, decimal, difference, probability
 
 Row = Mapping[str, Any]
+_MOST = 6  # sentences; of one family and metric the clearest alone
 
 
 class _Claim(BaseModel):
@@ -31,9 +37,10 @@ class _Claim(BaseModel):
 class _Texts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     where: Mapping[str, str]
+    prompts: Mapping[str, str]
+    rests: Mapping[str, str]
     claims: Mapping[str, Mapping[str, _Claim]]
     family: Mapping[str, str]
-    why: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,110 +62,140 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence with its numbers, what speaks against it, and where its sentences stand."""
+    """A sentence with its numbers, what it rests on, and where its sentences stand."""
 
     says: str
     above: str  # of the two numbers
     below: str
     effect: str
     interval: str
-    prompts: str
-    notes: str
+    rests: tuple[str, ...]
     places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Untested:
+    """Comparisons that could not be tested, or on these prompts alone: how many, what is lacking, and what to add."""
+
+    count: str
+    lacking: str
+    needed: str
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
-    """What the opening shows: findings, or none, and what is to be said of the family that they are from."""
+    """What the opening shows: findings, or none, what is to be said of all comparisons, and what was not tested."""
 
     shown: tuple[Finding, ...]
     family: str
+    untested: tuple[Untested, ...]
 
 
 def findings(frame: pd.DataFrame, names: Names) -> Findings:
-    """The findings of `comparison_frame`, the clearest first."""
-    rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
-    picked = sorted((row for row in rows if row["finding"]), key=lambda row: row["finding"])
-    return Findings(tuple(_finding(row, names) for row in picked), _family(rows, picked))
+    """The findings from the rows of `sql/comparisons.sql`, the clearest first."""
+    rows = told_rows(frame)
+    picked = _picked(rows)
+    return Findings(tuple(_finding(row, names) for row in picked), _family(rows, picked), _untested(rows))
 
 
 def wanted(frame: pd.DataFrame) -> dict[str, str]:
     """Of the first finding: the model whose text illustrates it, and the prompt's condition and country."""
-    first = frame[frame["finding"] == 1].to_dict("records")
-    found = {str(key): known(value) for row in first for key, value in row.items()}
-    model = (found.get("a") if (found.get("difference") or 0) > 0 else found.get("b")) if _of_models(found) else None
-    axes = {"model": model or found.get("model"), "condition": found.get("condition"), "country": found.get("country")}
-    return {axis: str(code) for axis, code in axes.items() if code}
+    for row in _picked(told_rows(frame))[:1]:
+        axes = {axis: row[axis] for axis in ("model", "condition", "country")}
+        higher = row["a"] if row["difference"] > 0 else row["b"]
+        if row["family"] in axes | {LANGUAGES: None} and higher != REST:
+            axes[row["family"]] = higher
+        return {axis: str(code) for axis, code in axes.items() if code}
+    return {}
 
 
-def _of_models(row: Row) -> bool:
-    return row.get("family") == "models"
+def _picked(rows: Sequence[Row]) -> list[Row]:
+    """The clearest row of each family and metric, the clearest first."""
+    told = sorted((row for row in rows if is_told(row)), key=lambda row: (row["p"], -abs(row["difference"])))
+    clearest: dict[tuple[str, str], Row] = {}
+    for row in told:
+        clearest.setdefault((row["family"], row["metric"]), row)
+    return list(clearest.values())[:_MOST]
 
 
 def _finding(row: Row, names: Names) -> Finding:
-    metric, turned = row["metric"], _of_models(row) and row["difference"] < 0
-    a, b = (row["b"], row["a"]) if turned else (row["a"], row["b"])
-    sign = -1 if turned else 1
-    limits = sorted((sign * row["finding_low"], sign * row["finding_high"]))
-    means = (row["mean_b"], row["mean_a"]) if turned else (row["mean_a"], row["mean_b"])
-    claim = _texts().claims[row["family"]][metric]
-    model, country = row["model"] or "", row["country"] or ""
-    condition = row["condition"] or ""
-    said = (claim.less if row["difference"] < 0 and not turned else claim.more).format(
-        a=names.model(a),
-        b=names.model(b),
-        model=names.model(model),
-        country=names.country(country),
-        where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
-    )
-    blocks = count(row["blocks"])
+    metric = row["metric"]
+    is_turned = row["family"] == MODELS and row["difference"] < 0 and row["b"] != REST
+    a, b = (row["b"], row["a"]) if is_turned else (row["a"], row["b"])
+    sign = -1 if is_turned else 1
+    means = (row["b_estimate"], row["a_estimate"]) if is_turned else (row["a_estimate"], row["b_estimate"])
+    claim, condition = _texts().claims[row["family"]][metric], row["condition"] or ""
     return Finding(
-        said,
+        (claim.less if row["difference"] < 0 and not is_turned else claim.more).format(
+            a=_named(row, a, names),
+            b=_named(row, b, names),
+            model=names.model(row["model"] or ""),
+            country=names.country(row["country"] or ""),
+            where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
+        ),
         decimal(means[0], metric),
         decimal(means[1], metric),
         difference(sign * row["difference"], metric),
-        " to ".join(difference(limit, metric) for limit in limits),
-        f"{blocks} prompts",
-        ", ".join(open_sign(row)),
+        " to ".join(difference(limit, metric) for limit in sorted((sign * row["low"], sign * row["high"]))),
+        tuple(_rests(row, sign)),
         _places(row, (a, b), names),
     )
 
 
-def _places(row: Row, models: tuple[str, str], names: Names) -> tuple[Place, ...]:
-    condition, country = row["condition"] or "", row["country"] or ""
-    if _of_models(row):
-        return tuple(Place(names.model(code), code, "", condition, "") for code in models)
-    if country:
-        return (Place(names.country(country), "", "", condition, country),)
-    return (Place(names.model(row["model"]), row["model"], "", condition, ""),)
+def _named(row: Row, code: str, names: Names) -> str:
+    if row["family"] == CONDITIONS:
+        return _texts().prompts.get(code, f"Prompts of the kind {code!r}")
+    return side(row, code, names) if row["family"] in (MODELS, LANGUAGES) else code
+
+
+def _rests(row: Row, sign: int) -> list[str]:
+    """What a finding rests on: of which prompts, how many units, where it holds, and what would turn it."""
+    said = _texts().rests
+    parts = [said[row["target"]], said[row["unit"]].format(units=count(row["units"]))]
+    if where := holds(row):
+        parts.append(said["holds"].format(holds=where))
+    if row["without_largest"] is not None:
+        without = difference(sign * row["without_largest"], row["metric"])
+        parts.append(said["without_largest"].format(difference=without))
+    turns = tipping(row)
+    return [*parts, said["stays"], said["turns"].format(share=turns) if turns else said["never_turns"]]
+
+
+def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]:
+    axes = {"model": row["model"] or "", "language": "", "condition": row["condition"] or ""}
+    axes["country"] = row["country"] or ""
+    if row["family"] in (MODELS, LANGUAGES, CONDITIONS):
+        return tuple(Place(side(row, code, names), **{**axes, row["family"]: code}) for code in sides if code != REST)
+    label = names.country(axes["country"]) if axes["country"] else names.model(axes["model"])
+    return (Place(label, **axes),)
 
 
 def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
-    q_values = [row["q_report"] for row in rows if row["q_report"] is not None]
-    if not q_values:
-        why = _texts().why["few" if any(row["pairs"] for row in rows) else "nothing"]
-        return _texts().family["empty"].format(why=why.format(fewest=FEWEST_BLOCKS))
-    surviving = sum(q < RATE for q in q_values)
-    shown = "only" if len(q_values) == 1 else "one" if len(picked) == 1 else "some"
-    key = shown if picked else "picked" if surviving else "none"
-    return (
-        _texts()
-        .family[key]
-        .format(
-            family=count(len(q_values)),
-            comparisons="comparison" if len(q_values) == 1 else "comparisons",
-            surviving=count(surviving),
-            survive="survives" if surviving == 1 else "survive",
-            smallest=probability(min(q_values)),
-            level=_level(picked[0]["finding_level"]) if picked else "",
-        )
+    """What is to be said of all comparisons of the page, which are one family of tests."""
+    said = _texts().family
+    tested = [row for row in rows if row["q"] is not None]
+    if not tested:
+        return said["empty"] if rows else said["nothing"]
+    told = sum(is_told(row) for row in rows)
+    return said["some" if picked else "none"].format(
+        tested=count(len(tested)),
+        comparisons=count(len(rows)),
+        told=count(told),
+        shown=count(len(picked)),
+        smallest=probability(min(row["q"] for row in tested)),
     )
 
 
-def _level(level: float) -> str:
-    """'99.93 %': as many digits as set it apart from 100 %."""
-    digits = next(digits for digits in range(1, 9) if round(100 * (1 - level), digits) > 0)
-    return f"{100 * level:.{digits + 1}f}\u00a0%"
+def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
+    """By what is lacking: comparisons without any test, and those of these prompts alone."""
+    none = Counter(row["reason"] for row in rows if row["q"] is None)
+    narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["target"] == THESE)
+    said = _texts().family
+    return tuple(
+        Untested(said[key].format(count=count(number), all=count(len(rows))), *explained(reason))
+        for key, counted in (("untested", none), ("these_alone", narrow))
+        for reason, number in counted.most_common()
+    )
 
 
 @cache

@@ -9,6 +9,8 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.model_facts import ModelFacts
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.means import TOO_FEW_IN_COMMON
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.reading import RUN_FACTS, SQL
@@ -30,7 +32,8 @@ class Headline:
     measured: bool  # the numbers are of the present data
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
     defined: tuple[tuple[str, FormattedEstimate], ...]  # of models, without topics that the study does not define
-    wordings: tuple[str, ...]  # sentences on the intervals of other wordings
+    others: tuple[str, ...]  # sentences on the intervals of other prompts like these
+    shared: str | None  # what is said where models lack numbers that others have
     fewest: int = FEWEST  # linked items: numbers that rest on fewer are grey
 
 
@@ -38,8 +41,9 @@ def build(data: ReportData) -> Headline:
     """The table of the four metrics, from the rows of `sql/headline.sql` and `sql/health.sql`."""
     numbers, health = data.reading.rows(SQL / "headline.sql"), data.reading.rows(SQL / "health.sql")
     is_measured = bool(data.reading.rows(RUN_FACTS["methods"]))
+    fixed = disqualified(data.manifest)
     columns = (
-        *(_metric_column(name, is_measured=is_measured) for name in METRICS),
+        *(_metric_column(name, fixed.get(name), is_measured=is_measured) for name in shown_metrics(data.manifest)),
         Column("Responses", partial(_size, "extracted"), is_size=True),
         Column("Mentions", partial(_size, "mentions"), is_size=True),
         Column("Linked", partial(_size, "linked"), is_size=True),
@@ -58,11 +62,17 @@ def build(data: ReportData) -> Headline:
         is_measured,
         tuple(map(data.names.condition, data.manifest.conditions)),
         defined_granularity(numbers, data.manifest, data.names),
-        wordings_notes(numbers),
+        others_notes(numbers),
+        shared_note(numbers),
     )
 
 
-def _metric_column(name: str, *, is_measured: bool) -> Column:
+def shown_metrics(manifest: Manifest) -> tuple[str, ...]:
+    """The metrics in the order of the page: those that the run's sources fix stand last."""
+    return tuple(sorted(METRICS, key=disqualified(manifest).__contains__))
+
+
+def _metric_column(name: str, fixed: str | None, *, is_measured: bool) -> Column:
     metric = texts().metrics[name]
 
     def cell(line: Mapping[str, Any]) -> FormattedEstimate:
@@ -70,7 +80,7 @@ def _metric_column(name: str, *, is_measured: bool) -> Column:
         # Before anything is measured the page says so once, and not in each cell.
         return found if is_measured or found.value is None else replace(found, missing=None)
 
-    return Column(metric.name, cell, unit=metric.unit)
+    return Column(metric.name, cell, unit=texts().missing[fixed] if fixed else metric.unit)
 
 
 def _size(fact: str, line: Mapping[str, Any]) -> str:
@@ -120,19 +130,28 @@ def _cells(row: Mapping[str, Any]) -> int:
 def _estimate(
     row: Mapping[str, Any] | None, metric: str, facts: Mapping[str, int], manifest: Manifest
 ) -> FormattedEstimate:
+    if row is not None and known(row["no_estimate"]) == TOO_FEW_IN_COMMON:
+        return lacking(TOO_FEW_IN_COMMON)
     if row is None or known(row["estimate"]) is None:
         reason = why_missing(metric, facts, manifest)
         return lacking("not_measured" if row is None and reason in ("no_pair", "undefined") else reason)
-    return estimate_of(row)
+    found = estimate_of(row)
+    all_of = row["cells"] + row["missing"]
+    return replace(found, cells=f"{count(row['cells'])} of {count(all_of)} cells") if row["shared"] else found
 
 
-def wordings_notes(numbers: Rows) -> tuple[str, ...]:
-    """What is to be said of the intervals of other wordings: what they are, and why some or all numbers have none."""
+def others_notes(numbers: Rows) -> tuple[str, ...]:
+    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none."""
     known_rows = [row for row in numbers if known(row["estimate"]) is not None]
-    given = any(known(row["wordings_low"]) is not None for row in known_rows)
-    reasons = sorted({why for row in known_rows if (why := known(row["no_wordings_interval"]))})
-    keys = (["given"] if given else []) + [reason for reason in reasons if reason in texts().wordings]
-    return tuple(texts().wordings[key] for key in keys)
+    given = any(known(row["wide_low"]) is not None for row in known_rows)
+    reasons = sorted({why for row in known_rows if (why := known(row["no_wide"]))})
+    keys = (["given"] if given else []) + [reason for reason in reasons if reason in texts().others]
+    return tuple(texts().others[key] for key in keys)
+
+
+def shared_note(numbers: Rows) -> str | None:
+    """A sentence where numbers are over the cells that all models have; None where all have all."""
+    return texts().shared["note"] if any(row.get("shared") for row in numbers) else None
 
 
 def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from polyculture.metrics.limits import limits
 from polyculture.reports.headline import totals
-from polyculture.reports.limits import limits
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, decimal, share
 from polyculture.reports.reading import SQL

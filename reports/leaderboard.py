@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.reports.figures.by_model import board_figure, line_id
+from polyculture.reports.figures.by_model import board_figure, line_id, number_kind
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
@@ -99,7 +99,9 @@ def _line(row: Row, anchor: str, names: Names) -> BoardLine:
         return BoardLine("", *model, failed, ("", "", ""), anchor)
     low, high = int(row["rank_low"]), int(row["rank_high"])
     rank = str(low) if low == high else f"{low} to {high}"
-    sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
-    kind = "difference" if row["goal"] == "zero" else "rate"
-    found = estimate(kind, row["estimate"], row["low"], row["high"])
+    sizes = tuple(
+        "–" if known(row[name]) is None else count(row[name])
+        for name in ("contexts", "native_entities", "western_entities")
+    )
+    found = estimate(number_kind(row), row["estimate"], row["low"], row["high"])
     return BoardLine(rank, *model, found, sizes, anchor)

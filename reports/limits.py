@@ -1,4 +1,4 @@
-"""What a run's sources rule out, and how far its extractor errs: to be read before the numbers.
+"""What a run's sources rule out, in words, and how far its extractor errs: to be read before the numbers.
 
 Intervals hold the chance of sampling. They hold neither the names that a snapshot lacks nor the errors of an extractor.
 """
@@ -6,7 +6,7 @@ Intervals hold the chance of sampling. They hold neither the names that a snapsh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,26 +14,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.manifest import Manifest
+from polyculture.metrics.limits import Limit, by_construction, by_starter, limits
 from polyculture.reports.texts import texts
-
-_FOLDER = Path(__file__).parent
-GAZETTEER = "gazetteer"
-STARTER = "starter"
-
-
-class Limit(BaseModel):
-    """A limit in words: what it is, what it does to each metric, and what removes it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    says: str
-    remedy: str
-    metrics: Mapping[str, str]  # by the metric's name in `texts.toml`
-
-    @property
-    def effects(self) -> tuple[tuple[str, str], ...]:
-        """The metrics' names as printed, each with what the limit does to it."""
-        return tuple((texts().metrics[metric].name, effect) for metric, effect in self.metrics.items())
 
 
 class GoldScores(BaseModel):
@@ -58,17 +40,16 @@ class ExtractionError:
     command: str
 
 
-def limits(manifest: Manifest) -> tuple[Limit, ...]:
-    """The limits that apply to a run: of the gazetteer, and of the starter snapshot."""
-    found = _read_limits()
-    return tuple(found[name] for name in _applying(manifest))
+def effects(limit: Limit) -> tuple[tuple[str, str], ...]:
+    """The metrics' names as printed, each with what the limit does to it."""
+    return tuple((texts().metrics[metric].name, effect) for metric, effect in limit.metrics.items())
 
 
 def limit_lines(manifest: Manifest) -> Iterator[str]:
     """The limits as lines for a terminal: each with its four effects and its remedy, then the extractor's error."""
     for limit in limits(manifest):
         yield f"Mind: {limit.says}"
-        for name, effect in limit.effects:
+        for name, effect in effects(limit):
             yield f"  {name} {effect}."
         yield f"  {limit.remedy}"
     if manifest.extractor:
@@ -77,51 +58,21 @@ def limit_lines(manifest: Manifest) -> Iterator[str]:
 
 def extraction_error(manifest: Manifest) -> ExtractionError:
     """What is known of the extractor's errors where nobody has judged the run."""
-    if manifest.extractor.get("with") != GAZETTEER:
+    if not by_construction(manifest):
         model = manifest.extractor.get("with")
         says = f"Nobody has measured how far {model} errs in finding mentions; no interval holds that."
-    elif _by_starter(manifest):
+    elif by_starter(manifest):
         says = f"{_gold_sentence(read_gold_scores())} No interval holds that."
     else:
         says = "Nobody has measured how far the gazetteer errs with this snapshot; no interval holds that."
     return ExtractionError(says, "polyculture audit export EXPERIMENT -o JUDGE.csv")
 
 
-def by_construction(manifest: Manifest) -> bool:
-    """Whether all mentions of a run are linked by construction: the extractor looks for linkable names only."""
-    return manifest.extractor.get("with") == GAZETTEER
-
-
 @cache
 def read_gold_scores() -> GoldScores:
     """The counts of the gazetteer with the starter snapshot."""
-    return GoldScores.model_validate(_toml("gold_scores"))
-
-
-@cache
-def _read_limits() -> Mapping[str, Limit]:
-    return {name: Limit.model_validate(row) for name, row in _toml("limits").items()}
-
-
-def _toml(name: str) -> dict[str, object]:
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def _applying(manifest: Manifest) -> Iterator[str]:
-    if by_construction(manifest):
-        yield GAZETTEER
-    if _links_to_starter(manifest) or (by_construction(manifest) and _by_starter(manifest)):
-        yield STARTER
-
-
-def _links_to_starter(manifest: Manifest) -> bool:
-    source = manifest.snapshot.get("source")
-    return isinstance(source, Mapping) and source.get("kind") == STARTER
-
-
-def _by_starter(manifest: Manifest) -> bool:
-    """Whether the gazetteer's names are the starter's, as they are where the linker has no snapshot of its own."""
-    return _links_to_starter(manifest) or bool(manifest.linker.get("fill"))
+    file = Path(__file__).with_name("gold_scores.toml")
+    return GoldScores.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 def _gold_sentence(scores: GoldScores) -> str:

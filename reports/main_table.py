@@ -11,12 +11,14 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
+from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.metrics import METRICS as STORE
+from polyculture.metrics.limits import disqualified
 from polyculture.reports.building import open_report
 from polyculture.reports.escaping import latex_text
-from polyculture.reports.headline import METRICS
+from polyculture.reports.headline import shared_note, shown_metrics
 from polyculture.reports.latex import LONGEST
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, decimal, known, rests_on
@@ -37,30 +39,37 @@ def write_main_table(run: RunFolder, file: Path, catalog: Catalog | None = None,
     """Writes the table to `file` and returns how many models it has. Raises `StoreError` where there is no run."""
     with open_report(run, catalog, layout, ()) as data:
         rows = data.reading.rows(SQL / "headline.sql")
-        models, names = data.manifest.models, data.names
+        manifest, names = data.manifest, data.names
     whole = [row for row in rows if row["language"] is None]
-    shown = ordered(models, [row["model"] for row in whole])
+    shown = ordered(manifest.models, [row["model"] for row in whole])
     with replacing(file) as temporary:
-        temporary.write_text(main_table(whole, shown, names), encoding="utf-8", newline="")
+        temporary.write_text(main_table(whole, shown, manifest, names), encoding="utf-8", newline="")
     return len(shown)
 
 
-def main_table(rows: Sequence[Row], models: Sequence[str], names: Names) -> str:
+def main_table(rows: Sequence[Row], models: Sequence[str], manifest: Manifest, names: Names) -> str:
     """A `table` of `models`, two lines each: the numbers, and their intervals; `rows` are those of `sql/headline.sql`.
 
-    A metric without any number has no column. Wider than `WIDTH` it is made smaller as a whole, since fonts differ.
+    A metric without any number has no column; one that the run's sources fix stands last, with a dagger. Wider than
+    `WIDTH` the table is made smaller as a whole, since fonts differ.
     """
     found = {(row["model"], row["metric"]): row for row in rows if known(row["estimate"]) is not None}
-    metrics = [metric for metric in METRICS if any((model, metric) in found for model in models)]
-    heads = [_words()["heads"][metric] for metric in metrics]
+    metrics = [metric for metric in shown_metrics(manifest) if any((model, metric) in found for model in models)]
+    fixed = disqualified(manifest)
+    heads = [_words()["heads"][metric] + (r"$^{\dagger}$" if metric in fixed else "") for metric in metrics]
     lines = [line for model in models for line in _lines(names.model(model), [found.get((model, m)) for m in metrics])]
-    thin = any(_is_thin(row) for row in found.values() if row["metric"] in metrics)
+    told = [row for row in found.values() if row["metric"] in metrics]
+    notes = [
+        *([_words()["star"].format(fewest=FEWEST)] if any(map(_is_thin, told)) else []),
+        *([_words()["dagger"]] if fixed.keys() & set(metrics) else []),
+        *([_words()["shared"]] if shared_note(told) else []),
+    ]
     return "\n".join(
         [
             _PREAMBLE,
             r"\begin{table}",
             r"\centering\scriptsize\setlength{\tabcolsep}{2pt}",
-            rf"\caption{{{_caption(metrics, thin=thin)}}}",
+            rf"\caption{{{_caption(metrics, notes)}}}",
             r"\label{tab:main}",
             r"\sbox0{%",
             rf"\begin{{tabular}}{{@{{}}>{{\raggedright\arraybackslash}}p{{{_NAME}}}{'c' * len(metrics)}@{{}}}}",
@@ -110,13 +119,12 @@ def _is_thin(row: Row) -> bool:
     return row["metric"] != "diversity" and rests_on(row["incidences"]) is not None
 
 
-def _caption(metrics: Sequence[str], *, thin: bool) -> str:
+def _caption(metrics: Sequence[str], notes: Sequence[str]) -> str:
     said = _words()
     heads = "; ".join(
         f"{said['heads'][metric]}: {latex_text(texts().metrics[metric].name.lower())}" for metric in metrics
     )
-    star = rf". $^{{*}}$: {said['star'].format(fewest=FEWEST)}" if thin else ""
-    return f"{said['caption']}. {heads}{star}"
+    return ". ".join([said["caption"], heads, *notes])
 
 
 def _breakable(name: str) -> str:

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from polyculture.metrics.intervals.estimate import Estimate, mean
-from polyculture.metrics.intervals.ratio import Numbers, ratio_estimate
+from polyculture.metrics.inference.leave_one_out import Numbers
+from polyculture.metrics.inference.limits import Estimate
+from polyculture.metrics.inference.shares import mean_share, share_of
+from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES
 from polyculture.reports.names import Names
 from polyculture.reports.section import ReportData
 
@@ -64,9 +66,10 @@ def _shares(model: str, language: str, group: pd.DataFrame, names: Names) -> Ite
             numbers = list(own.index[own["topic"].isin(topics)])
             items = group[group["cell"].isin(numbers)].groupby("origin")["numerator"].sum()
             for origin in items.index:
-                share = mean(cells[cell].get(origin, cells[cell][""]) for cell in numbers)
-                low, high = share.limits(0.0, 1.0)
-                row = (model, country, language, condition, origin, share.value, low, high, share.withheld())
+                share = mean_share(cells[cell].get(origin, cells[cell][""]) for cell in numbers)
+                few = FEW_RESPONSES if share.told < FEWEST_RESPONSES else None
+                limits = (None, None) if few else share.interval()
+                row = (model, country, language, condition, origin, share.value, *limits, few)
                 yield dict(zip(COLUMNS, (*row, len(numbers), int(items.sum())), strict=True))
 
 
@@ -76,5 +79,5 @@ def _cell(own: pd.DataFrame) -> Found:
     sizes = own.groupby(["prompt", "sample"])["denominator"].first().reindex(table.index).to_numpy(dtype=float)
     columns: dict[str, Numbers] = {str(name): table[name].to_numpy(dtype=float) for name in table.columns}
     columns[""] = np.zeros(len(sizes))
-    found = {name: ratio_estimate(np.ones(len(sizes)), numbers, sizes) for name, numbers in columns.items()}
+    found = {name: share_of(numbers, sizes) for name, numbers in columns.items()}
     return {name: share for name, share in found.items() if share is not None}

@@ -26,13 +26,14 @@ class FormattedEstimate:
     interval: str | None
     missing: str | None
     p: str | None = None  # of a difference
-    wordings: str | None = None  # the interval of other wordings and names, where there is one
+    others: str | None = None  # the interval of other prompts like these, where there is one
+    cells: str | None = None  # '96 of 120 cells' where others lack some of them, or it does
     thin: str | None = None  # 'n = 6' where it rests on few linked items
 
     @property
     def says(self) -> str:
-        """'0.42, 0.35 to 0.50; other wordings: 0.30 to 0.55; n = 6'"""
-        others = f"other wordings: {self.wordings}" if self.wordings else None
+        """'0.42, 0.35 to 0.50; other prompts: 0.30 to 0.55; n = 6'"""
+        others = f"other prompts: {self.others}" if self.others else None
         return "; ".join(filter(None, (f"{self.value}, {self.interval or self.missing}", others, self.thin)))
 
 
@@ -56,16 +57,16 @@ def estimate(
 
 
 def estimate_of(row: Row, metric: str = "", *, thin: bool = True) -> FormattedEstimate:
-    """The estimate of a row of `numbers` with its interval, and that of other wordings where the row has one.
+    """The estimate of a row of `numbers` with its interval, and that of other prompts where the row has one.
 
     `metric` is the row's own unless it is given. Without `thin`, few linked items are not told.
     """
     metric = metric or row["metric"]
     without = known(row.get("no_interval")) or "no_interval"
     found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
-    low, high = known(row.get("wordings_low")), known(row.get("wordings_high"))
+    low, high = known(row.get("wide_low")), known(row.get("wide_high"))
     others = None if low is None or high is None else f"{decimal(low, metric)} to {decimal(high, metric)}"
-    return replace(found, wordings=others, thin=rests_on(row.get("incidences")) if thin else None)
+    return replace(found, others=others, thin=rests_on(row.get("incidences")) if thin else None)
 
 
 def rests_on(incidences: Any) -> str | None:

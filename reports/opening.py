@@ -8,16 +8,17 @@ from itertools import groupby
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import Share, audit_scores
-from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
+from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.findings import Findings, findings, wanted
 from polyculture.reports.headline import METRICS, Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
-from polyculture.reports.limits import ExtractionError, Limit, by_construction, extraction_error, limits
+from polyculture.reports.limits import ExtractionError, effects, extraction_error
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, known, share
 from polyculture.reports.quote import Evidence, Quote, quote
+from polyculture.reports.rankings import Ranking, rankings
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
@@ -49,17 +50,18 @@ class Opening:
     totals: dict[str, int]
     counts: Counts
     findings: Findings
+    rankings: tuple[Ranking, ...]
     dots: Dots
     quote: Quote | None
     trust: tuple[Fact, ...]
     native: ComparisonTable | None
     notices: tuple[Notice, ...]
-    limits: tuple[Limit, ...]
+    limits: tuple[tuple[Limit, tuple[tuple[str, str], ...]], ...]  # with what each does to metrics, by name
     linked_by_construction: bool
     error: ExtractionError | None  # where nobody judged the run
     wordings: str | None  # '3 wordings, 2 names each'
     implied: tuple[str, ...]  # countries that only persons stand for
-    second_intervals: str | None  # a sentence, where there are three wordings
+    second_intervals: str | None  # a sentence, where anything was measured
     languages: tuple[str, ...]  # that were asked: those of the texts, then those of the instruments
     asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
@@ -83,17 +85,18 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         facts,
         _counts(facts, entities),
         findings(frame, data.names),
-        dots(numbers, model_lines(numbers, health, data.manifest), data.names),
+        rankings(data.reading.rows(SQL / "ranks.sql"), data.manifest, data.names),
+        dots(numbers, model_lines(numbers, health, data.manifest), data.manifest, data.names),
         quote(evidence, wanted(frame)),
         trust(health, data.reading.rows(SQL / "items_without_country.sql"), thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
         notices(health, data.names) if data.about_texts else (),
-        limits(data.manifest) if data.about_texts else (),
+        tuple((limit, effects(limit)) for limit in limits(data.manifest)) if data.about_texts else (),
         by_construction(data.manifest),
         extraction_error(data.manifest) if data.manifest.extractor and not judged else None,
         wordings_and_names(asked["wordings"], asked["names"], asked["shared"]),
         implied_countries(data.reading.rows(RUN_FACTS["implied_countries"]), data.names),
-        second_intervals(numbers, asked["wordings"]) if data.reading.rows(RUN_FACTS["methods"]) else None,
+        second_intervals(numbers) if data.reading.rows(RUN_FACTS["methods"]) else None,
         languages := asked_languages(data),
         _asked(data, languages),
         judged,
@@ -164,13 +167,11 @@ def implied_countries(rows: Rows, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
-def second_intervals(numbers: Rows, wordings: int) -> str | None:
-    """A sentence on the intervals of other wordings in the table of models; None with fewer than three wordings."""
-    if wordings < FEWEST_WORDINGS:
-        return None
+def second_intervals(numbers: Rows) -> str:
+    """A sentence on the intervals of other prompts in the table of models."""
     of_models = [row for row in numbers if row["language"] is None and row["metric"] in METRICS]
-    given = [known(row["wordings_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
-    key = "all" if all(given) else "some" if any(given) else "none"
+    given = [known(row["wide_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
+    key = "all" if given and all(given) else "some" if any(given) else "none"
     return texts().second_intervals[key]
 
 

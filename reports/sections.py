@@ -61,10 +61,10 @@ def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
 
 # Tables whose intervals or p-values no SQL gives: Python computes them when they are read.
 HEADLINE = ReportTable(_SQL / "headline.sql")
-COMPARISONS = ReportTable(_SQL / "comparisons.sql", computed=_later("comparisons.comparison_frame", without_texts=True))
 CLAIMS = ReportTable(_SQL / "claims.sql", computed=_later("claims.claims_frame", without_texts=True))
 NAMING = ReportTable(_SQL / "naming.sql", computed=_later("naming.naming_frame", without_texts=True))
 TEXT_REGIONS = ReportTable(_SQL / "text_regions.sql", computed=_later("text_labels.shares_frame", without_texts=True))
+COMPARISONS = ReportTable(_SQL / "comparisons.sql")
 THIN = ReportTable(_SQL / "thin.sql")
 
 # Figures come before tables: what was found, then the numbers behind it, then what they are worth. With the figures of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
+from polyculture.metrics.limits import STARTER, by_construction
 from polyculture.reports.headline import totals
-from polyculture.reports.limits import STARTER, by_construction
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, share
 

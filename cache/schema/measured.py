@@ -38,9 +38,9 @@ class Number:
     low: float | None  # lower limit of the 95 % interval of other samples of these prompts
     high: float | None  # upper limit of the same
     no_interval: str | None  # why there is none: 'few responses' | 'few distinct texts' | 'few items' | ...
-    wide_low: float | None  # lower limit of the 95 % interval of other wordings and names; of means alone
+    wide_low: float | None  # lower limit of the 95 % interval of other prompts like these; of means alone
     wide_high: float | None  # upper limit of the same
-    no_wide: str | None  # why there is none: 'one wording' | 'fewer than three wordings' | 'missing numbers' | ...
+    no_wide: str | None  # why there is none: 'one prompt' | 'few topics' | 'few countries' | 'incomplete' | ...
     unit: str  # what was resampled for the interval: 'response' | 'context'
     units: int  # how many of them the number rests on, each counted once
     n: int  # observations in them: linked items, each once a response; pairs of entities
@@ -82,7 +82,7 @@ class Difference:
     low: float | None  # lower limit of the 95 % interval of the difference
     high: float | None  # upper limit of the same
     p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
-    q: float | None  # p after Benjamini and Hochberg over the rows of one target and selection of this measure
+    q: float | None  # p after Benjamini and Hochberg over the first targets of one selection: `compared_sides`
     reason: str | None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
     verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
     unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
@@ -100,6 +100,9 @@ class Difference:
     tipping: float | None  # share of the unlinked mentions that, linked against it, turns the difference; None: none
     chance: float | None  # what no effect gives on average, of a measure that is a mean of absolute differences
     inputs: str  # as in `numbers`
+    corrected: float | None = None  # the difference without what judges call wrong (`polyculture audit`)
+    corrected_low: float | None = None  # lower limit of its 95 % interval, with the judged sample's own uncertainty
+    corrected_high: float | None = None  # upper limit of the same
 
 
 @dataclass(frozen=True, slots=True)

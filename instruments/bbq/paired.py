@@ -15,7 +15,8 @@ import numpy as np
 from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.instruments.choices.uncertainty import Numbers, Ratio, estimate, paired
 from polyculture.instruments.contract import Listing
-from polyculture.instruments.differences import OTHERS, Sides, difference_rows, with_verdicts
+from polyculture.instruments.differences import Sides, difference_rows, with_verdicts
+from polyculture.metrics.inference.family import OTHERS
 
 MEASURE_NAME = "bbq"
 DIMENSIONS = {"models": "model", "methods": "method", "treatments": "treatment"}

@@ -28,9 +28,7 @@ class DatasetContext:
     base_context_id: str | None  # of a context with a prefix: the context_id of the one without
     source_context_id: str | None  # of a translated context: the context_id of its source
     source_language: str | None  # of a translation: who may fill it is known in this language
-    unit: (
-        str  # what its translations and its other phrasing share: the pair, else the English text, else the sheet's row
-    )
+    unit: str  # what its translations share: the pair, else the English text, else the sheet's row
     starts_with_gap: bool  # our reading leaves it out of causal scoring
     left_out: bool  # our reading leaves the row out: it stands in the files again
     repeats: str | None  # of a row that stands in the files again: the context_id of the first

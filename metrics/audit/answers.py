@@ -1,8 +1,8 @@
 """F1, and the shares of what judges are asked besides: is the thing invented, has it no item, is the text on topic?
 
 Judged cases of one response are correlated, so that the response is the unit: a ratio of sums over responses
-(`metrics.intervals.ratio`). The interval runs from the lower limit with each disputed case read for the lowest share to
-the upper limit with each read for the highest.
+(`metrics.inference.shares`). The interval runs from the lower limit with each disputed case read for the lowest share
+to the upper limit with each read for the highest.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Corrected:
 
 def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
     """Granularity, diversity and specificity of every model and language with judgements."""
-    shifts = _shifts(store)
+    shifts = judged_shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
         _corrected(metric, model, language, estimate, low, high, *shifts[language, metric])
@@ -123,7 +123,7 @@ def _limits(metric: str, value: float, low: float | None, high: float | None, sh
     return corrected - math.hypot(below, shift.below * unit), corrected + math.hypot(above, shift.above * unit)
 
 
-def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[Shift, ...]]:
+def judged_shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[Shift, ...]]:
     """Per language and metric: the shift with disputed mentions counted by halves, then those of other readings."""
     columns = store.execute(read_sql(_SQL, "judged")).fetchnumpy()
     table = {

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.intervals.ratio import ratio_estimate
+from polyculture.metrics.inference.shares import share_of
 
 _SQL = Path(__file__).with_name("sql")
+FEWEST = 10  # responses with a judged case: of fewer all is left open
 Numbers = NDArray[np.float64]
 Place = tuple[str | None, str | None]  # language and topic; None: all
 
@@ -25,8 +26,8 @@ class Share:
     """A share of judged cases with a 95 % interval; the shares are None without a judged case.
 
     A disputed case counts by halves. Judged cases of one response are correlated: the response is the unit of the
-    interval, a ratio of sums over responses (`metrics.intervals.ratio`). It runs from the lower limit with all disputed
-    cases wrong to the upper limit with all of them right.
+    interval, a ratio of sums over responses (`metrics.inference.shares`). It runs from the lower limit with all
+    disputed cases wrong to the upper limit with all of them right.
     """
 
     what: str  # 'extraction precision' | 'extraction recall' | 'link precision' | 'link recall', or of `answers.WHATS`
@@ -59,10 +60,8 @@ def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
 
 def share_limits(hits: Numbers, cases: Numbers) -> tuple[float, float]:
     """The 95 % limits of a share of cases, from a row per response; a reading without a case leaves all open."""
-    asked = cases > 0
-    estimate = ratio_estimate(np.ones(int(asked.sum())), hits[asked], cases[asked])
-    low, high = estimate.limits(0.0, 1.0) if estimate else (None, None)
-    return 0.0 if low is None else low, 1.0 if high is None else high
+    estimate = share_of(hits, cases) if np.count_nonzero(cases) >= FEWEST else None
+    return estimate.interval() if estimate else (0.0, 1.0)
 
 
 def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:

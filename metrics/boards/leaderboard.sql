@@ -2,8 +2,8 @@
 -- here.
 
 -- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
--- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for a difference,
--- which is compared by its size.
+-- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', 'zero' for a difference, which is
+-- compared by its size, or 'more': from the highest down, and what is good depends on the use.
 --   task: the task: the name of its command
 --   metric: the metric; with '_difference' behind it: native less Western entities
 --   native_entities: native entities that the number rests on

@@ -6,6 +6,7 @@ says = "Prompts in a country's own language bring more different entities."
 metric = "diversity"
 contrast = { native = true }
 expect = "higher"
+target = "others"
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.validation import REMEDY as GENERAL
 from polyculture.cache.validation import explain
-from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
-from polyculture.metrics.intervals.estimate import METHODS, PER_CONDITION
+from polyculture.metrics.places import PER_CONDITION, RANGES
 
 MAKIEVAL = Path(__file__).with_name("makieval.toml")
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."
@@ -43,7 +43,8 @@ class Contrast(_Strict):
     native: Literal[True] | None = None  # a country's own language against the other languages
     each: Dimension | None = None  # each value against all others together
     a: Words | None = None  # a value of the run ...
-    against: Words = "rest"  # ... against another one, "rest" (all others together), or "each" of the others
+    # ... against another one, several one after the other, "rest" (all others together), or "each" of the others
+    against: Words | tuple[Words, ...] = "rest"
     within: tuple[tuple[Words, ...], ...] | None = None  # pairs of languages of one group against pairs across groups
 
     @model_validator(mode="after")
@@ -53,12 +54,19 @@ class Contrast(_Strict):
             raise ValueError(f"a contrast has one of native, each, a and within, and there is {named or 'none'}")
         if "against" in self.model_fields_set and self.a is None:
             raise ValueError("against needs a")
-        if self.a is not None and self.a == self.against:
+        if self.a is not None and (self.a == self.against or self.a in self.named):
             raise ValueError(f"{self.a!r} is compared with itself")
         languages = [language for group in self.within or () for language in group]
         if self.within is not None and (len(self.within) < 2 or len(set(languages)) < len(languages)):
             raise ValueError("within needs two or more groups, and each language in one of them")
         return self
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The values that `a` is set against, where they are named."""
+        if isinstance(self.against, tuple):
+            return self.against
+        return () if self.against in ("rest", "each") else (self.against,)
 
 
 class Claim(_Strict):
@@ -72,31 +80,27 @@ class Claim(_Strict):
     bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     condition: Words | None = None
     parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
-    blocks: Blocks = Blocks.PROMPTS
+    target: Literal["these", "others"]  # other samples of these prompts, or other prompts like these
+    source: Words | None = None  # where it is said: 'section 6.3'
 
     @model_validator(mode="after")
     def _testable(self) -> Claim:
         if self.metric not in _KNOWN:
             raise ValueError(f"there is no metric {self.metric!r}: there are {', '.join(_KNOWN)}")
-        _, least, most = METHODS[self.metric]
+        least, most = RANGES[self.metric]
         if self.bound >= most - least:
             raise ValueError(f"no difference of {self.metric} is as large as the bound {self.bound:g}")
         if self.expect == "same" and not self.bound:
             raise ValueError("'same' needs a bound above 0: no data show a difference of exactly 0")
-        if self.metric in PER_CONDITION and self.condition is None and not self._compares("condition"):
-            raise ValueError(f"{self.metric} is per condition: add condition, such as 'explicit'")
         if self.contrast.within is not None and self.metric != "consensus":
             raise ValueError("within is of consensus, which is of two languages")
         if self.contrast.native and self.metric == "consensus":
             raise ValueError("consensus is of two languages, and in no native contrast")
-        if (compared := COMPARED_AS.get(self.blocks)) and self._compares(compared):
-            raise ValueError(f"{self.blocks} are compared here, and cannot be the blocks, too")
-        if self._compares("condition"):
+        if self.contrast.each == "condition":
             raise ValueError("conditions are compared two at a time: name them, a and against")
+        if self.metric in PER_CONDITION and self.condition is None and self.contrast.a is None:
+            raise ValueError(f"{self.metric} is per condition: add condition, such as 'explicit'")
         return self
-
-    def _compares(self, dimension: str) -> bool:
-        return self.contrast.each == dimension
 
     @property
     def of_all(self) -> bool:

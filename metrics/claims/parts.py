@@ -5,110 +5,92 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import duckdb
-import pyarrow as pa
-
 from polyculture.cache.errors import did_you_mean
+from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics.claims.claim import Claim
-from polyculture.metrics.comparison.compare import (
-    NATIVE,
-    WITHIN,
-    Sides,
-    compare,
-    lay_out_native,
-    values_of,
-)
-from polyculture.metrics.comparison.effect import Effect
-from polyculture.metrics.comparison.groups import REST
-from polyculture.metrics.intervals.estimate import PER_CONDITION
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import Row, Terms, compare
+from polyculture.metrics.comparison.sides import REST, Sides, group_languages, native_sides
+from polyculture.metrics.places import PER_CONDITION
 
-_COMPARED = ("model", "language", "country", "wording")  # of which the others, together, are a side
-_GROUPS = Sides(WITHIN, "languages of a group", "languages of different groups")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A comparison of a claim; without an effect where no prompt was asked of both sides."""
-
-    dimension: str  # as of `Sides`
-    a: str
-    b: str
-    effect: Effect | None
+CONDITION = "condition"
 
 
 class UntestableError(Exception):
     """The run lacks what a claim is about; the message says what."""
 
 
-class Store:
-    """A run that claims are tested on: its connection, and what it asked."""
+@dataclass(frozen=True)
+class ClaimedRun:
+    """A run that claims are tested on."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, native_pairs: Iterable[tuple[str, str]]) -> None:
-        """`native_pairs` are languages with the countries whose language they are."""
-        self.connection = connection
-        self.values: Mapping[str, set[str]] = values_of(connection)
-        lay_out_native(connection, native_pairs)
+    run: ComparedRun
+    native_pairs: tuple[tuple[str, str], ...]  # languages with the countries whose language they are
+    fixed: Mapping[str, str]  # metrics in which no difference can be told, and why
 
-    def parts(self, claim: Claim) -> list[Part]:
-        """The comparisons of a claim. Raises `UntestableError`."""
+    def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
+        """The comparisons of a claim in each selection of texts, in the same order.
+
+        Raises `UntestableError`.
+        """
         condition = claim.condition
-        if condition is not None and condition not in self.values["condition"]:
-            raise UntestableError(self._lacks("condition", condition))
-        return [self._part(sides, claim) for sides in self._sides(claim)]
-
-    def _part(self, sides: Sides, claim: Claim) -> Part:
-        by = ["condition"] if claim.condition is not None or claim.metric in PER_CONDITION else []
-        by = [] if sides.dimension == "condition" else by
-        rows = compare(self.connection, sides, by, [claim.metric], claim.blocks)
-        found = [row for row in rows if row.metric == claim.metric and row.group.get("condition") in _asked(claim, by)]
-        return Part(sides.dimension, sides.a, sides.b, found[0].effect if found else None)
+        if condition is not None and condition not in self.run.values[CONDITION]:
+            raise UntestableError(self._lacks(CONDITION, condition))
+        sides = self._sides(claim)
+        if sides[0].dimension == CONDITION and condition is not None:
+            raise UntestableError(f"{sides[0].a!r} and {sides[0].b!r} are conditions: leave condition out")
+        if sides[0].dimension != CONDITION and condition is None and claim.metric in PER_CONDITION:
+            raise UntestableError(f"{claim.metric} is per condition: add condition, such as 'explicit'")
+        by = [] if condition is None else [CONDITION]
+        terms = Terms(by, [claim.metric], [claim.target], tuple(selections), self.fixed)
+        found: dict[str, list[Row]] = {selection: [] for selection in terms.selections}
+        for row in compare([self.run], sides, terms):
+            if row.difference.condition in (condition or EVERY, EVERY):
+                found[row.difference.selection].append(row)
+        if not found[terms.selections[0]]:
+            raise UntestableError("no prompt was asked of both sides")
+        return found
 
     def _sides(self, claim: Claim) -> list[Sides]:
         contrast = claim.contrast
         if contrast.native:
-            return [NATIVE]
+            return [native_sides(self.native_pairs)]
         if contrast.within is not None:
-            self._lay_out_groups(contrast.within)
-            return [_GROUPS]
+            asked = [[code for code in group if code in self.run.values["language"]] for group in contrast.within]
+            if sum(map(bool, asked)) < 2:
+                raise UntestableError("the run has languages of fewer than two of the groups")
+            return [group_languages(contrast.within)]
         if contrast.each is not None:
-            values = sorted(self.values[contrast.each])
-            if len(values) < 2:
-                raise UntestableError(f"the run has only one {contrast.each}")
+            values = self._several(contrast.each)
             if len(values) == 2:  # the second against the first says nothing new
                 return [Sides(contrast.each, values[0], values[1])]
-            return [_against(contrast.each, value, values) for value in values]
-        return self._of_one(contrast.a or "", contrast.against)
+            return [_against_rest(contrast.each, value, values) for value in values]
+        return self._of_one(contrast.a or "", contrast.against, contrast.named)
 
-    def _of_one(self, a: str, against: str) -> list[Sides]:
-        dimension = next((name for name, values in self.values.items() if a in values), None)
+    def _of_one(self, a: str, against: str | tuple[str, ...], named: tuple[str, ...]) -> list[Sides]:
+        dimension = next((name for name, values in self.run.values.items() if a in values), None)
         if dimension is None:
             raise UntestableError(self._lacks("value", a))
-        values = sorted(self.values[dimension])
-        if against not in ("rest", "each"):
-            if against not in values:
-                raise UntestableError(self._lacks(dimension, against))
-            return [Sides(dimension, a, against)]
-        if len(values) < 2:
-            raise UntestableError(f"the run has only one {dimension}")
-        if against == "rest" and dimension in _COMPARED:
-            return [_against(dimension, a, values)]
+        for other in named:
+            if other not in self.run.values[dimension]:
+                raise UntestableError(self._lacks(dimension, other))
+        if named:
+            return [Sides(dimension, a, other) for other in named]
+        values = self._several(dimension)
+        if against == "rest" and dimension != CONDITION:
+            return [_against_rest(dimension, a, values)]
         return [Sides(dimension, a, other) for other in values if other != a]
 
+    def _several(self, dimension: str) -> list[str]:
+        values = sorted(self.run.values[dimension])
+        if len(values) < 2:
+            raise UntestableError(f"the run has only one {dimension}")
+        return values
+
     def _lacks(self, what: str, value: str) -> str:
-        near = did_you_mean(value, sorted(set().union(*self.values.values())))
+        near = did_you_mean(value, sorted(set().union(*self.run.values.values())))
         return f"the run has no {what} {value!r}{'. ' + near if near else ''}"
 
-    def _lay_out_groups(self, groups: Iterable[Iterable[str]]) -> None:
-        rows = [(language, place) for place, group in enumerate(groups) for language in group]
-        if len({place for language, place in rows if language in self.values["language"]}) < 2:
-            raise UntestableError("the run has languages of fewer than two of the groups")
-        table = pa.table({"language": [row[0] for row in rows], "place": [row[1] for row in rows]})
-        self.connection.register("claim_groups", table)
 
-
-def _asked(claim: Claim, by: list[str]) -> tuple[str | None, ...]:
-    return (claim.condition,) if by else (None, "")
-
-
-def _against(dimension: str, value: str, values: list[str]) -> Sides:
+def _against_rest(dimension: str, value: str, values: list[str]) -> Sides:
     return Sides(dimension, value, REST, (value,), tuple(other for other in values if other != value))

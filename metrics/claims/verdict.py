@@ -20,15 +20,16 @@ Sci. 11, 283-319; Holm 1979, A simple sequentially rejective multiple test proce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from polyculture.metrics.claims.claim import Claim
-from polyculture.metrics.claims.parts import Part, Store, UntestableError
-from polyculture.metrics.comparison.blocks import Blocks
-from polyculture.metrics.comparison.effect import FEW_BLOCKS, FEWEST_BLOCKS, Effect
-from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
+from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
+from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.inference.limits import Contrast
+from polyculture.metrics.responses import ALL, SELECTIONS
 
 LEVEL = 0.05
 
@@ -47,12 +48,13 @@ class Verdict:
 
     claim: Claim
     result: Result
-    part: Part | None  # that decides, or stands most in the way
+    row: Row | None  # of the comparison that decides, or stands most in the way
     parts: int  # comparisons of the claim
     tested: int  # of these, with an interval
     p: float | None  # the smaller of for and against it
     adjusted: float | None  # by Holm, over the claims that have a p
     why: str = ""
+    not_in: tuple[str, ...] = ()  # selections of texts in which a decided claim's p says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,10 @@ class _Judged:
     side: Result  # to which the smaller p points
 
 
-def judge(store: Store, claims: Sequence[Claim]) -> list[Verdict]:
+def judge(run: ClaimedRun, claims: Sequence[Claim]) -> list[Verdict]:
     """A verdict for each claim, in order; p is adjusted over all of them."""
-    judged = [_judged(store, claim) for claim in claims]
-    adjusted = holm([one.verdict.p for one in judged])
+    judged = [_judged(run, claim) for claim in claims]
+    adjusted = holm([one[ALL].verdict.p for one in judged])
     return [_decided(one, p) for one, p in zip(judged, adjusted, strict=True)]
 
 
@@ -79,91 +81,86 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return found
 
 
-def _decided(judged: _Judged, adjusted: float | None) -> Verdict:
-    verdict = replace(judged.verdict, adjusted=adjusted)
+def _decided(judged: Mapping[str, _Judged], adjusted: float | None) -> Verdict:
+    own = judged[ALL]
+    verdict = replace(own.verdict, adjusted=adjusted)
     if adjusted is None:
         return verdict
     if adjusted < LEVEL:
-        return replace(verdict, result=judged.side, why="")
+        same = {selection for selection, one in judged.items() if one.side == own.side and (one.verdict.p or 1) < LEVEL}
+        return replace(verdict, result=own.side, why="", not_in=tuple(name for name in judged if name not in same))
     reached = verdict.p is not None and verdict.p < LEVEL
     return replace(verdict, why="not after Holm over all claims" if reached else verdict.why)
 
 
-def _judged(store: Store, claim: Claim) -> _Judged:
+def _judged(run: ClaimedRun, claim: Claim) -> dict[str, _Judged]:
+    """What each selection of texts says of a claim."""
     nothing = Verdict(claim, Result.UNDECIDED, None, 0, 0, None, None)
     try:
-        parts = store.parts(claim)
+        found = run.rows(claim, SELECTIONS)
     except UntestableError as fault:
-        return _Judged(replace(nothing, why=str(fault)), Result.UNDECIDED)
-    tested = [part for part in parts if part.effect is not None and part.effect.mean is not None]
-    verdict = replace(nothing, parts=len(parts), tested=len(tested), part=_first(parts))
+        return {ALL: _Judged(replace(nothing, why=str(fault)), Result.UNDECIDED)}
+    return {selection: _of_rows(nothing, rows) for selection, rows in found.items()}
+
+
+def _of_rows(nothing: Verdict, rows: Sequence[Row]) -> _Judged:
+    claim = nothing.claim
+    tested = [(row, row.contrast) for row in rows if row.contrast is not None]
+    verdict = replace(nothing, parts=len(rows), tested=len(tested), row=rows[0] if len(rows) == 1 else None)
     if not tested:
-        if len(parts) > 1:  # it turns on none of them
-            verdict = replace(verdict, part=None)
-        return _Judged(replace(verdict, why=_why_untested(parts, claim.blocks)), Result.UNDECIDED)
-    holds = [(_p_for(claim, part.effect), part) for part in tested if part.effect]
-    fails = [(_p_against(claim, part.effect), part) for part in tested if part.effect]
-    complete = len(tested) == len(parts)
+        words, remedy = explained(next((row.difference.reason for row in rows if row.difference.reason), "no rows"))
+        return _Judged(replace(verdict, why=f"{words}. Needs {remedy}"), Result.UNDECIDED)
+    holds = [(_p_for(claim, contrast), row) for row, contrast in tested]
+    fails = [(_p_against(claim, contrast), row) for row, contrast in tested]
+    complete = len(tested) == len(rows)
     p_holds, of_holds = _joined(holds, every=claim.of_all, complete=complete)
     p_fails, of_fails = _joined(fails, every=not claim.of_all, complete=complete)
-    side, p, part = min(
-        ((Result.HOLDS, p_holds, of_holds), (Result.FAILS, p_fails, of_fails)), key=lambda each: each[1]
-    )
-    missing = f"{len(parts) - len(tested)} of {len(parts)} comparisons have no interval"
+    side, p, row = min(((Result.HOLDS, p_holds, of_holds), (Result.FAILS, p_fails, of_fails)), key=lambda each: each[1])
+    missing = f"{len(rows) - len(tested)} of {len(rows)} comparisons have no interval"
     why = "the interval covers the bound" if complete else f"the intervals cover the bound, and {missing}"
-    return _Judged(replace(verdict, part=part if p < 1 else of_holds, p=p, why=why), side)
+    return _Judged(replace(verdict, row=row if p < 1 else of_holds, p=p, why=why), side)
 
 
-def _joined(found: Sequence[tuple[float, Part]], *, every: bool, complete: bool) -> tuple[float, Part]:
+def _joined(found: Sequence[tuple[float, Row]], *, every: bool, complete: bool) -> tuple[float, Row]:
     """The p of all comparisons together, and the one that it rests on."""
     if every:
-        p, part = max(found, key=lambda each: each[0])
-        return (p if complete else 1.0), part
-    p, part = min(found, key=lambda each: each[0])
-    return min(1.0, len(found) * p), part
+        p, row = max(found, key=lambda each: each[0])
+        return (p if complete else 1.0), row
+    p, row = min(found, key=lambda each: each[0])
+    return min(1.0, len(found) * p), row
 
 
-def _p_for(claim: Claim, effect: Effect) -> float:
+def _p_for(claim: Claim, contrast: Contrast) -> float:
     bound = claim.bound
     if claim.expect == "higher":
-        return _above(effect, bound)
+        return _above(contrast, bound)
     if claim.expect == "lower":
-        return _below(effect, -bound)
-    return _within(effect, bound) if claim.expect == "same" else min(_above(effect, bound), _below(effect, -bound))
+        return _below(contrast, -bound)
+    return _within(contrast, bound) if claim.expect == "same" else _outside(contrast, bound)
 
 
-def _p_against(claim: Claim, effect: Effect) -> float:
+def _p_against(claim: Claim, contrast: Contrast) -> float:
     bound = claim.bound
     if claim.expect == "higher":
-        return _below(effect, bound)
+        return _below(contrast, bound)
     if claim.expect == "lower":
-        return _above(effect, -bound)
-    return min(_above(effect, bound), _below(effect, -bound)) if claim.expect == "same" else _within(effect, bound)
+        return _above(contrast, -bound)
+    return _outside(contrast, bound) if claim.expect == "same" else _within(contrast, bound)
 
 
-def _above(effect: Effect, bound: float) -> float:
+def _above(contrast: Contrast, bound: float) -> float:
     """The p of a true difference that is not above the bound."""
-    return effect.mean.p(bound) if effect.mean and effect.difference > bound else 1.0
+    return contrast.p(bound) if contrast.value > bound else 1.0
 
 
-def _below(effect: Effect, bound: float) -> float:
-    return effect.mean.p(bound) if effect.mean and effect.difference < bound else 1.0
+def _below(contrast: Contrast, bound: float) -> float:
+    return contrast.p(bound) if contrast.value < bound else 1.0
 
 
-def _within(effect: Effect, bound: float) -> float:
-    return effect.mean.p_beyond(bound) if effect.mean and bound else 1.0
+def _outside(contrast: Contrast, bound: float) -> float:
+    return min(_above(contrast, bound), _below(contrast, -bound))
 
 
-def _first(parts: Sequence[Part]) -> Part | None:
-    return next((part for part in parts if part.effect), parts[0] if parts else None)
-
-
-def _why_untested(parts: Sequence[Part], blocks: Blocks) -> str:
-    effects = [part.effect for part in parts if part.effect]
-    if not effects:
-        return "no prompt was asked of both sides"
-    most = max(effects, key=lambda effect: effect.blocks)
-    if most.no_interval == FEW_BLOCKS:
-        fewest = FEWEST_WORDINGS if blocks is Blocks.WORDINGS else FEWEST_BLOCKS
-        return f"too few {blocks} for an interval: {most.blocks} of {fewest}"
-    return f"all {blocks} have the same difference: no interval"
+def _within(contrast: Contrast, bound: float) -> float:
+    """The p of a true difference as large as the bound in either direction; 1 without a bound."""
+    return max(_below(contrast, bound), _above(contrast, -bound)) if bound else 1.0

@@ -1,277 +1,374 @@
-"""Compares two sides of a run, paired: models, languages, conditions, countries or wordings; or native languages.
+"""Compares two sides of a run, or two runs: models, languages, countries, conditions, wordings, native languages.
 
-with open_store(run, METRICS) as store:
-    rows = compare(store, sides_of(store, "openai:one", "openai:two"), by=["topic"])
+    run = ComparedRun(store)
+    rows = compare([run], [Sides("model", "openai:one", "openai:two")], by=["topic"])
+
+Both sides are means over the cells that both have, each cell with the same weight. A row has one of two targets:
+
+- 'these': other samples of these prompts (`inference.jackknife`)
+- 'others': other prompts like these: topics and countries as they were sampled (`inference.prompts`)
+
+Counts of items, which grow with the number of responses, are compared at the fewest of the cells that stand against one
+another. Each row stands once more for a part of the texts: those that answer, and those in the prompt's language.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import duckdb
 import numpy as np
-import pyarrow as pa
+from scipy.sparse import csr_array
 
 from polyculture.cache.errors import StoreError, did_you_mean
-from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks, block_of
-from polyculture.metrics.comparison.effect import Effect, adjusted, mean_by_block, paired_effect
-from polyculture.metrics.comparison.wording_mean import mean_of_wordings
-from polyculture.metrics.intervals.estimate import METHODS, PER_CONDITION
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics import MEASURE
+from polyculture.metrics.comparison.columns import Columns, ComparedRun, cells_behind, columns_of, least_sizes
+from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Matched, Pairing, Sides, pairing
+from polyculture.metrics.comparison.tipping import tipping_point
+from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, adjusted, verdict
+from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
+from polyculture.metrics.inference.limits import Contrast, Estimate
+from polyculture.metrics.inference.prompts import PromptMean, prompt_mean, table_of
+from polyculture.metrics.means import (
+    FEW_DISTINCT,
+    FEW_RESPONSES,
+    FEWEST_RESPONSES,
+    MOST_SINGLE,
+    ONE_A_PROMPT,
+    are_dependent,
+)
+from polyculture.metrics.places import CONSENSUS, PER_CONDITION, RANGES, Place, is_count, is_share
+from polyculture.metrics.responses import SELECTIONS
 
-Bounds = tuple[float, float]
-_SQL = Path(__file__).with_name("sql")
-_TWO = "Name two models, languages, conditions, countries or wordings."
-_FILES = {
-    "model": "models",
-    "language": "languages",
-    "condition": "conditions",
-    "country": "countries",
-    "wording": "wordings",
-}
-DIMENSIONS = tuple(_FILES)
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
-_NUMBERS = ("metric", "shared", "a", "b", "lowest", "highest")  # of a pair; its other columns say what it is of
-NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
-NO_MARGINS: Mapping[str, float] = MappingProxyType({})
-NO_POINTS: Mapping[str, tuple[float, ...]] = MappingProxyType({})
-RUN = "run"  # the dimension of two runs: `comparison.runs`
-WITHIN = "within"  # the dimension of languages in groups: `claims`
-COMPANIONS = (
-    "hill_1",
-    "hill_2",
-    "coverage",
-    "rarefied",
-    "at_coverage",
-    "dominance",
-)  # of diversity: compared where they are asked for
+COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
+TARGETS = (THESE, OTHERS)
+UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
+_CENTRED = 1e-12
+Part = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """The two sides of a comparison. A side of several values has the mean of their numbers, each counted once."""
+class Terms:
+    """What is asked of a comparison."""
 
-    dimension: str  # one of `DIMENSIONS`, or 'native'
-    a: str
-    b: str
-    of_a: tuple[str, ...] = ()  # the values of a side that is not one value: the rest, or a group of models
-    of_b: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the dimension's query."""
-        if self.dimension in ("native", RUN, WITHIN):
-            return {}
-        if self.dimension == "condition":
-            return {"a": self.a, "b": self.b}
-        return {"a": list(self.of_a or [self.a]), "b": list(self.of_b or [self.b])}
-
-
-NATIVE = Sides("native", "native language", "other languages")
+    by: Sequence[str] = ()
+    metrics: Sequence[str] = METRICS
+    targets: Sequence[str] = TARGETS
+    selections: Sequence[str] = tuple(SELECTIONS)
+    fixed: Mapping[str, str] = field(default_factory=dict)  # metrics in which no difference can be told, and why
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two compared numbers, and the bounds of their difference if all mentions were linked."""
+class Row:
+    """A row, with what its interval was computed from."""
 
-    block: Hashable
-    a: float | None
-    b: float | None
-    lowest: float | None
-    highest: float | None
-    question: Hashable  # what the pair is of, but for the wording
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """A row of a comparison: one metric, over all pairs of its group."""
-
-    metric: str
-    group: Mapping[str, str]  # the columns that the comparison is by; '' where the row is over all values of one
-    effect: Effect | None  # None where no pair has both numbers
-    missing: int  # pairs of which a number is missing
-    q: float | None  # p after Benjamini and Hochberg, over all rows of the comparison
-    bounds: Bounds | None = None  # of the difference, were all mentions linked: `cell_bounds`; between languages only
-    margin: float | None = None  # smaller differences are said to be none; None: nobody named one for this metric
-    q_beyond: float | None = None  # `effect.p_beyond` after Benjamini and Hochberg, as `q`
-
-    @property
-    def keeps_sign(self) -> bool | None:
-        """Whether the difference has the same sign throughout `bounds`. None without bounds or difference."""
-        if self.bounds is None or self.effect is None or self.effect.difference == 0:
-            return None
-        return self.bounds[0] > 0 or self.bounds[1] < 0
-
-
-def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
-    """The sides `a` and `b`: two models, languages, conditions, countries or wordings of the run.
-
-    Raises `StoreError`, with the nearest name, where they are not.
-    """
-    if a == b:
-        raise StoreError(f"{a!r} is compared with itself", remedy=_TWO)
-    known = values_of(store)
-    for dimension, values in known.items():
-        if a in values and b in values:
-            return Sides(dimension, a, b)
-    for dimension, values in known.items():  # 'jp' is JP, where no other side is written so
-        folded = {value.casefold(): value for value in values}
-        if a.casefold() in folded and b.casefold() in folded and len(folded) == len(values):
-            return Sides(dimension, folded[a.casefold()], folded[b.casefold()])
-    everything = sorted(set().union(*known.values()))
-    for side in (a, b):
-        if side not in everything:
-            raise StoreError(f"the run has no {side!r} to compare", remedy=did_you_mean(side, everything))
-    raise StoreError(f"{a!r} and {b!r} are of different kinds", remedy=_TWO)
-
-
-def values_of(store: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
-    """What can be a side, by dimension: the models, languages, conditions, countries and wordings of its cells."""
-    cells = store.table("cells")
-    found = {dimension: cells.project(dimension).distinct().fetchall() for dimension in DIMENSIONS}
-    return {dimension: {value for (value,) in rows if value is not None} for dimension, rows in found.items()}
-
-
-def lay_out_native(store: duckdb.DuckDBPyConnection, pairs: Iterable[tuple[str, str]]) -> None:
-    """Makes the table `native_languages` visible to `store`: a row is a language and a country whose language it is."""
-    rows = list(pairs)
-    table = pa.table({"language": [row[0] for row in rows], "country": [row[1] for row in rows]})
-    store.register("native_languages", table)
+    difference: Difference
+    contrast: Contrast | None  # None: no interval
+    # Of each side: by language its part of the weight, and of the number.
+    languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
 
 
 def compare(
-    store: duckdb.DuckDBPyConnection,
-    sides: Sides,
-    by: Sequence[str] = (),
-    metrics: Sequence[str] = METRICS,
-    blocks: Blocks = Blocks.PROMPTS,
-    margins: Mapping[str, float] = NO_MARGINS,
-) -> list[ComparisonRow]:
-    """A row per metric and group of pairs; all of them are the family over which p is adjusted.
+    runs: Sequence[ComparedRun], several: Sequence[Sides], terms: Terms | None = None, inputs: str = ""
+) -> list[Row]:
+    """A row for each comparison, metric, group, target and selection; q is over those of one target and selection.
 
-    `by` names columns of the pairs: model, language, topic, condition, country, wording, but for the one compared. The
-    metrics of `PER_CONDITION` have a row per condition also where `by` does not name it. `blocks` says what is taken
-    for independent. `margins` has, per metric, the difference that counts for none. A native comparison needs
-    `lay_out_native` first. Raises `StoreError` for a column that the pairs do not have, and for blocks of what is
-    compared: countries, wordings.
+    `terms.by` names columns of the cells: model, language, topic, condition, country, wording, but for the one that is
+    compared. The metrics of `PER_CONDITION` have a row per condition also where it does not name it. Raises
+    `StoreError` for a column that there is not.
     """
-    return _adjusted(_compared(store, sides, by, metrics, blocks, margins))
+    terms = terms or Terms()
+    rows = [
+        row
+        for sides in several
+        for metric in terms.metrics
+        for selection in terms.selections
+        for row in _of_metric(runs, sides, metric, selection, terms, inputs)
+    ]
+    return with_q(rows)
 
 
-def _adjusted(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
-    """The rows with their q: all of them are one family."""
-    q_values = adjusted([row.effect.p if row.effect else None for row in rows])
-    beyond = adjusted([row.effect.p_beyond if row.effect else None for row in rows])
-    return [replace(row, q=q, q_beyond=other) for row, q, other in zip(rows, q_values, beyond, strict=True)]
+def with_q(rows: Sequence[Row]) -> list[Row]:
+    """The rows with q and verdict: those of one target and selection are a family."""
+    families: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        families[row.difference.target, row.difference.selection].append(at)
+    found = list(rows)
+    for members in families.values():
+        for at, q in zip(members, adjusted([rows[at].difference.p for at in members]), strict=True):
+            told = rows[at].difference
+            found[at] = replace(rows[at], difference=replace(told, q=q, verdict=verdict(told.difference, q)))
+    return found
 
 
-def compare_all(
-    store: duckdb.DuckDBPyConnection,
-    several: Sequence[Sides],
-    by: Sequence[str] = (),
-    metrics: Sequence[str] = METRICS,
-    blocks: Blocks = Blocks.PROMPTS,
-    margins: Mapping[str, float] = NO_MARGINS,
-    points: Mapping[str, tuple[float, ...]] = NO_POINTS,
-) -> list[tuple[Sides, ComparisonRow]]:
-    """The rows of several comparisons, each with its sides; p is adjusted over all of them together.
+def _of_metric(
+    runs: Sequence[ComparedRun], sides: Sides, metric: str, selection: str, terms: Terms, inputs: str
+) -> list[Row]:
+    models = _models(runs, sides)
+    columns = columns_of(runs, metric, models, selection)
+    pairs = pairing(columns.places, sides, metric)
+    if len(runs) > 1 and sides.dimension == RUN:
+        pairs = _same_prompts(columns, pairs)
+    sizes = None
+    reason = terms.fixed.get(metric)
+    if is_count(metric) or metric in (CONSENSUS, *COMPANIONS):
+        sizes = least_sizes(columns, [(*one.a, *one.b) for one in pairs.matched], selection)
+        if sizes is not None and metric in COMPANIONS:
+            reason = reason or UNEQUAL
+        elif sizes is not None:
+            columns = columns_of(runs, metric, models, selection, sizes)
+    group_of = _grouping(sides, metric, terms.by)
+    groups: dict[Place, list[Matched]] = defaultdict(list)
+    for one in pairs.matched:
+        groups[group_of(one.key)].append(one)
+    left_out: dict[Place, int] = defaultdict(int)
+    for key, count in pairs.left_out.items():
+        left_out[group_of(key)] += count
+    found = [
+        _Group(columns, groups[key], key, sides, selection, reason, inputs, left_out[key])
+        for key in sorted({*groups, *left_out})  # one that nothing is left of has a row with its reason
+    ]
+    return [row for group in found for row in group.rows(terms.targets, sizes)]
 
-    `points` has, per metric, differences that are tested besides 0: `Effect.p_at`.
-    """
-    rows = [(sides, row) for sides in several for row in _compared(store, sides, by, metrics, blocks, margins, points)]
-    return list(zip((sides for sides, _ in rows), _adjusted([row for _, row in rows]), strict=True))
+
+def _models(runs: Sequence[ComparedRun], sides: Sides) -> list[list[str]]:
+    if sides.dimension == "model":
+        a, b = sides.values
+        return [[model for model in run.reader.models if model in (*a, *b)] for run in runs]
+    if sides.dimension == RUN:
+        return [sorted({pair[at] for pair in sides.pairs} & set(run.reader.models)) for at, run in enumerate(runs)]
+    return [run.reader.models for run in runs]
 
 
-def _compared(
-    store: duckdb.DuckDBPyConnection,
-    sides: Sides,
-    by: Sequence[str],
-    metrics: Sequence[str],
-    blocks: Blocks,
-    margins: Mapping[str, float],
-    points: Mapping[str, tuple[float, ...]] = NO_POINTS,
-) -> list[ComparisonRow]:
-    """The rows of `compare`, without q."""
-    if sides.dimension == COMPARED_AS.get(blocks):
-        what = f"{blocks} are compared here, and cannot be the blocks, too"
-        raise StoreError(what, remedy="Leave --blocks out, or take topics.")
-    pairs = pairs_of(store, sides)
-    known = [name for name in pairs.columns if name not in _NUMBERS]
+def _same_prompts(columns: Columns, pairs: Pairing) -> Pairing:
+    """The pairs whose cells have the same prompts in both runs; the others are left out."""
+    left_out = dict(pairs.left_out)
+    matched = []
+    for one in pairs.matched:
+        asked = [
+            [columns.runs[run].prompts_of[cell] for cell in cells_behind(columns.metric, place)]
+            for at in (*one.a, *one.b)
+            for place, run in [columns.places[at]]
+        ]
+        if all(other == asked[0] for other in asked):
+            matched.append(one)
+        else:
+            left_out[one.key] = 1
+    return Pairing(matched, left_out)
+
+
+def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place], Place]:
+    compared = {"native": "language", RUN: "", SNAPSHOT: "", "within": "language"}.get(sides.dimension, sides.dimension)
+    known = [name for name in Place._fields if name not in (compared, "other_language")]
     for column in by:
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
             raise StoreError(what, remedy=did_you_mean(column, known))
-    split = "condition" in known and any(metric in PER_CONDITION for metric in metrics)
-    columns = list(dict.fromkeys([*by, "condition"] if split else by))
-    groups: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
-    for row in pairs.fetchall():
-        values = dict(zip(pairs.columns, row, strict=True))
-        if values["metric"] not in metrics or (pair := _pair(values, blocks)) is None:
-            continue
-        kept = columns if values["metric"] in PER_CONDITION else by
-        group = (values["metric"], *(_named(column, values[column]) if column in kept else "" for column in columns))
-        groups[group].append(pair)
-    return [_row(group, columns, groups[group], margins, blocks, points) for group in sorted(groups, key=_in_order)]
+    kept = {*by, *({"condition"} if metric in PER_CONDITION and compared != "condition" else ())}
+
+    def group(key: Place) -> Place:
+        return Place(
+            *(
+                value if name in kept else WITHOUT if value == WITHOUT else EVERY
+                for name, value in zip(Place._fields, key, strict=True)
+            )
+        )
+
+    return group
 
 
-def _pair(values: Mapping[str, Any], blocks: Blocks) -> _Pair | None:
-    block = block_of(blocks, values, values["shared"])
-    if block is None:
-        return None
-    question = tuple(value for name, value in values.items() if name not in (*_NUMBERS, "wording"))
-    return _Pair(block, values["a"], values["b"], values.get("lowest"), values.get("highest"), question)
+class _Group:
+    """The cells of one row: which both sides have, and their means."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        matched: Sequence[Matched],
+        key: Place,
+        sides: Sides,
+        selection: str,
+        fixed: str | None,
+        inputs: str,
+        left_out: int,
+    ) -> None:
+        values = columns.found.values
+        told = [(not np.isnan(values[list(one.a)]).any(), not np.isnan(values[list(one.b)]).any()) for one in matched]
+        self.used = [one for one, (a, b) in zip(matched, told, strict=True) if a and b]
+        self.columns, self.key, self.sides, self.selection = columns, key, sides, selection
+        self.fixed, self.inputs, self.left_out = fixed, inputs, left_out
+        self.missing = sum(not a for a, _ in told), sum(not b for _, b in told)
+        self.weights = [self._weights([one.a for one in self.used]), self._weights([one.b for one in self.used])]
+        self.of_key = np.array(
+            [values[list(one.a)].mean() - values[list(one.b)].mean() for one in self.used], dtype=np.float64
+        )
+
+    def _weights(self, columns: Sequence[tuple[int, ...]]) -> Numbers:
+        found = np.zeros(len(self.columns.places))
+        for own in columns:
+            found[list(own)] += 1 / (len(own) * len(columns))
+        return found
+
+    def rows(self, targets: Sequence[str], sizes: Sequence[Mapping[Place, int]] | None) -> list[Row]:
+        """A row for each target."""
+        if not self.used:
+            return [self._row(target, None, NO_CELL, "", 0, None) for target in targets]
+        a, b = self.weights
+        matrix = csr_array(np.stack([a, b, a - b], axis=1))
+        found = moments(self.columns.found, self.columns.prompts, matrix)
+        made = {THESE: self._these, OTHERS: self._others}
+        at_n = self._at_n(sizes)
+        return [made[target](found, at_n) for target in targets]
+
+    def _these(self, found: Moments, at_n: int | None) -> Row:
+        read = [self._responses(weights) for weights in self.weights]
+        units = self._responses(self.weights[0] + self.weights[1])
+        reason = self.fixed or self._no_samples(found, units)
+        share = is_share(self.columns.metric)
+        sides = [
+            Estimate(float(found.values[at]), float(found.variances[at]), float(found.freedom[at]), told, share)
+            for at, told in enumerate(float(max(1, min(found.told[at], read[at]))) for at in (0, 1))
+        ]
+        contrast = Contrast(sides[0], sides[1], float(found.variances[2]), float(found.freedom[2]))
+        if reason is None and max(contrast.distances(1.0)) <= _CENTRED:
+            reason = "no spread"
+        return self._row(THESE, None if reason else contrast, reason, "response", units, at_n)
+
+    def _others(self, found: Moments, at_n: int | None) -> Row:
+        keys = [one.key for one in self.used]
+        mean = prompt_mean(table_of([key.topic for key in keys], [key.country for key in keys], self.of_key))
+        reason = self.fixed or mean.reason
+        contrast = None if reason else self._crossed(found, mean)
+        units = mean.topics * mean.countries
+        return self._row(OTHERS, contrast, reason, mean.unit, units, at_n)
+
+    def _crossed(self, found: Moments, mean: PromptMean) -> Contrast:
+        """The difference with the variance of the table: Student's interval."""
+        sides = [
+            Estimate(float(found.values[at]), mean.variance * part, mean.freedom, 1, share=False)
+            for at, part in ((0, 1.0), (1, 0.0))
+        ]
+        return Contrast(sides[0], sides[1], mean.variance, mean.freedom)
+
+    def _cells(self, weights: Numbers) -> list[tuple[Place, int]]:
+        """The cells behind the columns that have a weight, each with its run."""
+        found = {
+            (cell, run)
+            for place, run in (self.columns.places[at] for at in np.flatnonzero(weights).tolist())
+            for cell in cells_behind(self.columns.metric, place)
+        }
+        return sorted(found)
+
+    def _responses(self, weights: Numbers) -> int:
+        """The responses of these cells that the selection takes."""
+        cells = [(place, self.columns.runs[run]) for place, run in self._cells(weights)]
+        return sum(run.metrics(place.model, self.selection).size_at("diversity", place) for place, run in cells)
+
+    def _no_samples(self, found: Moments, units: int) -> str | None:
+        """Why the responses say nothing of other samples; None where they do."""
+        drawn = any(not run.deterministic for run in self.columns.runs)
+        if not drawn:
+            return NO_SAMPLING
+        if found.single[2] > MOST_SINGLE:
+            return ONE_A_PROMPT
+        cells = [self.columns.runs[run].cell_of[place] for place, run in self._cells(self.weights[0] + self.weights[1])]
+        if are_dependent(sum(cell.texts for cell in cells), sum(cell.distinct_texts for cell in cells)):
+            return FEW_DISTINCT
+        return FEW_RESPONSES if units < 2 * FEWEST_RESPONSES else None
+
+    def _at_n(self, sizes: Sequence[Mapping[Place, int]] | None) -> int | None:
+        if sizes is None:
+            return None
+        used = np.flatnonzero(self.weights[0] + self.weights[1]).tolist()
+        places = [self.columns.places[at] for at in used]
+        return min(sizes[run][place] for place, run in places)
+
+    def _row(
+        self, target: str, contrast: Contrast | None, reason: str | None, unit: str, units: int, at_n: int | None
+    ) -> Row:
+        metric, key = self.columns.metric, self.key
+        a, b = self.weights
+        values = np.nan_to_num(self.columns.found.values)
+        known = bool(self.used)
+        difference = float((a - b) @ values) if known else None
+        if difference is not None and abs(difference) <= _CENTRED:  # the same but for rounding
+            difference = 0.0
+        lowest, highest = RANGES[metric]
+        low, high = contrast.interval() if contrast else (None, None)
+        topics, countries = self._parts("topic"), self._parts("country")
+        found = Difference(
+            measure=MEASURE.name,
+            metric=metric,
+            dimension=self.sides.dimension,
+            a=self.sides.a,
+            b=self.sides.b,
+            target=target,
+            selection=self.selection,
+            model=key.model,
+            dataset=WITHOUT,
+            language=key.language,
+            country=key.country,
+            topic=key.topic,
+            condition=key.condition,
+            wording=key.wording,
+            method=WITHOUT,
+            reader=WITHOUT,
+            facets={} if key.other_language == WITHOUT else {"other_language": key.other_language},
+            a_estimate=float(a @ values) if known else None,
+            b_estimate=float(b @ values) if known else None,
+            difference=difference,
+            low=None if low is None else max(low, lowest - highest),
+            high=None if high is None else min(high, highest - lowest),
+            p=contrast.p() if contrast else None,
+            q=None,
+            reason=reason,
+            verdict=UNTESTABLE,
+            unit=unit,
+            units=units,
+            cells=len(self.used),
+            missing_a=self.missing[0],
+            missing_b=self.missing[1],
+            left_out=self.left_out,
+            at_n=at_n,
+            without_largest=self._without_largest(topics, difference),
+            topics=len(topics),
+            topics_same_sign=_same_sign(topics, difference),
+            countries=len(countries),
+            countries_same_sign=_same_sign(countries, difference),
+            tipping=tipping_point(metric, self.columns.parts, self.columns.doubts, a - b) if known else None,
+            chance=None,
+            inputs=self.inputs,
+        )
+        return Row(found, contrast, (self._by_language(a), self._by_language(b)))
+
+    def _by_language(self, weights: Numbers) -> dict[str, Part]:
+        found: dict[str, Part] = {}
+        for at in np.flatnonzero(weights).tolist():
+            language = self.columns.places[at][0].language
+            weight, part = found.get(language, (0.0, 0.0))
+            own = float(weights[at])
+            found[language] = weight + own, part + own * float(self.columns.found.values[at])
+        return found
+
+    def _parts(self, facet: str) -> dict[str, tuple[float, int]]:
+        """The sum of the differences of each topic or country, and how many they are."""
+        found: dict[str, tuple[float, int]] = {}
+        for one, value in zip(self.used, self.of_key.tolist(), strict=True):
+            total, count = found.get(getattr(one.key, facet), (0.0, 0))
+            found[getattr(one.key, facet)] = total + value, count + 1
+        return found
+
+    def _without_largest(self, topics: Mapping[str, tuple[float, int]], difference: float | None) -> float | None:
+        if difference is None or len(topics) < 2:
+            return None
+        sign = math.copysign(1.0, difference)
+        largest = max(sorted(topics), key=lambda topic: sign * topics[topic][0])
+        rest = [parts for topic, parts in topics.items() if topic != largest]
+        return math.fsum(total for total, _ in rest) / sum(count for _, count in rest)
 
 
-def _named(column: str, value: str | None) -> str:
-    return value or (NO_COUNTRY if column == "country" else "")
-
-
-def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
-    return ((*METRICS, *COMPANIONS).index(group[0]), *group[1:])
-
-
-def _row(
-    group: tuple[str, ...],
-    columns: Sequence[str],
-    pairs: Sequence[_Pair],
-    margins: Mapping[str, float],
-    blocks: Blocks,
-    points: Mapping[str, tuple[float, ...]],
-) -> ComparisonRow:
-    known = [pair for pair in pairs if pair.a is not None and pair.b is not None]
-    if blocks is Blocks.WORDINGS:
-        known = _in_all_blocks(known)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(pair.block for pair in known))}
-    block = np.array([numbers[pair.block] for pair in known], dtype=np.int64)
-    a, b, lowest, highest = (
-        np.array([getattr(pair, name) for pair in known], dtype=np.float64) for name in ("a", "b", "lowest", "highest")
-    )
-    named = dict(zip(columns, group[1:], strict=True))
-    _, least, most = METHODS[group[0]]
-    margin = margins.get(group[0])
-    mean_of = mean_of_wordings if blocks is Blocks.WORDINGS else None
-    effect = paired_effect(a, b, block, most - least, margin, mean_of, points.get(group[0], ()))
-    bounds = None
-    if effect and not np.isnan([lowest, highest]).any():
-        bounds = float(mean_by_block(lowest, block).mean()), float(mean_by_block(highest, block).mean())
-    return ComparisonRow(group[0], named, effect, len(pairs) - len(known), None, bounds, margin)
-
-
-def _in_all_blocks(pairs: Sequence[_Pair]) -> list[_Pair]:
-    """The pairs of questions that have one in every block: means of wordings are over the same questions."""
-    asked: dict[Hashable, set[Hashable]] = defaultdict(set)
-    for pair in pairs:
-        asked[pair.question].add(pair.block)
-    blocks = {pair.block for pair in pairs}
-    return [pair for pair in pairs if asked[pair.question] == blocks]
-
-
-def pairs_of(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:
-    """The pairs, in a fixed order: the last digits depend on the order of summation."""
-    query = read_sql(_SQL, _FILES.get(sides.dimension, sides.dimension))
-    return store.sql(query, params=sides.parameters)
+def _same_sign(parts: Mapping[str, tuple[float, int]], difference: float | None) -> int:
+    return sum(total * (difference or 0) > 0 for total, _ in parts.values())

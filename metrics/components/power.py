@@ -1,36 +1,32 @@
 """What difference a design finds: of two models, or of two languages, in the same prompts.
 
-A prompt that both sides answer is a block: a topic and a country. Blocks are sampled, and so are wordings. The test of
-`polyculture compare` holds the difference against its spread over blocks: it speaks of these wordings, in other topics
-and countries. A difference that is also to hold in other wordings has their part in its error, which no number of
-samples or blocks removes.
+With B prompts (a topic and a country each), W wordings and n samples, the variance of the difference of two sides is
 
-With B blocks and W wordings, the variance of the difference of two sides is
+    these prompts               2 sampling / (B W)
+    other prompts like these    2 (block / B + (rest + sampling) / (B W))
 
-    2 (block / B + wording / W + (rest + sampling) / (B W)),
-
-without `wording` where the wordings are these. Degrees of freedom: B - 1, or by Satterthwaite (1946) from the spread
-over blocks, over wordings (W - 1), and of their interaction (Owen 2007; Cameron, Gelbach and Miller 2011). `compare`
-allows for skewness, too, which costs power where blocks are few; so does a spread over few wordings. Both are allowed
-for.
+The first is over other samples, the second over other topics and countries, in these wordings; its interval is that of
+`inference.prompts`, whose width is drawn. Where topics or countries matter as a whole, so that prompts of one topic err
+alike, it takes more than is said here.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtri, ndtr, ndtri, stdtrit
+from scipy.special import ndtr
 
 from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
-from polyculture.metrics.components.distribution import LEVELS
+from polyculture.metrics.inference.family import THESE
+from polyculture.metrics.inference.jackknife import Numbers
+from polyculture.metrics.inference.limits import student
+from polyculture.metrics.inference.prompts import prompt_mean
 
-ALPHA = 0.05
-# What more than Student's test needs, by simulation (tests/metrics/test_power.py): `compare`'s allowance for skewness,
-# as a factor 1 + 40 / B^2, and degrees of freedom that are themselves estimated from few wordings.
-_OF_SKEWNESS, _OF_FEW_WORDINGS = 40.0, 1.08
+_DRAWN = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +52,17 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A design for a comparison. `finds` is the difference that it finds with the wanted power, None where none is."""
+    """A design for a comparison."""
 
-    blocks: int
+    topics: int
+    countries: int
     wordings: int
     samples: float
+
+    @property
+    def blocks(self) -> int:
+        """Prompts: topics x countries."""
+        return self.topics * self.countries
 
 
 def noise_of_sides(table: Design, side: int, responses: float) -> Noise | None:
@@ -114,47 +116,41 @@ def _noise_of(
     )
 
 
-def found_difference(noise: Noise, plan: Plan, power: float, *, other_wordings: bool = False) -> float | None:
+def found_difference(noise: Noise, plan: Plan, power: float, target: str) -> float | None:
     """The smallest difference of two sides that has p < .05 with this power; None where no such test is possible.
 
-    `noise` is of one prompt per value, which `plan.samples` answer; infinitely many samples or blocks give the floor.
+    `noise` is of one prompt per value, which `plan.samples` answer. The target as of `compare`.
     """
-    if plan.blocks < 2:
-        return None
-    sampled = noise.scaled(noise.values, plan.samples).sampling if math.isfinite(plan.samples) else 0.0
-    rest = (noise.rest or 0.0) + sampled
+    sampled = noise.scaled(noise.values, plan.samples).sampling
+    if target == THESE:
+        values = plan.blocks * plan.wordings
+        freedom = 2 * values * noise.values * (plan.samples - 1)
+        return _found(2 * sampled / values, np.array([student(freedom)]), power) if plan.samples > 1 else None
     # With one wording in the run, `block` holds what wordings add: it is taken not to shrink with more of them.
-    over_blocks = 2 * (noise.block + rest / plan.wordings) / plan.blocks
-    if not other_wordings:
-        student = _found(over_blocks, plan.blocks - 1, power)
-        return None if student is None else student * (1 + _OF_SKEWNESS / plan.blocks**2)
-    if noise.wording is None or plan.wordings < 2:
+    variance = 2 * (noise.block + ((noise.rest or 0.0) + sampled) / plan.wordings) / plan.blocks
+    reach = _reach(plan.topics, plan.countries)
+    return None if reach is None else _found(variance, reach, power)
+
+
+@cache
+def _reach(topics: int, countries: int) -> Numbers | None:
+    """Half the widths of intervals over other prompts, in standard errors, where neither factor matters."""
+    random = np.random.default_rng(0)
+    means = [prompt_mean(random.normal(size=(topics, countries))) for _ in range(_DRAWN)]
+    if any(one.reason for one in means):
         return None
-    crossed = 2 * rest / plan.blocks / plan.wordings
-    over_wordings = 2 * noise.wording / plan.wordings + crossed
-    variance = over_blocks + over_wordings - crossed
-    parts = (
-        (over_blocks, plan.blocks - 1),
-        (over_wordings, plan.wordings - 1),
-        (crossed, (plan.blocks - 1) * (plan.wordings - 1)),
-    )
-    squares = sum(part**2 / freedom for part, freedom in parts)
-    student = _found(variance, variance**2 / squares if squares > 0 else math.inf, power)
-    return None if student is None else student * _OF_FEW_WORDINGS
+    widths = [student(one.freedom) * math.sqrt(one.variance * topics * countries) for one in means]
+    return np.array(widths)
 
 
 def _mean_square(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], freedom: int) -> float:
     return float((values**2).sum()) / freedom
 
 
-def _found(variance: float, freedom: float, power: float) -> float | None:
-    """The true difference with which Student's two-sided test finds one with this power."""
-    if freedom <= 0:
-        return None
-    limit = float(stdtrit(freedom, 1 - ALPHA / 2)) if math.isfinite(freedom) else float(ndtri(1 - ALPHA / 2))
-    errors = np.sqrt(chdtri(freedom, LEVELS) / freedom) if math.isfinite(freedom) else np.ones(1)
+def _found(variance: float, reach: Numbers, power: float) -> float:
+    """The true difference that lies beyond an interval's reach with this power; width and centre are independent."""
 
     def short(away: float) -> float:
-        return float((ndtr(away - limit * errors) + ndtr(-away - limit * errors)).mean()) - power
+        return float((ndtr(away - reach) + ndtr(-away - reach)).mean()) - power
 
-    return math.sqrt(variance) * float(brentq(short, 0.0, 20 * limit, xtol=1e-6))
+    return math.sqrt(variance) * float(brentq(short, 0.0, 20 * reach.max(), xtol=1e-6))

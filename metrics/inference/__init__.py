@@ -1,1 +1,1 @@
-"""How sure a number or a difference is: what is sampled, and the interval that follows from it."""
+"""One inference for all measures: what is sampled, how far a number or a difference may lie from the truth, and q."""

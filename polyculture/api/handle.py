@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Selection = Literal["main", "right_language", "with_ambiguous", "right_language_with_ambiguous"]
-BlockKind = Literal["prompts", "topics", "countries", "wordings"]
+Target = Literal["these", "others"]
 T = TypeVar("T")
 _CODES = {
     "model": "models",
@@ -159,34 +159,41 @@ class Run:
 
     def compare(
         self,
-        a: str | None = None,
-        b: str | None = None,
-        *,
+        *names: str,
         rest: bool = False,
         group: Literal["origin", "open", "size"] | None = None,
         native: bool = False,
+        baselines: Sequence[Path | str] = (),
+        snapshots: Sequence[str] = (),
         by: Sequence[str] = (),
-        metrics: Sequence[str] | None = None,
-        equivalent: Iterable[str | float] = (),
-        blocks: BlockKind = "prompts",
+        metrics: Sequence[str] = (),
+        targets: Sequence[Target] = (),
         selection: Selection = "main",
     ) -> pd.DataFrame:
-        """Two models, languages, conditions, countries or wordings, paired on the prompt, as `polyculture compare`.
+        """Models, languages, conditions, countries or wordings against each other, as `polyculture compare`.
 
-        A row per metric, and per value of the columns `by`: both sides, their difference with its 95 % interval (`low`,
-        `high`), p, q (adjusted over all rows), and the `unit` of all these numbers but p and q: 'share', from 0 to 1,
-        or 'items', a count. `attrs["remarks"]` says what the rows rest on and what was left out.
+        `names` are two or more of one kind: each pair of them; with `rest` each against all others. Or, without names:
+        `native`, a `group` of models, other runs as `baselines`, or `snapshots` of `link --snapshot`.
 
-        Instead of `b`: `rest`, all others; or, without both, `native` or a `group` of models. `equivalent` has margins:
-        0.05 of all shares, 'diversity=5' of one metric. Raises `StoreError` for a side that the run does not have.
+        A row per pair, metric, target and selection of texts, and per value of the columns `by`, with the columns of
+        the view `differences`. `attrs["remarks"]` says what was left out, and why some have no interval. Raises
+        `StoreError` for a side that the run does not have.
         """
-        from polyculture.api.comparing import Wanted, compared_frame
+        from polyculture.api.comparing import compared_frame
+        from polyculture.running.comparing import Question
+        from polyculture.running.sides import Asked
 
-        margins = tuple(str(margin) for margin in equivalent)
-        chosen = None if metrics is None else tuple(metrics)
-        wanted = Wanted(a, b, rest, group, native, tuple(by), chosen, margins, blocks, selection)
+        question = Question(
+            Asked(names, native, rest, group),
+            tuple(by),
+            tuple(metrics),
+            tuple(targets),
+            tuple(map(Path, baselines)),
+            tuple(snapshots),
+            selection,
+        )
         with self._faults():
-            return compared_frame(self._workspace, wanted)
+            return compared_frame(self._workspace, question)
 
     def report(self, path: Path | str | None = None) -> Path:
         """Writes the report and returns its path.
@@ -201,7 +208,7 @@ class Run:
         run, catalog = self._workspace.run, self._workspace.catalog
         with quietly(), self._faults():
             if path is None:
-                measure_run(run)
+                measure_run(run, catalog)
                 return report_run(run, catalog)
             with scratch_folder("report") as folder:
                 written = RunFolder(folder)

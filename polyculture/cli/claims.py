@@ -9,16 +9,18 @@ import typer
 
 from polyculture.cache.manifest import require_run
 from polyculture.cache.store import open_store
-from polyculture.cli.comparison import write_lines
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
-from polyculture.cli.tables import print_table
+from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace, warn_of_changes
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
-from polyculture.metrics.claims.parts import Store
+from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import judge
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.limits import disqualified
 from polyculture.running.layout import store_layout
+from polyculture.running.sides import native_pairs
 
 if TYPE_CHECKING:
     from polyculture.metrics.claims.verdict import Verdict
@@ -39,58 +41,68 @@ def claims(
 ) -> None:
     """Test stated hypotheses on a run: each holds, fails, or is undecided.
 
-    A claim names a metric, a contrast, what is expected of the difference, and a bound. It holds where the 95 %
-    interval lies wholly where the claim says, and fails where it lies wholly elsewhere; p is adjusted over the claims
-    of the file (Holm). 'The same' is shown by an interval within the bound, never by a difference that is not
-    significant. Blocks are prompts, as in compare: with fewer than 18 of them a claim is undecided.
+    A claim names a metric, a contrast, what is expected of the difference, a bound, and a target: other samples of
+    these prompts, or other prompts like these, as in compare. It holds where the 95 % interval lies wholly where the
+    claim says, and fails where it lies wholly elsewhere; p is adjusted over the claims of the file (Holm). 'The same'
+    is shown by an interval within the bound, never by a difference that is not significant.
 
-    Of a claim about several comparisons ("of every country") the line shows the one that it turns on. The exit code is
-    0, whatever the claims come to. docs/claims.md says how to write your own file.
+    Of a claim about several comparisons ("of every country") the line shows the one that it turns on; a claim that
+    cannot be tested says what is lacking. The exit code is 0, whatever the claims come to. docs/claims.md says how to
+    write your own file.
     """
     stated = read_claims(claims or MAKIEVAL)
     workspace = open_workspace(experiment, runs)
-    require_run(workspace.run)
+    manifest = require_run(workspace.run)
     warn_of_changes(workspace)
-    languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
-    native_pairs = [(language.code, country) for language in languages for country in language.native_countries]
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:
-        verdicts = judge(Store(store, native_pairs), stated)
+        run = ComparedRun(store, manifest.deterministic)
+        verdicts = judge(ClaimedRun(run, tuple(native_pairs(workspace)), disqualified(manifest)), stated)
     if format is not Format.TABLE or output is not None:
-        write_lines([_line(verdict) for verdict in verdicts], format, output)
+        lines = [_line(verdict) for verdict in verdicts]
+        write_values(list(lines[0]), [list(line.values()) for line in lines], format, output)
         return
     shown = [_shown(verdict) for verdict in verdicts]
     print_table(list(shown[0]), [list(line.values()) for line in shown])
     for verdict in verdicts:
         why = f" Undecided: {verdict.why.rstrip('.')}." if verdict.why else ""
-        say(f"{verdict.claim.name}: {verdict.claim.says}{why}")
+        stays = f" Not so in: {', '.join(verdict.not_in)}." if verdict.not_in else ""
+        said = (
+            f"{verdict.claim.says.rstrip('.')} ({verdict.claim.source})."
+            if verdict.claim.source
+            else verdict.claim.says
+        )
+        say(f"{verdict.claim.name}: {said}{why}{stays}")
     tested = sum(verdict.p is not None for verdict in verdicts)
     say(f"p: by Holm over the {tested} claims with a p; intervals are of 95 %, of the comparison that is shown")
 
 
 def _line(verdict: Verdict) -> dict[str, Any]:
-    claim, part = verdict.claim, verdict.part
-    effect = part.effect if part else None
+    claim, told = verdict.claim, verdict.row.difference if verdict.row else None
     return {
         "claim": claim.name,
         "says": claim.says,
+        "source": claim.source,
         "result": str(verdict.result),
         "metric": claim.metric,
         "condition": claim.condition,
+        "target": claim.target,
         "expect": claim.expect,
         "bound": claim.bound,
-        "side": part and part.a,
-        "against": part and part.b,
-        "a": effect and effect.a,
-        "b": effect and effect.b,
-        "difference": effect and effect.difference,
-        "low": effect and effect.low,
-        "high": effect and effect.high,
+        "a": told and told.a,
+        "b": told and told.b,
+        "a_estimate": told and told.a_estimate,
+        "b_estimate": told and told.b_estimate,
+        "difference": told and told.difference,
+        "low": told and told.low,
+        "high": told and told.high,
         "p": verdict.p,
         "p_holm": verdict.adjusted,
         "comparisons": verdict.parts,
         "tested": verdict.tested,
-        "pairs": effect.pairs if effect else 0,
-        "blocks": effect.blocks if effect else 0,
+        "unit": told and told.unit,
+        "units": told.units if told else 0,
+        "cells": told.cells if told else 0,
+        "not_in": ", ".join(verdict.not_in) or None,
         "why": verdict.why or None,
     }
 
@@ -98,8 +110,8 @@ def _line(verdict: Verdict) -> dict[str, Any]:
 def _shown(verdict: Verdict) -> dict[str, Any]:
     """The columns that a terminal has room for."""
     line = _line(verdict)
-    both = f"{line['side']} / {line['against']}" if verdict.part else None
-    columns = ("difference", "low", "high", "p_holm", "blocks", "tested", "comparisons")
+    both = f"{line['a']} / {line['b']}" if verdict.row else None
+    columns = ("target", "difference", "low", "high", "p_holm", "units", "tested", "comparisons")
     expected = f"{line['expect']} {line['bound']:g}" if line["bound"] else line["expect"]
     return {"claim": line["claim"], "result": line["result"], "turns on": both, "expect": expected} | {
         name: line[name] for name in columns

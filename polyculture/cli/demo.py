@@ -36,7 +36,7 @@ def demo(
     pipeline.generate(workspace.jobs)
     pipeline.extract(workspace.jobs)
     pipeline.link()
-    measure_run(workspace.run)
+    measure_run(workspace.run, workspace.catalog)
     report = report_run(workspace.run, workspace.catalog)
     print_metrics(workspace)
     for note in workspace.experiment.notes:

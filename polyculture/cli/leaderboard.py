@@ -19,12 +19,13 @@ from polyculture.running.tables import all_tables, table_rows
 
 BOARD = ("task", "metric", "dataset", "language", "culture", "entity_type", "setting", "variant", "goal")
 _COLUMNS = ("rank", "model", "estimate", "95 %", "contexts", "native", "western")
-_GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is good"}
+_GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is good", "more": "the highest first"}
+_TEXTS = "texts"  # the task of the metrics of texts
 
 
 def leaderboard(
     experiment: ExperimentFile,
-    task: Annotated[str | None, typer.Option(help="Only this task: the name of its command.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only this task: texts, or the name of its command.")] = None,
     language: Annotated[str | None, typer.Option(help="Only this language.")] = None,
     type: Annotated[str | None, typer.Option(help="Of this type of entities. Default: over all types.")] = None,
     runs: Runs = None,
@@ -34,7 +35,7 @@ def leaderboard(
     Models that are not told apart share a range of ranks, such as 1-3. Each board says which direction is
     better; a difference is ranked by its size. As a file: polyculture table leaderboard.
     """
-    known = [command for entry in INSTRUMENTS for command in entry.commands]
+    known = [_TEXTS, *(command for entry in INSTRUMENTS for command in entry.commands)]
     if task is not None and task not in known:
         raise typer.BadParameter(f"there is no task {task!r}. {did_you_mean(task, known) or 'See polyculture --help.'}")
     workspace = open_workspace(experiment, runs)
@@ -44,7 +45,7 @@ def leaderboard(
     with table_rows(workspace, all_tables()["leaderboard"], values) as rows:
         entries = [dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]
     if not entries:
-        say("no model has such a measure yet; the commands of instruments measure models: polyculture --help")
+        say("no model has such a measure yet: polyculture measure, or the commands of instruments")
     print_boards(entries)
 
 

@@ -16,5 +16,5 @@ def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(workspace.run, selection)
+    measure_run(workspace.run, workspace.catalog, selection)
     print_metrics(workspace, selection)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
-FINDS = ("metric", "compared", "prompts", "wordings", "samples", "finds", "in other wordings")
+FINDS = ("metric", "compared", "prompts", "wordings", "samples", "these", "others")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
 PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
 
@@ -39,8 +39,8 @@ def plan(
     What a model cannot do of the instruments that are asked stands in a table of its own.
     With --retry-failed, what that option of `run` would ask again is counted, too.
 
-    The last table has the smallest differences of two models, and of two languages, that such an experiment finds: by
-    how numbers varied in its run, or before there is one, in a small run of another model.
+    The last table has the smallest differences of two models, and of two languages, that such an experiment finds, of
+    both targets of `compare`: by how numbers varied in its run; before there is one, in a small run of another model.
     """
     from polyculture.cli.tables import print_table
     from polyculture.console import say
@@ -123,8 +123,6 @@ def _print_unsupported(workspace: Workspace) -> None:
 
 def _print_examples(workspace: Workspace) -> None:
     from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 
     design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
@@ -132,8 +130,6 @@ def _print_examples(workspace: Workspace) -> None:
     rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
     title = f"For example, of {wordings} and {names} in each"
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
-    if len(design.wordings) < FEWEST_WORDINGS:
-        say(f"{wordings}: no interval of other wordings and names, which takes {FEWEST_WORDINGS} (wordings, [prompts])")
 
 
 def _print_detectable(workspace: Workspace) -> None:
@@ -145,7 +141,7 @@ def _print_detectable(workspace: Workspace) -> None:
     if not differences:
         return
     rows = [
-        (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.finds, r.other_wordings))
+        (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.these, r.others))
         for r in differences
     ]
     print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")

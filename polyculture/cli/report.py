@@ -83,7 +83,7 @@ def report(
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(workspace.run)
+    measure_run(workspace.run, workspace.catalog)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
     if format:
         written = write_tables(workspace.run, format, workspace.catalog, store_layout(), report_sections())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polyculture.cache.sql_file import Header
     from polyculture.experiment.workspace import Workspace
 
-_WORDINGS = ("wordings_low", "wordings_high")  # a second interval, of other wordings
+_WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 
@@ -197,7 +197,7 @@ def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) ->
     reason = next((row[reason] for reason in REASONS if row.get(reason) is not None), None)
     if row[bounds[0]] is None:
         return value if reason is None else f"{cell(value)} ({reason})"
-    second = [_WORDINGS] if name == "estimate" and row.get(_WORDINGS[0]) is not None else []
+    second = [_WIDE] if name == "estimate" and row.get(_WIDE[0]) is not None else []
     return " ".join([cell(value), " / ".join(_interval(row, each) for each in (bounds, *second))])
 
 

@@ -80,8 +80,8 @@ def show_shares(run: RunFolder, shares: Sequence[RegionShare], format: Format, o
 def _line(one: RegionShare) -> tuple[Any, ...]:
     texts = f"{one.texts} of {one.counts.labelled}"
     own = _interval(one.low, one.high, one.no_interval)
-    return *_place(one), one.label, one.share, own, _interval(one.wordings_low, one.wordings_high,
-                                                              one.no_wordings_interval), texts  # fmt: skip
+    return *_place(one), one.label, one.share, own, _interval(one.wide_low, one.wide_high,
+                                                              one.no_wide), texts  # fmt: skip
 
 
 def _place(one: RegionShare) -> tuple[str, ...]:

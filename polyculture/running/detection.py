@@ -17,10 +17,12 @@ from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS
 from polyculture.metrics import METRICS as METRIC_VIEWS
-from polyculture.metrics.comparison.effect import FEWEST_BLOCKS
+from polyculture.metrics.comparison.reasons import NEEDS
 from polyculture.metrics.components.design import LANGUAGE, MODEL
 from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
 from polyculture.metrics.components.rows import METRICS, prompt_design
+from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.places import RANGES
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by demo_noise.py
 POWER = 0.8  # how often a difference is to be found
@@ -49,8 +51,8 @@ class Detectable:
     prompts: int  # topics x countries
     wordings: int
     samples: int
-    finds: float | None  # of other topics and countries, in these wordings; None where `compare` gives no p
-    other_wordings: float | None  # that holds in other wordings, too; None with one wording
+    these: float | None  # of these prompts; None where `compare` has no interval of them
+    others: float | None  # of other prompts like these, in these wordings; likewise
 
 
 def detectable(workspace: Workspace) -> tuple[list[Detectable], list[str]]:
@@ -66,8 +68,12 @@ def detectable(workspace: Workspace) -> tuple[list[Detectable], list[str]]:
         rows += new
         if new:
             notes |= dict.fromkeys((f"variances: {source.name}, {source.condition} prompts", *source.notes))
-    if any(row.finds is None for row in rows):
-        notes[f"with fewer than {FEWEST_BLOCKS} prompts (topics x countries) compare gives no p"] = None
+    if any(row.these is None for row in rows):
+        notes["these prompts: no interval, which takes two samples of each at a temperature above 0"] = None
+    if any(row.others is None for row in rows):
+        notes[f"other prompts: no interval, which takes {NEEDS}, or none narrow enough: add topics and countries"] = (
+            None
+        )
     return rows, list(notes)
 
 
@@ -118,10 +124,11 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
     prompts = [prompt for prompt in workspace.prompts if prompt.condition == condition]
     languages = {prompt.language for prompt in prompts}
     wordings = {prompt.wording for prompt in prompts}
-    blocks = {(prompt.topic, prompt.country) for prompt in prompts}
+    topics, countries = len({prompt.topic for prompt in prompts}), len({prompt.country for prompt in prompts})
+    sampled = workspace.sampling.temperature != 0 and workspace.sampling.top_k != 1
     names = max(1, round(len(prompts) / len({(p.topic, p.country, p.language, p.wording) for p in prompts})))
     sides = {MODEL: len(workspace.experiment.models), LANGUAGE: len(languages)}
-    plan = Plan(len(blocks), len(wordings), workspace.sampling.n)
+    plan = Plan(topics, countries, len(wordings), workspace.sampling.n)
     for side, compared in SIDES.items():
         if sides[side] < 2 or side not in source.noise:
             continue
@@ -129,6 +136,7 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
         values = names * sides[LANGUAGE if side == MODEL else MODEL]
         known = source.noise[side]
         noise = known.scaled(values, known.responses)
+        others = found_difference(noise, plan, POWER, OTHERS)
         yield Detectable(
             metric,
             compared,
@@ -136,6 +144,6 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
             plan.blocks,
             plan.wordings,
             workspace.sampling.n,
-            found_difference(noise, plan, POWER) if plan.blocks >= FEWEST_BLOCKS else None,
-            found_difference(noise, plan, POWER, other_wordings=True),
+            found_difference(noise, plan, POWER, THESE) if sampled else None,
+            others if others is not None and others < RANGES[metric][1] else None,
         )

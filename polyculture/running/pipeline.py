@@ -152,12 +152,12 @@ def check_changes(workspace: Workspace, manifest: Manifest, *, accept_changes: b
         say(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
 
 
-def measure_run(run: RunFolder, selection: str = MAIN) -> None:
-    """Computes the intervals of all metrics over what a run's store holds."""
+def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None:
+    """Computes all metrics, their intervals and differences over what a run's store holds."""
     from polyculture.metrics.measure import measure
 
     with watch("measure", 0) as progress:
-        outcome = measure(run, progress, selection)
+        outcome = measure(run, progress, selection, catalog)
     say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
 
 

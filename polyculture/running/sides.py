@@ -2,94 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import combinations
 
 from polyculture.cache.errors import ExperimentError, did_you_mean
-from polyculture.cache.manifest import require_run
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.metrics.comparison.compare import NATIVE, Sides, lay_out_native, sides_of
-from polyculture.metrics.comparison.groups import against_rest, group_sides
-from polyculture.metrics.text_doubts import text_doubts
-
-if TYPE_CHECKING:
-    import duckdb
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.sides import Sides, against_rest, group_sides, native_sides, sides_of
 
 Tell = Callable[[str], None]  # takes a line on what was left out
+_TWO = "two sides are needed for a comparison"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The sides that somebody asks for."""
 
-    a: str | None = None
-    b: str | None = None
+    names: tuple[str, ...] = ()  # values of the run, or groups: each pair of them
     native: bool = False
     rest: bool = False
     group: str | None = None  # of `cache.model_facts.GROUPS`
 
 
-def choose_sides(store: duckdb.DuckDBPyConnection, workspace: Workspace, asked: Asked, tell: Tell = say) -> list[Sides]:
+def choose_sides(run: ComparedRun, workspace: Workspace, asked: Asked, tell: Tell = say) -> list[Sides]:
     """The sides that are asked for. Raises a `UserError` for none, for only one, or for one not in the run.
 
-    `tell` takes a line on what is left out, and why; and on what makes the compared texts doubtful.
+    `tell` takes a line on what is left out, and why.
     """
-    _check(asked)
-    sides = _sides(store, workspace, asked, tell)
-    models = (
-        {model for each in sides for side in each.parameters.values() for model in side} if _of_models(sides) else None
-    )
-    for line in text_doubts(store, require_run(workspace.run), models):
-        tell(line)
-    return sides
-
-
-def _of_models(sides: Sequence[Sides]) -> bool:
-    return all(each.dimension == "model" for each in sides)
-
-
-def _sides(store: duckdb.DuckDBPyConnection, workspace: Workspace, asked: Asked, tell: Tell) -> list[Sides]:
-    a, b = asked.a, asked.b
+    names = asked.names
     if asked.native:
-        return [_native(store, workspace, tell)]
+        if names or asked.rest or asked.group:
+            raise ExperimentError(_TWO, remedy="Write --native alone, or without it.")
+        return [_native(workspace, tell)]
+    if asked.rest and not names:
+        remedy = "Name one, as in: compare exp.toml ja --rest"
+        raise ExperimentError("--rest is what one side is compared with", remedy=remedy)
+    pairs = list(combinations(names, 2))
     if asked.group is not None:
-        return group_sides(_groups(workspace, asked.group, tell), asked.group, a, b, asked.rest)
-    if asked.rest and a is not None:
-        return [against_rest(store, a)]
-    if a is None or b is None:
+        if len(names) == 1 and not asked.rest:
+            raise ExperimentError(_TWO, remedy="Name two groups, one with --rest, or none.")
+        groups = _groups(workspace, asked.group, tell)
+        if asked.rest:
+            return [sides for name in names for sides in group_sides(groups, asked.group, name, rest=True)]
+        if not names:
+            return group_sides(groups, asked.group)
+        return [sides for a, b in pairs for sides in group_sides(groups, asked.group, a, b)]
+    if asked.rest:
+        return [against_rest(run.values, name) for name in names]
+    if not pairs:
         remedy = (
             "Name two models, languages, conditions, countries or wordings of the run; or one with --rest; or --native."
         )
-        raise ExperimentError("two sides are needed for a comparison", remedy=remedy)
-    return [sides_of(store, a, b)]
+        raise ExperimentError(_TWO, remedy=remedy)
+    return [sides_of(run.values, a, b) for a, b in pairs]
 
 
-def _check(asked: Asked) -> None:
-    """Raises `ExperimentError` for options that say different things."""
-    sides = [side for side in (asked.a, asked.b) if side is not None]
-    if asked.native and (sides or asked.rest or asked.group):
-        raise ExperimentError("two sides are needed for a comparison", remedy="Write --native alone, or without it.")
-    if asked.rest and len(sides) != 1:
-        raise ExperimentError(
-            "--rest is what one side is compared with", remedy="Name one, as in: compare exp.toml ja --rest"
-        )
-    if asked.group and len(sides) == 1 and not asked.rest:
-        raise ExperimentError(
-            "two sides are needed for a comparison", remedy="Name two groups, one with --rest, or none."
-        )
-
-
-def _native(store: duckdb.DuckDBPyConnection, workspace: Workspace, tell: Tell) -> Sides:
+def native_pairs(workspace: Workspace) -> list[tuple[str, str]]:
+    """The run's languages with the countries whose language they are."""
     languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
-    native_countries = [(language.code, code) for language in languages for code in language.native_countries]
-    lay_out_native(store, native_countries)
-    foreign = sorted(set(workspace.experiment.countries) - {country for _, country in native_countries})
+    return [(language.code, country) for language in languages for country in language.native_countries]
+
+
+def _native(workspace: Workspace, tell: Tell) -> Sides:
+    pairs = native_pairs(workspace)
+    foreign = sorted(set(workspace.experiment.countries) - {country for _, country in pairs})
     if foreign:
         tell(f"left out, since no language of the run is native there: {', '.join(foreign)}")
-    return NATIVE
+    return native_sides(pairs)
 
 
 def _groups(workspace: Workspace, fact: str, tell: Tell) -> dict[str, str]:

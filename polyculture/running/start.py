@@ -118,7 +118,7 @@ def do_whole(parts: RunParts) -> Path:
             pipeline.link()
             for study in studies:
                 study.derive()
-            measure_run(pipeline.workspace.run)
+            measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
             return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
 
 

@@ -212,9 +212,14 @@ def _board_limits(frame: pd.DataFrame, goal: str) -> tuple[float, float]:
     return (0.0, 1.0) if least >= 0 and most <= 1 else (min(0.0, least * _WIDER), max(1.0, most * _WIDER))
 
 
+def number_kind(row: Row) -> str:
+    """The kind of a board's numbers (`reports.numbers`): metrics of texts, differences, and rates."""
+    return {"more": str(row["metric"]), "zero": "difference"}.get(row["goal"], "rate")
+
+
 def _board_mark(label: str, row: Row, to: str, names: Names) -> Mark:
-    found = estimate("difference" if row["goal"] == "zero" else "rate", row["estimate"], row["low"], row["high"])
-    rests = f"{count(row['contexts'])} contexts"
+    found = estimate(number_kind(row), row["estimate"], row["low"], row["high"])
+    rests = f"{count(row['contexts'])} {'cells' if row['goal'] == 'more' else 'contexts'}"
     said = f"{names.model(row['model'])}, {label}: {found.says}; {rests}"
     return Mark(said, to=to)
 

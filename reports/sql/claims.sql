@@ -13,9 +13,12 @@
 --   p_holm: the same, corrected for the number of claims by Holm
 --   comparisons: comparisons that the claim is about
 --   tested: those of them that could be tested
---   pairs: pairs of cells
---   blocks: prompts that the pairs come from
---   why: why the claim has this result
--- printed: says, result, metric, difference, p_holm, tested, comparisons, blocks
+--   source: where the study says so
+--   target: 'these': other samples of these prompts; 'others': other prompts like these
+--   unit: what was sampled
+--   units: how many of them the comparison rests on
+--   cells: pairs of cells
+--   why: why the claim has this result, or in which texts it has another
+-- printed: says, result, metric, difference, p_holm, tested, comparisons, units
 
 -- polyculture claims exp.toml

@@ -7,7 +7,7 @@
 -- side by side: diversity, hill_1, hill_2, coverage, rarefied
 SELECT
     metric, a.model, nullif(a.language, '*') AS language, estimate, low, high, no_interval,
-    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval, a.cells, a.missing,
+    wide_low, wide_high, no_wide, a.cells, a.missing,
     units AS responses, n AS incidences,
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,
     l.characters

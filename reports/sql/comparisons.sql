@@ -1,27 +1,21 @@
--- Paired differences: native language against others, and models against each other
--- comparisons: a row is a difference of two sides, a less b, the mean over pairs of cells that differ in the side alone,
--- with its p and with q, the false discovery rate among the differences of its family. Python computes it.
---   family: over which rows p was adjusted: 'native by model', 'native by country' or 'models'
+-- Differences of models, languages and conditions, and of native languages
+-- comparisons: a row is a difference of two sides, a less b, over the cells that both have, each with the same weight: of
+-- other prompts like these where that can be tested, else of other samples of these prompts. q is over all rows.
+--   family: what is compared: 'model', 'native by model', 'native by country', 'language' or 'condition'
 --   a: the first side
 --   b: the second side
---   mean_a: mean of the first side
---   mean_b: mean of the second side
---   difference: mean_a less mean_b
---   p: two-sided, of one test
---   q: false discovery rate in the family
---   pairs: pairs of cells
---   blocks: prompts, or blocks of prompts, that the pairs come from
---   missing: pairs of which a side has no number
---   no_interval: why there is no interval
---   lowest: the least difference that could stand here, were all unlinked mentions linked
---   highest: the greatest such difference
---   q_report: false discovery rate over all rows
---   finding: its number among the findings of the opening
---   finding_low: lower limit that allows for its having been picked
---   finding_high: upper limit that allows for its having been picked
---   finding_level: confidence of these limits
--- printed: a, b, model, country, metric, condition, difference, p, q, pairs, blocks
-
--- polyculture compare exp.toml --native --by model
--- polyculture compare exp.toml --native
--- polyculture compare exp.toml MODEL MODEL
+--   stays: the selections of the texts under which the verdict is the same
+--   stays_in_all: whether these are all three selections
+--   lacking: why other prompts like these cannot be tested; NULL where they can
+-- printed: family, a, b, model, country, metric, condition, target, difference, low, high, q, verdict, stays
+SELECT
+    CASE WHEN dimension <> 'native' THEN dimension WHEN model = '*' THEN 'native by country' ELSE 'native by model' END AS family,
+    a, b, nullif(model, '*') AS model, nullif(country, '*') AS country, metric, nullif(condition, '*') AS condition,
+    target, a_estimate, b_estimate, difference, low, high, p, q, verdict, reason, lacking, array_to_string(stays, ', ') AS stays,
+    stays_in_all, unit, units, cells, missing_a, missing_b, left_out, at_n, without_largest, topics, topics_same_sign,
+    countries, countries_same_sign, tipping
+FROM compared_sides
+WHERE measure = 'entities' AND is_first
+ORDER BY
+    array_position(['model', 'native by model', 'native by country', 'language', 'condition'], family), metric, condition,
+    model, country, a, b;

@@ -5,7 +5,7 @@
 SELECT
     model, nullif(topic, '*') AS topic, language, facets['other_language'] AS other_language,
     estimate, low, high, no_interval,
-    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
+    wide_low, wide_high, no_wide,
     cells, missing, units AS responses, n AS incidences
 FROM numbers
 WHERE metric = 'consensus'

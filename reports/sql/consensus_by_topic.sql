@@ -3,7 +3,7 @@
 -- conditions and countries.
 -- printed: model, topic, estimate, responses, incidences
 SELECT model, nullif(topic, '*') AS topic, estimate, low, high, no_interval,
-    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
+    wide_low, wide_high, no_wide,
     cells, missing, units AS responses, n AS incidences
 FROM numbers
 WHERE metric = 'consensus' AND level IN ('model', 'model, topic')

@@ -5,14 +5,30 @@
 --   found: mentions of counted kinds, hallucinated ones included
 --   unlinked: mentions without an item: no_candidate + no_path
 --   without_any_mention: texts that were extracted, where not one mention was found
+--   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
 -- printed: model, language, asked, answered, failed, refused, empty, cut, wrong_language, mentions, hallucinated,
 -- linked, ambiguous, no_candidate, no_path
+WITH parts AS MATERIALIZED (
+    SELECT model, language, topic, wording, sum(COLUMNS(* EXCLUDE (model, language, topic, condition, country, wording, model_versions)))::BIGINT
+    FROM health
+    GROUP BY ALL
+),
+whole AS (
+    SELECT model, language, sum(COLUMNS(* EXCLUDE (model, language, topic, wording)))::BIGINT
+    FROM parts
+    GROUP BY ALL
+),
+silences AS (
+    SELECT model, language, sum(extracted)::BIGINT AS silent FROM parts WHERE mentions = 0 GROUP BY ALL
+)
 SELECT
-    *,
+    w.*,
     asked - answered - failed AS unasked,
     answered - extracted - extraction_failed AS unread,
     mentions + hallucinated AS found,
     no_candidate + no_path AS unlinked,
-    CASE WHEN mentions = 0 THEN extracted ELSE 0 END AS without_any_mention
-FROM health_by_language
+    CASE WHEN mentions = 0 THEN extracted ELSE 0 END AS without_any_mention,
+    CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent
+FROM whole AS w
+LEFT JOIN silences USING (model, language)
 ORDER BY model, language;

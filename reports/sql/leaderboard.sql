@@ -8,4 +8,4 @@ FROM leaderboard
 WHERE entity_type IS NOT DISTINCT FROM $type AND models >= $fewest
 ORDER BY
     task, metric, dataset, setting, variant DESC, language NULLS FIRST, culture NULLS FIRST, rank_low, rank_high,
-    abs(estimate) * CASE goal WHEN 'high' THEN -1 ELSE 1 END, model
+    CASE goal WHEN 'more' THEN -estimate WHEN 'high' THEN -abs(estimate) ELSE abs(estimate) END, model

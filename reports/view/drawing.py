@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polyculture.cache.schema.measured import Difference
+
 WIDE, HIGH = 520.0, 130.0  # of a trend, inside its margins
 ROW = 220.0  # the width of an interval's drawing
 
@@ -41,17 +43,17 @@ class Trend:
     most: float
 
 
-def interval_marks(effects: Sequence[Any]) -> list[IntervalMark | None]:
-    """The differences of one metric on one scale, which has 0 in the middle; None for a missing effect."""
-    known = [effect for effect in effects if effect is not None]
+def interval_marks(rows: Sequence[Difference]) -> list[IntervalMark | None]:
+    """The differences of one metric on one scale, which has 0 in the middle; None for a missing one."""
+    known = [row for row in rows if row.difference is not None]
     reach = max((abs(v) for e in known for v in (e.low, e.high, e.difference) if v is not None), default=0.0) or 1.0
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(ROW / 2 * (1 + 0.95 * value / reach), 1)
 
     return [
-        None if e is None else IntervalMark(ROW / 2, place(e.difference) or 0.0, place(e.low), place(e.high))
-        for e in effects
+        None if e.difference is None else IntervalMark(ROW / 2, place(e.difference) or 0.0, place(e.low), place(e.high))
+        for e in rows
     ]
 
 

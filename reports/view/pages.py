@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
-from polyculture.metrics.comparison.blocks import Blocks
 from polyculture.metrics.comparison.compare import METRICS
+from polyculture.metrics.comparison.reasons import explained
 from polyculture.reports.names import Names
 from polyculture.reports.texts import texts
 from polyculture.reports.view import downloads
@@ -42,7 +42,13 @@ class Pages:
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         self._environment.globals.update(
-            experiment=experiment, names=names, axes=AXES, base=base, metric_name=metric_name
+            experiment=experiment,
+            names=names,
+            axes=AXES,
+            base=base,
+            metric_name=metric_name,
+            texts=texts(),
+            explained=explained,
         )
 
     @property
@@ -114,12 +120,11 @@ class Pages:
 
     def compare(self, asked: Asked) -> str:
         """The run against a baseline: what changed, with its interval and a word."""
-        values = {name: asked.get(name, "").strip() for name in ("baseline", "model", "other", "margins")}
-        found, changes = self._beside.against(**values)
-        effects = {metric: [c.row.effect for c in changes if c.row.metric == metric] for metric in METRICS}
-        marks = [mark for metric in METRICS for mark in interval_marks(effects[metric])]
-        lines = list(zip(changes, marks, strict=True))
-        return self._page("compare", found=found, lines=lines, asked=values, sampled=Blocks.PROMPTS.sampled)
+        values = {name: asked.get(name, "").strip() for name in ("baseline", "model", "other")}
+        found = self._beside.against(**values)
+        rows = {metric: [line.row for line in found.lines if line.row.metric == metric] for metric in METRICS}
+        marks = [mark for metric in METRICS for mark in interval_marks(rows[metric])]
+        return self._page("compare", found=found, lines=list(zip(found.lines, marks, strict=True)), asked=values)
 
     def sql(self, asked: Asked) -> str:
         """A reader's own query with its answer or error; and the dictionary of views and columns."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,19 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from polyculture.cache.database import connect
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import Difference
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.compare import METRICS, ComparisonRow, compare
-from polyculture.metrics.comparison.equivalence import LEVEL, read_margins
-from polyculture.metrics.comparison.runs import RunNumbers, RunSides, lay_out_runs, paired_models
+from polyculture.metrics.comparison.baseline import Models, measured_otherwise, paired_models, run_sides, texts_of_both
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import METRICS, Terms, compare
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.responses import ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
 SQL = Path(__file__).with_name("sql")
 PATIENCE = 5.0  # seconds; a page that reads runs ends soon after
 SHOWN = 12  # the newest runs that are read for the trend
-NOT_SHOWN = "not shown to differ"
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,27 @@ class RunNumbersAt:
     """What was read of a run, and the state of its files then."""
 
     state: object
-    numbers: RunNumbers
     models: pa.Table  # of the level 'model' of `numbers`
 
 
 @dataclass(frozen=True)
 class Change:
-    """A line of the comparison with a baseline: what changed, by how much, and in one word."""
+    """A line of the comparison with a baseline: what changed, and the selections of texts under which that stays."""
 
-    row: ComparisonRow
-    verdict: str
-    why: str = ""  # of a verdict that is none
+    row: Difference
+    stays: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The viewed run against a baseline."""
+
+    a: str
+    b: str
+    models: Models
+    withheld: str | None  # why nothing is decided
+    doubts: tuple[str, ...]
+    lines: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,7 @@ class RunsBeside:
     layout: Layout
     folder: Path  # for their database files
     _kept: dict[str, RunNumbersAt] = field(default_factory=dict)
+    _compared: dict[object, Changes] = field(default_factory=dict)  # the last comparison
     _lock: threading.Lock = field(default_factory=threading.Lock)  # a run at a time: each may take seconds
 
     def all(self) -> tuple[list[RunBeside], list[str]]:
@@ -99,20 +112,25 @@ class RunsBeside:
 
     def read(self, one: RunBeside) -> RunNumbersAt:
         """The numbers of a run. Raises `StoreError` where its files are damaged."""
-        files = [(str(path), path.stat().st_mtime_ns) for path in one.run.whole_files]
-        parts = [committed_parts(one.run, table) for table in self.layout.tables if table.sharded]
-        state = (one.run.manifest.read_bytes(), files, parts)
+        state = self._state(one)
         with self._lock:
             kept = self._kept.get(one.name)
             if kept is None or kept.state != state:
-                kept = self._kept[one.name] = RunNumbersAt(state, *self._numbers(one))
+                with self._opened(one) as store:
+                    kept = RunNumbersAt(state, store.sql(read_sql(SQL, "trend")).to_arrow_table())
+                self._kept[one.name] = kept
             return kept
 
-    def _numbers(self, one: RunBeside) -> tuple[RunNumbers, pa.Table]:
+    def _state(self, one: RunBeside) -> object:
+        files = [(str(path), path.stat().st_mtime_ns) for path in one.run.whole_files]
+        parts = [committed_parts(one.run, table) for table in self.layout.tables if table.sharded]
+        return one.run.manifest.read_bytes(), files, parts
+
+    @contextmanager
+    def _opened(self, one: RunBeside, name: str = "beside") -> Iterator[duckdb.DuckDBPyConnection]:
         try:
-            with open_store(one.run, self.layout, KEPT, at=self.folder / "beside.duckdb") as store:
-                models = store.sql(read_sql(SQL, "trend")).to_arrow_table()
-                return RunNumbers.of(store, one.name, one.manifest), models
+            with open_store(one.run, self.layout, KEPT, at=self.folder / f"{name}.duckdb") as store:
+                yield store
         except duckdb.Error as fault:
             damaged = damaged_file(fault, self.layout, [one.run.root])
             if damaged is None:
@@ -134,9 +152,7 @@ class RunsBeside:
                 unread.append(str(fault))
         return Trajectory(tuple(reversed(found)), tuple(unread), left, len(runs))
 
-    def against(
-        self, baseline: str, model: str = "", other: str = "", margins: str = ""
-    ) -> tuple[RunSides, list[Change]]:
+    def against(self, baseline: str, model: str = "", other: str = "") -> Changes:
         """The viewed run against another one of its folder. Raises a `UserError` for what cannot be compared."""
         runs = {one.name: one for one in self.all()[0]}
         mine = runs.get(self.viewed.root.name)
@@ -145,27 +161,27 @@ class RunsBeside:
             others = sorted(runs.keys() - {self.viewed.root.name})
             remedy = f"There are: {', '.join(others)}." if others else "It is the only run of its folder."
             raise StoreError(f"there is no other run {baseline!r} to compare with", remedy=remedy)
-        same_within = read_margins(margins.split(), METRICS)
         models = paired_models(mine.manifest, theirs.manifest, model or None, other or None)
-        with connect() as connection:
-            found = lay_out_runs(connection, self.read(mine).numbers, self.read(theirs).numbers, models)
-            rows = compare(connection, found.sides, margins=same_within)
-        return found, [_change(row, found.withheld) for row in rows]
+        asked = (baseline, models, repr((self._state(mine), self._state(theirs))))
+        with self._lock:
+            if asked not in self._compared:
+                self._compared = {asked: self._changes(mine, theirs, models)}
+            return self._compared[asked]
+
+    def _changes(self, mine: RunBeside, theirs: RunBeside, models: Models) -> Changes:
+        withheld = measured_otherwise(mine.manifest, theirs.manifest)
+        fixed = dict.fromkeys(METRICS, withheld) if withheld else disqualified(mine.manifest)
+        with self._opened(mine, "candidate") as own, self._opened(theirs, "baseline") as other:
+            sides = [ComparedRun(store, one.manifest.deterministic) for store, one in ((own, mine), (other, theirs))]
+            rows = compare(sides, [run_sides(mine.name, theirs.name, models)], Terms(fixed=fixed))
+            doubts = tuple(texts_of_both(own, other, models))
+        return Changes(mine.name, theirs.name, models, withheld, doubts, _lines([row.difference for row in rows]))
 
 
-def _change(row: ComparisonRow, withheld: Mapping[str, str]) -> Change:
-    """The word of a line: 'same' by an equivalence test alone, for to find no difference is not to find none there."""
-    reason = withheld.get("") or withheld.get(row.metric)
-    if reason:
-        return Change(row, "withheld", reason)
-    if row.effect is None:
-        return Change(row, "withheld", "no prompt has both numbers")
-    within = f"±{row.margin:g}" if row.q_beyond is not None and row.q_beyond < LEVEL else ""
-    if row.q is not None and row.q < LEVEL:
-        side = "lower" if row.effect.difference < 0 else "higher"
-        return Change(row, f"{side}, yet within {within}" if within else side)
-    if within:
-        return Change(row, f"same within {within}")
-    if row.q is None:
-        return Change(row, "withheld", row.effect.no_interval or "no interval")
-    return Change(row, NOT_SHOWN)
+def _lines(rows: Sequence[Difference]) -> tuple[Change, ...]:
+    """A line for each row of all texts, with the selections under which its verdict is the same."""
+    stays: dict[object, list[str]] = {}
+    for row in rows:
+        stays.setdefault((row.metric, row.condition, row.target, row.verdict), []).append(row.selection)
+    whole = [row for row in rows if row.selection == ALL]
+    return tuple(Change(row, ", ".join(stays[row.metric, row.condition, row.target, row.verdict])) for row in whole)

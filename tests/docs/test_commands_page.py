@@ -29,12 +29,11 @@ TAIL = """## Exit codes
 | --- | --- |
 | 0 | done |
 | 2 | something for you to correct: one line says what, where and how |
-| 3 | a job is held by another process, which is named |
+| 3 | a job is held by another process, which is named; a condition of `compare --fail-if` cannot be tested |
 | 4 | some requests failed: running again retries those that may pass, with `--retry-failed` the others, too |
 | 5 | `max_cost` would be passed |
 | 6 | a stage stopped itself: one fault met eight different prompts in a row; [more](faults.md) |
 | 7 | a condition of `compare --fail-if` holds |
-| 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
 | 130 | stopped by Ctrl-C |
 """
 

@@ -221,4 +221,5 @@ SELECT
     {task: task, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting,
      variant: variant, way: way, model: model} AS facets,
     estimate, NULL AS n, contexts AS units, NULL AS low, NULL AS high
-FROM board_entries;
+FROM board_entries
+WHERE task <> 'texts';

@@ -13,9 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.intervals.assemblage import Assemblage, assemblage
-from polyculture.metrics.intervals.estimate import Estimate
-from polyculture.metrics.intervals.ratio import ratio_estimate
+from polyculture.metrics.inference.leave_one_out import (
+    Incidence,
+    consensus,
+    distinct,
+    incidence,
+    named_in,
+    rare_variance,
+)
+from polyculture.metrics.inference.limits import Estimate
+from polyculture.metrics.inference.shares import share_of
 
 Random = np.random.Generator
 Integers = NDArray[np.int64]
@@ -73,16 +80,9 @@ class World(NamedTuple):
     items: int
     pairs: Callable[[Random, int], tuple[Integers, Integers]]
 
-    def draw(self, random: Random, responses: int) -> Assemblage:
+    def draw(self, random: Random, responses: int) -> Incidence:
         response, item = self.pairs(random, responses)
-        return assemblage(responses, *np.divmod(np.unique(response * self.items + item), self.items))
-
-    def chances(self, random: Random) -> Numbers:
-        """The chance of each item to be in a response, from many of them."""
-        drawn = self.draw(random, 20_000).incidence
-        found = np.zeros(self.items)
-        found[drawn.items] = drawn.counts / drawn.responses
-        return found
+        return incidence(responses, *np.divmod(np.unique(response * self.items + item), self.items))
 
 
 def zipf(items: int, slope: float, shuffled: float = 0.0, random: Random | None = None) -> Numbers:
@@ -303,13 +303,6 @@ GAINS = {
 }
 
 
-def ratio_of(draw: Shares, random: Random, responses: int) -> Estimate | None:
-    """The estimate of a drawn share; None where there is no mention."""
-    top, bottom = (part.astype(np.float64) for part in draw(random, responses))
-    told = bottom > 0
-    return ratio_estimate(np.ones(told.sum()), top[told], bottom[told], responses)
-
-
 def pair_of(name: str, random: Random) -> tuple[World, World]:
     """Two languages of the same items, of disturbed popularity in the second."""
     lengths, items, slope, shuffled = PAIRS[name]
@@ -329,3 +322,52 @@ PAIRS: dict[str, tuple[Lengths, int, float, float]] = {
         for items, slope in ((2000, 1.6), (200, 0.0), (50, 1.0))
     },
 }
+
+
+def share_covered(draw: Shares, responses: int, count: int, seed: int = 1) -> float:
+    """How often the interval of a cell's share covers that of a million responses."""
+    top, bottom = draw(np.random.default_rng(11), 1_000_000)
+    truth = float(top.sum() / bottom.sum())
+    random = np.random.default_rng([seed, responses])
+    drawn = ((part.astype(np.float64) for part in draw(random, responses)) for _ in range(count))
+    return _covered([found for one in drawn if (found := share_of(*one))], truth)
+
+
+def count_covered(world: World, responses: int, size: int, count: int, seed: int = 1) -> float:
+    """How often the interval of a cell's distinct items in `size` responses covers their mean over as many others."""
+    random = np.random.default_rng([seed, responses, size])
+    cells = [world.draw(random, responses) for _ in range(2 * count)]
+    truth = float(np.mean([named_in(size, responses, cell.counts).sum() for cell in cells[count:]]))
+    found = [_count(cell, *distinct(cell, size), size) for cell in cells[:count]]
+    return _covered(found, truth)
+
+
+def consensus_covered(name: str, sizes: tuple[int, int], count: int, seed: int = 1) -> float:
+    """How often the interval of a consensus covers its mean over as many other samples."""
+    random = np.random.default_rng([seed, *sizes])
+    two = pair_of(name, random)
+    found: list[Estimate] = []
+    for _ in range(2 * count):
+        one, other = (world.draw(random, size) for world, size in zip(two, sizes, strict=True))
+        told = consensus(one, other, min(sizes))
+        if told is not None:
+            parts = [_variance(cell, changes) for cell, changes in ((one, told[1]), (other, told[2]))]
+            squares = sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+            freedom = sum(parts) ** 2 / squares if squares > 0 else np.inf
+            found.append(Estimate(told[0], sum(parts) + told[3], freedom, min(sizes), share=True))
+    return _covered(found[:count], float(np.mean([one.value for one in found[count:]])))
+
+
+def _count(cell: Incidence, value: float, changes: Numbers, size: int) -> Estimate:
+    variance = _variance(cell, changes) + rare_variance(size, cell.responses)
+    return Estimate(value, variance, cell.responses - 1, cell.responses, share=False)
+
+
+def _variance(cell: Incidence, changes: Numbers) -> float:
+    size = cell.responses
+    return max(0.0, (size - 1) / size * float((changes**2).sum() - changes.sum() ** 2 / size))
+
+
+def _covered(found: list[Estimate], truth: float) -> float:
+    limits = [one.interval() for one in found]
+    return float(np.mean([low <= truth <= high for low, high in limits]))

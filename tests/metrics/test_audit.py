@@ -146,7 +146,7 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
     diversity, specificity = found["diversity"], found["specificity"]
     assert (diversity.reported, diversity.corrected) == (20, pytest.approx(10))
     assert (specificity.reported, specificity.corrected) == (0.25, pytest.approx(0.5, abs=0.03))
-    assert diversity.low is None  # of twenty responses
+    assert diversity.low is not None
     assert specificity.low is not None
 
 

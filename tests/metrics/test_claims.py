@@ -1,16 +1,26 @@
-"""Claims about runs: in planted worlds each holds, fails or is undecided as it should; files of claims are checked."""
+"""Claims about runs: each holds, fails or is undecided as its intervals say; files of claims are checked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from polyculture.cache.errors import UserError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import Claim, read_claims
-from polyculture.metrics.claims.parts import Store
+from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import Result, Verdict, holm, judge
-from tests.metrics.claim_worlds import planted
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import Row
+from polyculture.running.layout import store_layout
+from tests.metrics.compared_runs import specific_with, write_run
+from tests.metrics.test_gate import made
 
 HOLDS, FAILS, UNDECIDED = Result.HOLDS, Result.FAILS, Result.UNDECIDED
 GOOD = """
@@ -21,111 +31,131 @@ metric = "granularity"
 contrast = { each = "model" }
 expect = "same"
 bound = 0.05
+target = "others"
 """
 
 
+class Rows:
+    """A run whose comparisons are given."""
+
+    def __init__(self, *rows: Row, answered: Sequence[Row] | None = None) -> None:
+        self.found = {"all": list(rows), "answered": list(answered or rows)}
+
+    def rows(self, claim: Claim, selections: object) -> dict[str, list[Row]]:
+        del claim, selections
+        return self.found
+
+
 def claim(expect: str, contrast: dict[str, object], metric: str = "granularity", **more: object) -> Claim:
-    return Claim.model_validate(
-        {"name": "x", "says": "X.", "metric": metric, "contrast": contrast, "expect": expect, **more}
-    )
+    given = {"name": "x", "says": "X.", "metric": metric, "contrast": contrast, "expect": expect, "target": "others"}
+    return Claim.model_validate(given | more)
 
 
-def verdict(store: Store, one: Claim) -> Verdict:
-    [found] = judge(store, [one])
+def verdict(run: Rows | ClaimedRun, one: Claim) -> Verdict:
+    [found] = judge(cast("ClaimedRun", run), [one])
     return found
 
 
-@pytest.mark.parametrize(("native", "result"), [(0.1, HOLDS), (-0.1, FAILS), (0.0, UNDECIDED)])
-def test_a_direction_holds_fails_or_stays_open_by_the_side_of_its_interval(native: float, result: Result) -> None:
-    found = verdict(planted(native=native), claim("higher", {"native": True}, "diversity"))
-    effect = found.part.effect if found.part else None
-    assert found.result == result
-    assert effect is not None
-    assert effect.low is not None
-    assert effect.high is not None
-    assert (effect.low > 0, effect.high < 0) == (result == HOLDS, result == FAILS)
-    assert effect.blocks == 80  # topics x countries, over all models and languages
-    assert bool(found.why) == (result == UNDECIDED)
-    mirrored = verdict(planted(native=native), claim("lower", {"native": True}, "diversity"))
+@pytest.mark.parametrize(("value", "result"), [(0.3, HOLDS), (-0.3, FAILS), (0.01, UNDECIDED)])
+def test_a_direction_holds_fails_or_stays_open_by_the_side_of_its_interval(value: float, result: Result) -> None:
+    found = verdict(Rows(made(value, 0.05)), claim("higher", {"native": True}))
+    assert (found.result, bool(found.why)) == (result, result == UNDECIDED)
+    mirrored = verdict(Rows(made(value, 0.05)), claim("lower", {"native": True}))
     assert mirrored.result == {HOLDS: FAILS, FAILS: HOLDS}.get(result, UNDECIDED)
 
 
-@pytest.mark.parametrize(
-    ("country", "noise", "result"), [(0.0, 0.02, HOLDS), (0.2, 0.02, FAILS), (0.0, 1.2, UNDECIDED)]
-)
-def test_the_same_is_shown_by_intervals_within_the_bound(country: float, noise: float, result: Result) -> None:
-    found = verdict(planted(country=country, noise=noise), claim("same", {"each": "country"}, bound=0.05))
-    assert found.result == result
-    assert (found.parts, found.tested) == (4, 4)
+@pytest.mark.parametrize(("value", "error", "result"), [(0.0, 0.01, HOLDS), (0.2, 0.01, FAILS), (0.0, 0.2, UNDECIDED)])
+def test_the_same_is_shown_by_intervals_within_the_bound(value: float, error: float, result: Result) -> None:
+    rows = [made(value, error), made(0.0, error)]
+    found = verdict(Rows(*rows), claim("same", {"each": "country"}, bound=0.05))
+    assert (found.result, found.parts, found.tested) == (result, 2, 2)
     if result == FAILS:
-        assert found.part is not None
-        assert found.part.a == "US"  # what it turns on
-    assert verdict(planted(), claim("same", {"each": "country"}, bound=0.0001)).result == UNDECIDED
+        assert found.row is rows[0]  # what it turns on
 
 
-@pytest.mark.parametrize(("models", "result"), [(0.3, HOLDS), (0.0, FAILS), (0.074, UNDECIDED)])
-def test_different_needs_one_comparison_beyond_the_bound(models: float, result: Result) -> None:
-    one = claim("different", {"each": "model"}, bound=0.075)
-    found = verdict(planted(models=models), one)
-    assert found.result == result
-    assert found.part is not None
-    if result == HOLDS:
-        assert found.part.a == "m:two"
-    assert (
-        verdict(planted(), claim("different", {"each": "model"})).result == UNDECIDED
-    )  # without a bound nothing fails
+@pytest.mark.parametrize(("value", "result"), [(0.3, HOLDS), (0.0, FAILS), (0.074, UNDECIDED)])
+def test_different_needs_one_comparison_beyond_the_bound(value: float, result: Result) -> None:
+    rows = Rows(made(0.0, 0.01), made(value, 0.01))
+    assert verdict(rows, claim("different", {"each": "model"}, bound=0.075)).result == result
+    open_end = claim("different", {"each": "model"})
+    assert verdict(Rows(made(0.0, 0.01)), open_end).result == UNDECIDED  # without a bound nothing fails
 
 
-def test_highest_of_all_means_higher_than_each() -> None:
-    contrast = {"a": "en", "against": "each"}
-    one = claim("higher", contrast, "specificity_gain", condition="explicit")
-    assert verdict(planted(english=0.1), one).result == HOLDS
-    assert verdict(planted(english=-0.1), one).result == FAILS
-    assert verdict(planted(english=0.1), one).parts == 3
-    few = verdict(planted(english=0.1, topics=6), one)
-    assert (few.result, few.why) == (UNDECIDED, "too few prompts for an interval: 6 of 18")
+def test_all_comparisons_must_be_so_and_one_that_is_missing_leaves_it_open() -> None:
+    one = claim("higher", {"a": "en", "against": "each"})
+    assert verdict(Rows(made(0.3, 0.02), made(0.2, 0.02)), one).result == HOLDS
+    assert verdict(Rows(made(0.3, 0.02), made(-0.2, 0.02)), one).result == FAILS
+    few = verdict(Rows(made(0.3, 0.02), made(0.2, None)), one)
+    assert (few.result, few.tested) == (UNDECIDED, 1)
+    assert "1 of 2 comparisons have no interval" in few.why
+    none = verdict(Rows(made(0.2, None)), one)
+    assert "too few topics. Needs 3 topics and 3 countries" in none.why
 
 
-@pytest.mark.parametrize(("region", "result"), [(0.05, HOLDS), (-0.05, FAILS), (0.0, UNDECIDED)])
-def test_languages_of_a_region_are_set_against_pairs_across(region: float, result: Result) -> None:
-    contrast = {"within": [["en", "de"], ["ja", "ko", "zh"]]}
-    found = verdict(planted(region=region), claim("higher", contrast, "consensus"))
-    assert found.result == result
-    assert found.part is not None
-    assert found.part.effect is not None
-    assert found.part.effect.difference == pytest.approx(region, abs=0.01)
-
-
-def test_a_claim_about_what_the_run_lacks_is_undecided_and_says_what() -> None:
-    store = planted(topics=2)
-    assert "no value 'fr'" in verdict(store, claim("higher", {"a": "fr"})).why
-    assert "no language 'jaa'. Did you mean" in verdict(store, claim("higher", {"a": "en", "against": "jaa"})).why
-    assert (
-        verdict(store, claim("same", {"each": "condition"} | {"each": "wording"}, bound=0.1)).why
-        == "the run has only one wording"
-    )
-    assert "no condition 'neutral'" in verdict(store, claim("higher", {"native": True}, condition="neutral")).why
-    assert "fewer than two" in verdict(store, claim("higher", {"within": [["en", "de"], ["th"]]}, "consensus")).why
+def test_a_claim_that_refusals_make_says_that_it_is_not_so_without_them() -> None:
+    found = verdict(Rows(made(0.3, 0.05), answered=[made(0.0, 0.05)]), claim("higher", {"a": "en"}))
+    assert (found.result, found.not_in) == (HOLDS, ("answered",))
 
 
 def test_p_is_adjusted_over_the_claims_of_a_file() -> None:
     assert holm([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.06, 0.06], nan_ok=True)
     assert holm([]) == []
-    store = planted(native=0.0035, noise=0.05)
-    near = claim("higher", {"native": True}, "diversity")
-    alone = verdict(store, near)
-    assert alone.p is not None
-    many = judge(store, [near] * 30)
-    assert many[0].adjusted == pytest.approx(min(1.0, 30 * alone.p))
+    near = claim("higher", {"native": True})
+    rows = Rows(made(0.12, 0.05))
+    many = judge(cast("ClaimedRun", rows), [near] * 30)
+    assert many[0].adjusted == pytest.approx(min(1.0, 30 * (verdict(rows, near).p or 0)))
 
 
-def test_the_shipped_claims_are_read_and_tested_on_a_run() -> None:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClaimedRun]:
+    folder = tmp_path_factory.mktemp("claimed")
+    write_run(folder, "run", specific_with({"m:one": 0.9, "m:two": 0.4}), ("m:one", "m:two"), ("de", "en", "ja"), n=3)
+    with closing(open_store(RunFolder(folder / "runs" / "run"), store_layout(), KEPT)) as store:
+        yield ClaimedRun(ComparedRun(store), (("de", "DE"), ("ja", "JP")), {})
+
+
+def test_each_contrast_compares_what_it_says(run: ClaimedRun) -> None:
+    def sides(contrast: dict[str, object], metric: str = "granularity", **more: object) -> list[tuple[str, str]]:
+        rows = run.rows(claim("higher", contrast, metric, **more), ["all"])["all"]
+        return [(row.difference.a, row.difference.b) for row in rows]
+
+    assert sides({"each": "model"}) == [("m:one", "m:two")]
+    assert sides({"each": "language"}) == [("de", "the rest"), ("en", "the rest"), ("ja", "the rest")]
+    assert sides({"a": "en", "against": "each"}) == [("en", "de"), ("en", "ja")]
+    assert sides({"a": "en", "against": ["ja"]}) == [("en", "ja")]
+    assert sides({"a": "explicit", "against": "neutral"}, "specificity") == [("explicit", "neutral")]
+    assert sides({"native": True}, "specificity", condition="explicit") == [("native language", "other languages")]
+    assert len(sides({"within": [["en", "de"], ["ja"]]}, "consensus")) == 1
+    found = verdict(run, claim("different", {"each": "model"}, bound=0.1, target="these"))
+    assert (found.result, found.row and found.row.difference.unit) == (HOLDS, "response")
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (claim("higher", {"a": "fr"}), "no value 'fr'"),
+        (claim("higher", {"a": "en", "against": "jaa"}), "no language 'jaa'. Did you mean"),
+        (claim("higher", {"a": "en", "against": ["ja", "tr"]}), "no language 'tr'"),
+        (claim("same", {"each": "wording"}, bound=0.1), "the run has only one wording"),
+        (claim("higher", {"native": True}, condition="implicit_male"), "no condition 'implicit_male'"),
+        (claim("higher", {"within": [["en", "de"], ["th"]]}, "consensus"), "fewer than two"),
+        (claim("higher", {"a": "en"}, "specificity"), "specificity is per condition"),
+    ],
+)
+def test_a_claim_about_what_the_run_lacks_is_undecided_and_says_what(run: ClaimedRun, one: Claim, said: str) -> None:
+    found = verdict(run, one)
+    assert found.result == UNDECIDED
+    assert said in found.why
+
+
+def test_the_studys_nine_claims_name_section_and_target_and_are_tested_on_a_run(run: ClaimedRun) -> None:
     shipped = read_claims()
-    found = judge(planted(native=0.1, models=0.3, region=0.1), shipped)
-    results = {one.claim.name: one.result for one in found}
-    assert len(shipped) == 5
-    assert results["native-diversity"] == results["regional-consensus"] == results["models-and-granularity"] == HOLDS
+    assert len(shipped) == 9
+    assert all((one.source or "").startswith("section 6.") for one in shipped)
+    assert {one.target for one in shipped} == {"these", "others"}
+    found = judge(run, shipped)
     assert all(one.p is not None or one.why for one in found)
+    assert sum(one.p is not None for one in found) >= 4
 
 
 @pytest.mark.parametrize(
@@ -141,6 +171,7 @@ def test_the_shipped_claims_are_read_and_tested_on_a_run() -> None:
         ('each = "model"', 'each = "model", native = true', "a contrast has one of native, each, a and within"),
         ('each = "model"', 'within = [["en", "de"], ["ja"]]', "within is of consensus"),
         ('"same"', '"equal"', "claim 1, expect: "),
+        ('target = "others"', "", "claim 1, target: Field required"),
         ('name = "mine"', "", "claim 1, name: Field required"),
         ("[[claims]]", "[[claim]]", "claim"),
         ('says = "Mine."', 'says = "Mine.', "not valid TOML"),

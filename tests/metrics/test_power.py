@@ -7,9 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
+from scipy import stats
 
-from polyculture.metrics.comparison.effect import paired_effect
 from polyculture.metrics.components.design import LANGUAGE, MODEL, Design, PromptValue, design
 from polyculture.metrics.components.power import (
     Noise,
@@ -18,6 +17,8 @@ from polyculture.metrics.components.power import (
     noise_of_one_side,
     noise_of_sides,
 )
+from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.inference.prompts import prompt_mean
 
 Random = np.random.Generator
 
@@ -35,26 +36,12 @@ def differences(random: Random, noise: Noise, plan: Plan) -> np.ndarray[tuple[in
 
 
 def compared(random: Random, noise: Noise, plan: Plan, truth: float, count: int) -> float:
-    """How often `compare` finds a difference in these wordings."""
+    """How often `compare` finds a difference in other prompts like these, in these wordings."""
     noise, found = replace(noise, wording=0.0), 0
     for _ in range(count):
         values = differences(random, noise, plan).mean(axis=1) + truth
-        effect = paired_effect(values, np.zeros(plan.blocks), np.arange(plan.blocks))
-        found += effect is not None and effect.p is not None and effect.p < 0.05
-    return found / count
-
-
-def generalised(random: Random, noise: Noise, plan: Plan, truth: float, count: int) -> float:
-    """How often a test over blocks and wordings finds a difference."""
-    blocks, wordings, found = plan.blocks, plan.wordings, 0
-    for _ in range(count):
-        values = differences(random, noise, plan) + truth
-        by_block, by_wording = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
-        one, other = by_block.var(ddof=1) / blocks, by_wording.var(ddof=1) / wordings
-        crossed = ((values - by_block - by_wording + values.mean()) ** 2).sum()
-        both = max(one + other - crossed / ((blocks - 1) * (wordings - 1) * blocks * wordings), one, other)
-        freedom = both**2 / (one**2 / (blocks - 1) + other**2 / (wordings - 1))
-        found += abs(values.mean()) > stdtrit(freedom, 0.975) * np.sqrt(both)
+        mean = prompt_mean(values.reshape(plan.topics, plan.countries))
+        found += 2 * stats.t.sf(abs(values.mean()) / np.sqrt(mean.variance), mean.freedom) < 0.05
     return found / count
 
 
@@ -97,49 +84,30 @@ def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     noise = noise_of_sides(table, MODEL, 10)
     assert noise is not None
     assert (noise.wording, noise.rest) == (None, None)
-    assert found_difference(noise, Plan(18, 3, 10), 0.8, other_wordings=True) is None
     # more wordings are taken to help against sampling alone
-    gained = (found_difference(noise, Plan(18, 1, 10), 0.8) or 0) - (found_difference(noise, Plan(18, 9, 10), 0.8) or 0)
-    assert 0 < gained < 0.05
+    one, nine = (found_difference(noise, Plan(3, 6, wordings, 10), 0.8, OTHERS) or 0 for wordings in (1, 9))
+    assert 0 < one - nine < 0.05
     assert noise_of_sides(table, LANGUAGE, 10) is None  # one language
 
 
-def test_no_number_of_samples_and_prompts_removes_the_part_of_wordings() -> None:
+def test_these_prompts_need_samples_and_other_prompts_need_prompts() -> None:
     noise = Noise(0.06**2, 0.03**2, 0.05**2, 0.1**2, 10, 3)
-    endless = [found_difference(noise, Plan(10**9, w, float("inf")), 0.8, other_wordings=True) or 0 for w in (3, 8)]
-    assert endless[0] > 0.03 * np.sqrt(2 / 3) * 4.3  # Student's limit with two degrees of freedom
-    assert endless[1] < endless[0]
-    assert (found_difference(noise, Plan(10**9, 3, float("inf")), 0.8) or 1) < 1e-4
+    these, others = (
+        [found_difference(noise, Plan(3, 6, 1, samples), 0.8, target) or 0 for samples in (10, 10**6)]
+        for target in (THESE, OTHERS)
+    )
+    assert these[1] < these[0] / 100
+    assert others[1] > others[0] / 2
+    assert found_difference(noise, Plan(3, 6, 1, 1), 0.8, THESE) is None
+    assert found_difference(noise, Plan(2, 9, 1, 10), 0.8, OTHERS) is None
 
 
-@pytest.mark.parametrize(("blocks", "wordings"), [(18, 1), (60, 3)])
-def test_the_promised_power_comes_true(blocks: int, wordings: int) -> None:
+@pytest.mark.parametrize("plan", [Plan(3, 6, 1, 20), Plan(6, 10, 3, 20), Plan(1, 8, 1, 20)])
+def test_the_promised_power_comes_true(plan: Plan) -> None:
     noise = Noise(0.06**2, 0.03**2, 0.05**2, 0.1**2, 10, 3)
-    plan = Plan(blocks, wordings, 20)
-    truth = found_difference(noise, plan, 0.8)
+    truth = found_difference(noise, plan, 0.8, OTHERS)
     assert truth is not None
     assert compared(np.random.default_rng(3), noise, plan, truth, 400) == pytest.approx(0.8, abs=0.08)
-
-
-@pytest.mark.full
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("power", [0.8, 0.9])
-@pytest.mark.parametrize(
-    ("blocks", "wordings", "of_wordings"),
-    [(18, 1, 0.03), (24, 3, 0.03), (60, 3, 0.01), (60, 5, 0.05), (114, 3, 0.0), (114, 8, 0.02), (36, 3, 0.1)],
-)
-def test_the_promised_power_comes_true_in_many_worlds(
-    blocks: int, wordings: int, of_wordings: float, power: float
-) -> None:
-    noise = Noise(0.06**2, of_wordings**2, 0.05**2, 0.1**2, 10, 3)
-    plan, random = Plan(blocks, wordings, 20), np.random.default_rng([blocks, wordings])
-    truth = found_difference(noise, plan, power)
-    assert truth is not None
-    assert compared(random, noise, plan, truth, 4_000) == pytest.approx(power, abs=0.03)
-    if wordings > 1:
-        truth = found_difference(noise, plan, power, other_wordings=True)
-        assert truth is not None
-        assert power - 0.03 < generalised(random, noise, plan, truth, 4_000) < power + 0.08
 
 
 def test_one_side_has_at_most_the_noise_of_two_that_share_nothing() -> None:

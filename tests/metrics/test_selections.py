@@ -118,4 +118,4 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     compared = polyculture("compare", file, "en", "de", "--selection", "right_language", "-f", "csv", cwd=tmp_path)
     assert compared.returncode == 0, compared.stderr
     lines = csv.DictReader(compared.stdout.splitlines())
-    assert next(line for line in lines if line["metric"] == "diversity")["missing"] == "1"  # German has no number
+    assert next(line for line in lines if line["metric"] == "diversity")["missing_b"] == "1"  # German has no number

@@ -18,6 +18,7 @@ says = "Models differ in granularity."
 metric = "granularity"
 contrast = { each = "model" }
 expect = "different"
+target = "others"
 bound = 0.1
 
 [[claims]]
@@ -26,6 +27,7 @@ says = "French is more diverse."
 metric = "diversity"
 contrast = { a = "fr" }
 expect = "higher"
+target = "these"
 """
 
 
@@ -80,7 +82,7 @@ def test_claims_are_tested_and_written_as_csv(experiment: Path, tmp_path: Path) 
     done = polyculture("claims", experiment, "--claims", mine, "--format", "csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     models, french = csv.DictReader(io.StringIO(done.stdout))
-    assert (models["claim"], models["result"], models["blocks"]) == ("models", "holds", "19")
+    assert (models["claim"], models["result"], models["units"]) == ("models", "holds", "19")
     assert float(models["low"]) > 0.1
     assert float(models["p_holm"]) < 0.05
     assert (french["result"], french["low"]) == ("undecided", "")
@@ -90,7 +92,7 @@ def test_claims_are_tested_and_written_as_csv(experiment: Path, tmp_path: Path) 
 def test_the_studys_claims_are_printed_with_what_leaves_them_open(experiment: Path) -> None:
     done = polyculture("claims", experiment, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
-    for name in ("native-diversity", "models-and-granularity", "regional-consensus", "holds", "undecided"):
+    for name in ("native-diversity", "models-and-diversity", "regional-consensus", "undecided"):
         assert name in done.stdout
     assert "regional-consensus: Languages of one region agree more" in done.stderr + done.stdout
     assert "by Holm" in done.stderr + done.stdout

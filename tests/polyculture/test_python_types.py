@@ -25,7 +25,7 @@ report: Path = run.report()
 names: list[str] = run.tables
 again: polyculture.Run = polyculture.run({"name": "small"}, accept_changes=True)
 try:
-    run.compare("ja", "en", by=["model"], blocks="topics")
+    run.compare("ja", "en", by=["model"], targets=["others"])
 except polyculture.UserError as fault:
     remedy: str | None = fault.remedy
     line: str = fault.what
@@ -36,7 +36,7 @@ import polyculture
 polyculture.open(3)
 polyculture.run("exp.toml", accept=True)
 polyculture.opne("exp.toml")
-polyculture.open("exp.toml").compare("ja", "en", blocks="pages")
+polyculture.open("exp.toml").compare("ja", "en", targets=["pages"])
 """
 
 

@@ -47,13 +47,8 @@ def test_names_that_wordings_share_are_said_to_be_shared() -> None:
     assert wordings_and_names(0, 0, shared=False) is None
 
 
-@pytest.mark.parametrize(
-    ("lows", "wordings", "key"),
-    [((0.1, 0.2), 3, "all"), ((0.1, None), 3, "some"), ((None, None), 3, "none"), ((None, None), 2, None)],
-)
-def test_the_table_says_what_its_intervals_hold(lows: tuple[float | None, ...], wordings: int, key: str | None) -> None:
-    rows: list[dict[str, Any]] = [
-        {"language": None, "metric": "granularity", "estimate": 0.5, "wordings_low": low} for low in lows
-    ]
-    rows.append({"language": "en", "metric": "granularity", "estimate": 0.5, "wordings_low": None})
-    assert second_intervals(rows, wordings) == (texts().second_intervals[key] if key else None)
+@pytest.mark.parametrize(("lows", "key"), [((0.1, 0.2), "all"), ((0.1, None), "some"), ((None, None), "none")])
+def test_the_table_says_what_its_intervals_hold(lows: tuple[float | None, ...], key: str) -> None:
+    common: dict[str, Any] = {"metric": "granularity", "estimate": 0.5}
+    rows = [{**common, "language": None, "wide_low": low} for low in lows]
+    assert second_intervals([*rows, {**common, "language": "en", "wide_low": None}]) == texts().second_intervals[key]

@@ -16,7 +16,15 @@ NAMES = Names(read_catalog(), MODELS)
 
 def line(**row: Any) -> ClaimLine:
     common = {"says": "Said.", "result": "holds", "metric": "granularity", "expect": "same", "bound": 0.05}
-    common |= {"difference": 0.012, "low": -0.01, "high": 0.034, "p_holm": 0.0004, "blocks": 1234, "why": ""}
+    common |= {
+        "difference": 0.012,
+        "low": -0.01,
+        "high": 0.034,
+        "p_holm": 0.0004,
+        "units": 1234,
+        "unit": "topic x country",
+        "why": "",
+    }
     common |= {"dimension": "country", "a": "JP", "b": "the rest", "comparisons": 19, "tested": 18}
     frame = pd.DataFrame([common | row], columns=list(COLUMNS))
     [found] = claims(frame, NAMES).lines
@@ -31,7 +39,7 @@ def test_a_line_names_the_comparison_the_bound_and_what_it_rests_on() -> None:
         "Japan minus the rest",
     )
     assert (found.effect, found.interval, found.p) == ("+0.01", "−0.01 to +0.03", "< 0.001")
-    assert (found.prompts, found.tested, found.why) == ("1,234", "18 of 19", "")
+    assert (found.units, found.tested, found.why) == ("1,234 topic x country", "18 of 19", "")
 
 
 def test_sides_have_the_names_of_their_kind_and_others_their_own() -> None:
@@ -44,9 +52,9 @@ def test_sides_have_the_names_of_their_kind_and_others_their_own() -> None:
 
 
 def test_an_open_claim_has_its_reason_and_no_numbers_that_it_lacks() -> None:
-    missing = dict.fromkeys(("difference", "low", "high", "p_holm", "blocks", "a", "b", "dimension"))
+    missing = dict.fromkeys(("difference", "low", "high", "p_holm", "units", "a", "b", "dimension"))
     found = line(**missing, result="undecided", comparisons=0, tested=0, why="the run has only one country")
     assert (found.result, found.why) == ("undecided", "the run has only one country")
-    assert (found.effect, found.interval, found.p, found.prompts, found.tested, found.turns_on) == (
+    assert (found.effect, found.interval, found.p, found.units, found.tested, found.turns_on) == (
         None, None, "", "", "", "",
     )  # fmt: skip

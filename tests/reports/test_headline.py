@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.reports.headline import defined_granularity, why_missing
+from polyculture.reports.health import notices
 from polyculture.reports.names import Names
+from polyculture.reports.reading import SQL, read_store
 from polyculture.reports.texts import texts
-from tests.store_builder import manifest
+from tests.store_builder import StoreBuilder, manifest
 
 
 def row(metric: str, cells: int, value: float | None, language: str | None = None) -> dict[str, Any]:
@@ -22,6 +25,7 @@ def row(metric: str, cells: int, value: float | None, language: str | None = Non
         "cells": cells,
         "missing": 1,
         "estimate": value,
+        "shared": False,
         **limits,
     }
 
@@ -45,3 +49,17 @@ def test_texts_of_an_unstated_condition_may_well_name_a_country(conditions: list
     told = manifest(["m"], ["JP"], 1).model_copy(update={"conditions": conditions})
     assert why_missing("specificity", {}, told) == why
     assert why in texts().missing
+
+
+def test_a_wording_of_which_nothing_was_found_is_warned_of(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, n=2)
+    for wording, named in (("one", ["sushi"]), ("other", [])):
+        prompt = built.ask(wording=wording)
+        for sample in range(2):
+            built.answer(prompt, named, sample=sample)
+    built.link("sushi", "Q1")
+    built.entity("Q1", "sushi")
+    with read_store(built.write()) as reading:
+        health = reading.rows(SQL / "health.sql")
+    assert [row["silent"] for row in health] == [2]
+    assert any("no mention was found" in notice.text for notice in notices(health, Names(read_catalog(), ("m",))))

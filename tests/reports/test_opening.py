@@ -10,20 +10,20 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics.comparison.compare import METRICS, PER_CONDITION
-from polyculture.reports.comparisons import COLUMNS
+from polyculture.metrics.comparison.compare import METRICS
+from polyculture.metrics.places import PER_CONDITION
 from polyculture.reports.dots import dots
 from polyculture.reports.findings import findings, wanted
 from polyculture.reports.headline import model_lines
 from polyculture.reports.names import Names
 from polyculture.reports.quote import quote
+from polyculture.reports.rankings import rankings
 from polyculture.reports.trust import trust
 from tests.report_run import MODELS, kitchens
 from tests.reports.test_page import Page, evidence, parsed
 
 NAMES = Names(read_catalog(), MODELS)
 A, B = MODELS
-FOUND = {"finding": 1, "finding_low": 0.08, "finding_high": 0.16, "finding_level": 0.9993, "q_report": 0.001}
 
 
 @pytest.fixture(scope="module")
@@ -36,90 +36,135 @@ def page(run: RunFolder) -> Page:
     return parsed(run)
 
 
+TOLD = {"verdict": "higher", "stays_in_all": True, "p": 1e-5, "q": 0.001, "reason": None, "lacking": "few topics"}
+COLUMNS = (
+    "family", "a", "b", "model", "country", "metric", "condition", "target", "a_estimate", "b_estimate", "difference",
+    "low", "high", "p", "q", "verdict", "reason", "lacking", "stays", "stays_in_all", "unit", "units", "cells",
+    "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
+)  # fmt: skip
+
+
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
-    common = {"difference": 0.12, "mean_a": 0.61, "mean_b": 0.49, "pairs": 900, "blocks": 132, "p": 1e-5}
-    return pd.DataFrame([common | row for row in rows], columns=list(COLUMNS))
+    common = {"difference": 0.12, "a_estimate": 0.61, "b_estimate": 0.49, "low": 0.08, "high": 0.16, "cells": 900}
+    rests = {"target": "others", "unit": "topic x country", "units": 72, "stays": "all", "without_largest": 0.07}
+    parts = {"topics": 6, "topics_same_sign": 5, "countries": 12, "countries_same_sign": 11, "tipping": 0.31}
+    return pd.DataFrame([common | rests | parts | TOLD | row for row in rows], columns=list(COLUMNS))
 
 
 def of_models(**more: Any) -> dict[str, Any]:
-    return {"family": "models", "a": A, "b": B, "metric": "granularity", **FOUND, **more}
+    return {"family": "model", "a": A, "b": B, "metric": "granularity", **more}
 
 
 def native(by: str, **more: Any) -> dict[str, Any]:
-    return {"family": f"native by {by}", "a": "native", "b": "others", "metric": "diversity", by: A, **FOUND, **more}
+    sides = {"a": "native language", "b": "other languages"}
+    return {"family": f"native by {by}", **sides, "metric": "diversity", by: A, **more}
 
 
-def test_a_finding_is_a_sentence_with_effect_interval_n_and_places() -> None:
+def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     [found] = findings(frame(of_models(metric="specificity", condition="explicit")), NAMES).shown
     assert found.says == (
-        "What Qwen2.5-7B-Instruct names belongs to the country more often than what smollm2 names, "
+        "What Qwen2.5-7B-Instruct names belongs to the country more often than what comes from smollm2, "
         "where the prompt names it"
     )
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
-    assert (found.prompts, found.notes) == ("132 prompts", "")
+    rests = "; ".join(found.rests)
+    for part in ("on other prompts like these", "72 pairs of", "5 of 6 topics, 11 of 12 countries", "+0.07 without"):
+        assert part in rests
+    assert "31\u00a0% of the unlinked mentions" in rests
     assert [place.label for place in found.places] == ["Qwen2.5-7B-Instruct", "smollm2"]
     assert found.places[1].address == "#evidence&model=llamacpp%3Asmollm2&condition=explicit"
 
 
+def test_a_finding_of_these_prompts_alone_says_so() -> None:
+    [found] = findings(frame(of_models(target="these", unit="response", units=2558, tipping=None)), NAMES).shown
+    assert found.rests[:2] == ("on these prompts", "2,558 responses")
+    assert found.rests[-1] == "no linking of the unlinked mentions turns it"
+
+
 def test_two_models_stand_in_the_order_of_their_numbers() -> None:
-    turned = of_models(difference=-0.12, finding_low=-0.16, finding_high=-0.08, mean_a=0.49, mean_b=0.61)
+    less = {"verdict": "lower", "difference": -0.12, "low": -0.16, "high": -0.08, "without_largest": -0.07}
+    turned = of_models(**less, a_estimate=0.49, b_estimate=0.61)
     [found] = findings(frame(turned), NAMES).shown
     assert found.says.startswith("smollm2 names specific things more often than Qwen")
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
+    assert "+0.07 without" in "; ".join(found.rests)
     assert wanted(frame(turned)) == {"model": B}
 
 
-def test_a_native_language_may_have_less_and_an_open_sign_is_said() -> None:
-    less = {"difference": -1.5, "finding_low": -2.0, "finding_high": -1.0, "lowest": -3.0, "highest": 2.0}
+def test_a_native_language_may_have_less() -> None:
+    less = {"verdict": "lower", "difference": -1.5, "low": -2.0, "high": -1.0}
     [found] = findings(frame(native("country", country="JP", **less)), NAMES).shown
     assert found.says == (
         "Asked about Japan, fewer different things are named in its own language than in other languages"
     )
     assert (found.effect, found.interval) == ("\u22121.5", "\u22122.0 to \u22121.0")
-    assert "unlinked mentions could turn it" in found.notes
     assert found.places[0].address == "#evidence&country=JP"
     assert wanted(frame(native("country", country="JP", **less))) == {"country": "JP"}
 
 
 def test_every_family_metric_and_condition_has_a_sentence() -> None:
     conditions = ("neutral", "explicit", "implicit_male", "implicit_female", "audience", "of my own")
+    others = [{"family": "language", "a": "ja", "b": "the rest"}, of_models(b="the rest")]
+    others += [{"family": "condition", "a": one, "b": "neutral"} for one in conditions[1:]]
     for metric in METRICS:
         for condition in conditions if metric in PER_CONDITION else (None,):
-            for row in (of_models(), native("model", model=A), native("country", country="JP")):
-                if metric == "consensus" and row["family"] != "models":
+            for row in (of_models(), native("model", model=A), native("country", country="JP"), *others):
+                if metric == "consensus" and row["family"].startswith("native"):
                     continue
                 for sign in (1, -1):
-                    told = row | {"metric": metric, "condition": condition, "difference": 0.1 * sign}
-                    [found] = findings(frame(told), NAMES).shown
+                    own = None if row["family"] == "condition" else condition
+                    told = row | {"metric": metric, "condition": own, "difference": 0.1 * sign}
+                    [found] = findings(frame(told | {"verdict": "higher" if sign > 0 else "lower"}), NAMES).shown
                     assert "{" not in found.says
-                    assert condition is None or ", where " in found.says or condition in found.says
+                    assert found.says
+                    assert own is None or ", where " in found.says or own in found.says
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        (
-            [{"q_report": 0.3}, {"q_report": 0.21}],
-            "none survives q < 0.05 (Benjamini and Hochberg); the smallest q is 0.210",
-        ),
-        ([{"q_report": 0.04}, {"q_report": 0.6}], "1 survives q < 0.05 (smallest q 0.040). Once it is picked"),
-        ([{"q_report": None, "pairs": 4}], "no comparison has an interval, which needs 18 prompts"),
-        ([{"q_report": None, "pairs": 0}], "the run has neither two models nor"),
-        ([], "the run has neither two models nor"),
-    ],
-)
-def test_where_nothing_is_found_the_page_says_why(rows: list[dict[str, Any]], said: str) -> None:
-    nothing = dict.fromkeys(FOUND)
-    found = findings(frame(*(of_models(**{**nothing, **row}) for row in rows)), NAMES)
+def test_only_what_is_told_under_every_selection_of_the_texts_is_a_finding() -> None:
+    told = frame(
+        of_models(metric="diversity", stays_in_all=False),
+        of_models(verdict="not told", q=0.3),
+        of_models(metric="consensus", verdict="untestable", p=None, q=None, reason="few responses"),
+    )
+    found = findings(told, NAMES)
     assert found.shown == ()
-    assert said in found.family
-    assert wanted(frame(*(of_models(**{**nothing, **row}) for row in rows))) == {}
+    assert "Of 3 comparisons 2 could be tested. None is told apart" in found.family
+    assert wanted(told) == {}
 
 
-def test_the_level_has_as_many_digits_as_it_needs() -> None:
-    others = [of_models(**dict.fromkeys(FOUND) | {"q_report": 0.5}) for _ in range(3)]
-    assert "of level 99.93\u00a0%" in findings(frame(of_models(), *others), NAMES).family
-    assert "of level 95.00\u00a0%" in findings(frame(of_models(finding_level=0.95)), NAMES).family
+def test_of_a_family_and_metric_the_clearest_stands_alone() -> None:
+    several = [of_models(p=p, q=p, difference=difference) for p, difference in ((0.01, 0.4), (0.001, 0.2), (0.02, 0.5))]
+    found = findings(frame(*several, of_models(metric="diversity", p=0.0001, q=0.001)), NAMES)
+    assert [one.effect for one in found.shown] == ["+0.1", "+0.20"]
+    assert "4 are told apart" in found.family
+
+
+def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
+    none = {"verdict": "untestable", "p": None, "q": None, "low": None, "high": None, "target": "these"}
+    rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(target="these")]
+    one, other = findings(frame(*rows), NAMES).untested
+    assert (one.count, "[sampling] n" in one.needed) == ("2 of 3 could not be tested", True)
+    assert (other.count, other.lacking) == ("1 of 3 could be tested on these prompts alone", "too few topics")
+    assert findings(frame(), NAMES).family.startswith("There is nothing to compare")
+
+
+def test_a_ranking_says_best_and_worst_only_where_they_are_told_apart_from_all() -> None:
+    manifest = Manifest(experiment="x", polyculture="0", models=["x:a", "x:b", "x:c"])
+    names = Names(read_catalog(), manifest.models)
+
+    def ranks(metric: str, *ends: tuple[int, int]) -> list[dict[str, Any]]:
+        common = {"dimension": "model", "metric": metric, "ranked": 3}
+        return [
+            common | {"name": model, "rank_low": low, "rank_high": high}
+            for model, (low, high) in zip(manifest.models, ends, strict=True)
+        ]
+
+    rows = [*ranks("diversity", (3, 3), (1, 2), (1, 2)), *ranks("consensus", (1, 3), (1, 3), (1, 3))]
+    [found] = rankings(rows, manifest, names)
+    assert (found.heads, found.alike) == (("Diversity",), ("Culture consensus",))
+    shown = [(name, rank.rank, rank.place) for name, (rank,) in found.lines if rank]
+    assert shown == [("a", "3", "worst"), ("b", "1 to 2", ""), ("c", "1 to 2", "")]
+    assert rankings(rows[3:], manifest, names) == ()
 
 
 def test_the_first_screen_holds_findings_plot_sentence_and_strip(page: Page) -> None:
@@ -187,13 +232,13 @@ def test_a_sentence_is_cut_where_sentences_end_or_where_it_is_very_long() -> Non
 def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() -> None:
     manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"])
     common = {"language": None, "no_interval": None, "cells": 1, "missing": 0, "incidences": 1234}
-    common |= dict.fromkeys(("wordings_low", "wordings_high", "no_wordings_interval"))
+    common |= dict.fromkeys(("wide_low", "wide_high", "no_wide", "no_estimate")) | {"shared": False}
     numbers = [
         {"model": A, "metric": "granularity", "estimate": 0.62, "low": 0.55, "high": 0.7, **common},
         {"model": B, "metric": "granularity", "estimate": 0.31, "low": None, "high": None, **common},
         {"model": A, "metric": "specificity_gain", "estimate": -0.02, "low": -0.1, "high": 0.06, **common},
     ]
-    plot = dots(numbers, model_lines(numbers, [], manifest), NAMES)
+    plot = dots(numbers, model_lines(numbers, [], manifest), manifest, NAMES)
     first, second = (line.marks for line in plot.lines)
     assert (plot.scales[0].least, plot.scales[0].most, plot.scales[0].zero) == ("0.30", "0.70", None)
     assert (first[0].at, first[0].low, first[0].width) == (80.0, 62.5, 37.5)
@@ -201,11 +246,35 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
     assert (second[1].at, second[1].found.value) == (None, None)
     assert plot.scales[3].zero is not None
     narrow = [{"model": A, "metric": "granularity", "estimate": 1.0, "low": 0.999, "high": 1.0, **common}]
-    scale = dots(narrow, model_lines(narrow, [], manifest), NAMES).scales[0]
+    scale = dots(narrow, model_lines(narrow, [], manifest), manifest, NAMES).scales[0]
     assert (scale.least, scale.most) == ("0.90", "1.00")
     low = [{"model": A, "metric": "consensus", "estimate": 0.01, "low": 0.0, "high": 0.02, **common}]
-    scale = dots(low, model_lines(low, [], manifest), NAMES).scales[4]
+    scale = dots(low, model_lines(low, [], manifest), manifest, NAMES).scales[4]
     assert (scale.least, scale.most) == ("0.00", "0.10")
+
+
+def test_a_metric_that_the_extractor_fixes_is_not_the_first_one_and_is_marked() -> None:
+    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), extractor={"with": "gazetteer"})
+    scales = dots([], {}, manifest, NAMES).scales
+    assert [(scale.metric.name, scale.fixed) for scale in (scales[0], scales[-1])] == [
+        ("Diversity", False),
+        ("Granularity", True),
+    ]
+
+
+def test_numbers_over_shared_cells_are_marked() -> None:
+    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"])
+    common = {"language": None, "metric": "granularity", "low": 0.5, "high": 0.7, "no_interval": None, "shared": True}
+    common |= {"incidences": 900, **dict.fromkeys(("wide_low", "wide_high", "no_wide"))}
+    numbers = [
+        {**common, "model": A, "estimate": 0.6, "no_estimate": None, "cells": 96, "missing": 24},
+        {**common, "model": B, "estimate": None, "no_estimate": "too few in common", "cells": 0, "missing": 120},
+    ]
+    plot = dots(numbers, model_lines(numbers, [], manifest), manifest, NAMES)
+    first, second = (line.marks[0].found for line in plot.lines)
+    assert (first.cells, second.value) == ("96 of 120 cells", None)
+    assert "not comparable" in (second.missing or "")
+    assert plot.shared is not None
 
 
 def test_trust_says_the_share_and_where_it_is_worst() -> None:

@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +22,10 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import Terms, compare
+from polyculture.metrics.comparison.sides import Sides, native_sides
+from polyculture.metrics.limits import BY_CONSTRUCTION
 from polyculture.metrics.measure import measure
 from polyculture.reports import evidence as evidence_module
 from polyculture.reports.escaping import csv_link, defuse
@@ -151,8 +154,8 @@ def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     assert {e.attributes["role"] for e in drawings} == {"group", "img"}
     # boxes of four metrics a model, and of three a topic; two voices a model; saturation a topic; components of two
-    # metrics; granularity; consensus by topic; leaderboards
-    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 4 * 2 + 3 * 2 + 2 + 2 + 2 + 1 + 1 + 8
+    # metrics; granularity; consensus by topic; leaderboards, of four metrics of texts and of instruments
+    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 4 * 2 + 3 * 2 + 2 + 2 + 2 + 1 + 1 + 4 + 8
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
@@ -182,8 +185,8 @@ def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
 
 def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
     rows = [e.text for e in page.all("tr") if "header" in e.inside]
-    assert len([text for text in rows if " to " in text]) == 2  # at a glance
-    assert len([text for text in rows if "too few blocks for an interval" in text]) >= 2 * 5  # native, in each metric
+    assert len([text for text in rows if " to " in text]) == 2 + 2 * 4  # models at a glance; native, in each metric
+    assert len([text for text in rows if "the gazetteer fixes it" in text]) == 2
     intervals = re.findall(r"\d to [+−\d]", page.with_id("numbers").text)
     too_little = re.findall("too (?:little|few items) for an interval", page.with_id("numbers").text)
     assert len(intervals) + len(too_little) == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
@@ -243,8 +246,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     beside = rows_of(links["companions"])
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
-    assert curves
-    assert not [row for row in curves if row["low"] or row["high"]]  # twelve responses a cell
+    assert [row for row in curves if row["low"] and row["high"]]
     assert sum("FROM numbers" in e.text for e in page.all("pre")) == 14
 
 
@@ -252,26 +254,32 @@ def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
     link = next(e for e in page.all("a") if e.attributes.get("download") in ("comparisons.csv", "comparisons.csv.gz"))
     rows = rows_of(link.attributes["href"] or "")
     with open_store(run, store_layout(), KEPT) as store:
-        lay_out_native(store, [(language, country) for country, language in COUNTRIES.items()])
-        native, models = compare(store, NATIVE, ["country"]), compare(store, Sides("model", *MODELS))
-    for family, column, wanted in (("native by country", "country", native), ("models", "model", models)):
-        found = {(r["metric"], r["condition"], r[column]): r for r in rows if r["family"] == family}
+        native = [(language, country) for country, language in COUNTRIES.items()]
+        opened, terms = ComparedRun(store), Terms(selections=("all",), fixed={"granularity": BY_CONSTRUCTION})
+        several = {
+            "native by country": compare([opened], [native_sides(native)], replace(terms, by=("country",))),
+            "model": compare([opened], [Sides("model", *sorted(MODELS))], terms),
+        }
+    for family, own in several.items():
+        found = {(r["metric"], r["condition"], r["country"]): r for r in rows if r["family"] == family}
+        wanted = [row.difference for row in own if row.difference.target == "these" and row.difference.cells]
         assert len(found) == len(wanted) > 6
         for row in wanted:
-            own = found[row.metric, row.group.get("condition", ""), row.group.get(column, "")]
-            assert row.effect
-            told = (row.effect.difference, row.effect.low, row.effect.p, row.q)
-            shown = [float(own[name]) if own[name] else None for name in ("difference", "low", "p", "q")]
-            assert shown == pytest.approx(told, abs=1e-6)
-            assert (own["pairs"], own["blocks"]) == (str(row.effect.pairs), str(row.effect.blocks))
-            assert own["no_interval"] == (row.effect.no_interval or "")
-    shown = " ".join(page.with_id("compared").text.split())
-    row = next(row for row in native if row.metric == "diversity" and row.group["country"] == "JP")
-    assert row.effect
+            shown = found[row.metric, row.condition.strip("*"), row.country.strip("*")]
+            told = (row.difference, row.low, row.p)
+            assert [
+                float(shown[name]) if shown[name] else None for name in ("difference", "low", "p")
+            ] == pytest.approx(told, abs=1e-6)
+            assert (shown["cells"], shown["lacking"]) == (str(row.cells), "few topics" if row.p else BY_CONSTRUCTION)
+    [japan] = [
+        row.difference
+        for row in several["native by country"]
+        if (row.difference.metric, row.difference.country, row.difference.target) == ("diversity", "JP", "these")
+    ]
     lines = [" ".join(e.text.split()) for e in page.all("tr")]
-    japan = next(line for line in lines if line.startswith("Japan Diversity"))
-    assert japan.startswith(f"Japan Diversity {difference(row.effect.difference, 'diversity')} ")
-    assert "Qwen2.5-7B-Instruct minus smollm2" in shown
+    shown_line = next(line for line in lines if line.startswith("Japan Diversity"))
+    assert shown_line.startswith(f"Japan Diversity {difference(japan.difference or 0.0, 'diversity')} ")
+    assert "smollm2 minus Qwen2.5-7B-Instruct" in " ".join(page.with_id("compared").text.split())
     assert "Native language against other languages, by model" in page.all("header")[0].text
 
 

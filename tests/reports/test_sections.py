@@ -192,7 +192,7 @@ def test_a_leaderboard_has_the_title_that_a_section_gives_it(run: RunFolder, tmp
     with section.texts.open("a", encoding="utf-8") as file:
         file.write('\n[boards]\n"length.letters" = "Letters"\n')
     write_report(run, sections=with_instruments([section]))
-    assert titles == ["Letters"]
+    assert "Letters" in titles
 
 
 def test_the_list_of_sections_is_cheap_to_import() -> None:

@@ -16,19 +16,34 @@ from playwright.sync_api import Browser, Page
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.measure import measure
-from tests.metrics.test_comparison_conditions import build
 from tests.reports.test_browser import browser  # noqa: F401  a fixture
 from tests.reports.test_view import Served, page  # noqa: F401  fixtures
 from tests.store_builder import StoreBuilder
 
+COUNTRIES = ("DE", "IT", "JP", "KR", "MX", "US")
 HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def build(folder: Path, name: str, model: str, general: int) -> None:
+    """A run in whose prompts `general` of every three countries get a general dish beside the specific one."""
+    built = StoreBuilder(folder / "runs" / name, models=[model], countries=COUNTRIES, n=6)
+    for language in ("de", "ja"):
+        for place, country in enumerate(COUNTRIES):
+            prompt = built.ask(language, "food", country)
+            for sample in range(6):
+                rice = [{"surface": "rice", "granularity": 0}] * (place % 3 < general and sample < 5)
+                built.answer(prompt, ["sushi", *rice], model=model, sample=sample)
+    built.link("sushi", "Q46383")
+    built.link("rice", "Q5090")
+    built.entity("Q46383", "sushi", JP="P495")
+    built.write()
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("beside")
-    build(folder, "before", ["openai:old"], general=1)
-    build(folder, "after", ["openai:new"], general=2)
+    build(folder, "before", "openai:old", general=1)
+    build(folder, "after", "openai:new", general=2)
     runs = folder / "runs"
     for name in ("before", "after"):
         measure(RunFolder(runs / name))
@@ -43,17 +58,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_a_run_against_its_baseline(served: Served) -> None:
     text = served.get("/compare?baseline=before").text
     row = text.partition("Granularity</th>")[2].partition("</tr>")[0]
-    assert "<strong>lower</strong>" in row
-    assert '<td class="number">-0.158</td>' in row  # 6 countries of 19, half an item each
-    assert "<strong>withheld</strong> <small>(no spread)</small>" in text
-    assert "same within" not in text.replace("Same within", "").replace("“Same within”", "")
-    back = served.get("/compare?baseline=before&margins=.4").text
-    assert "<strong>lower, yet within ±0.4</strong>" in back
+    assert "<td>these prompts</td>" in row
+    assert "<strong>lower</strong> <small>among texts: all, answered, right language</small>" in row
+    assert '<td class="number">-0.152</td>' in row  # 2 countries of 6, 5 of 11 items each
+    assert "<strong>untestable</strong> <small>the difference is the same everywhere</small>" in text
     for asked, said in {
         "baseline=none": "there is no other run",
         "baseline=after": "there is no other run",
         "baseline=../../etc": "there is no other run",
-        "baseline=before&margins=lots": "the margin is not a number",
         "baseline=before&model=openai:knew": "Did you mean",
     }.items():
         answer = served.get(f"/compare?{asked}")
@@ -61,7 +73,7 @@ def test_a_run_against_its_baseline(served: Served) -> None:
         assert said in answer.text
 
 
-@pytest.mark.parametrize("path", ["/runs", "/compare?baseline=before&margins=.1", "/?q=shusi", "/nothing"])
+@pytest.mark.parametrize("path", ["/runs", "/compare?baseline=before", "/?q=shusi", "/nothing"])
 def test_axe_finds_no_violation_and_nothing_runs(served: Served, browser: Browser, path: str) -> None:  # noqa: F811
     page = browser.new_page(viewport={"width": 390, "height": 900})  # noqa: F811
     try:

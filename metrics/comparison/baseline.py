@@ -1,0 +1,95 @@
+"""Two runs as the sides of a comparison: a candidate against its baseline, on the prompts that both were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from polyculture.cache.database import connect
+from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.comparison.sides import RUN, Sides
+from polyculture.metrics.text_doubts import MOST_SHARED, same_texts
+
+if TYPE_CHECKING:
+    import duckdb
+
+# How many texts of a candidate's model the baseline's wrote, too, under the same prompts.
+_SHARED = """
+SELECT
+    coalesce(sum(a.times) FILTER (b.text IS NOT NULL), 0)::BIGINT AS shared, coalesce(sum(a.times), 0)::BIGINT AS texts
+FROM (FROM candidate WHERE model = $one AND prompt_id IN (SELECT prompt_id FROM baseline WHERE model = $other)) AS a
+LEFT JOIN (FROM baseline WHERE model = $other) AS b ON a.prompt_id = b.prompt_id AND a.text = b.text
+"""
+_BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
+Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
+
+
+def run_sides(a: str, b: str, models: Models) -> Sides:
+    """The sides of two runs by these names."""
+    return Sides(RUN, a, b, pairs=models)
+
+
+def paired_models(
+    candidate: Manifest, baseline: Manifest, model: str | None = None, other: str | None = None
+) -> Models:
+    """The models of a candidate, each with that of the baseline which it is compared with.
+
+    Those of one name; of two runs with one model each, these. `model` names one of the candidate, `other` the
+    baseline's (the same name where it is not given). Raises `StoreError` where no model is to be paired.
+    """
+    mine, theirs = candidate.models, baseline.models
+    for name, known, run in ((model, mine, "this run"), (other or model, theirs, "the baseline")):
+        if name is not None and name not in known:
+            raise StoreError(f"{run} has no model {name!r}", remedy=f"{did_you_mean(name, known)} {_BOTH}")
+    if model is not None:
+        return ((model, other or model),)
+    shared = tuple((name, name) for name in mine if name in theirs)
+    if shared:
+        return shared
+    if len(mine) == len(theirs) == 1:
+        return ((mine[0], theirs[0]),)
+    what = f"no model is in both this run ({_few(mine)}) and the baseline ({_few(theirs)})"
+    raise StoreError(what, remedy=_BOTH)
+
+
+def measured_otherwise(candidate: Manifest, baseline: Manifest) -> str | None:
+    """Why a difference of two runs may come from how they were measured; None where they were measured alike."""
+    topics = set(candidate.extractor_ids) & set(baseline.extractor_ids)
+    differ = [
+        what
+        for what, other in {
+            "the extractor": any(candidate.extractor_ids[topic] != baseline.extractor_ids[topic] for topic in topics),
+            "the reading of its answers": candidate.reader_id != baseline.reader_id,
+            "the linker": _linked_otherwise(candidate, baseline),
+        }.items()
+        if other
+    ]
+    return f"measured otherwise: {', '.join(differ)} differ between the runs" if differ else None
+
+
+def texts_of_both(
+    candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
+) -> Iterator[str]:
+    """A line for each two models most of whose texts are the same, word for word: they may be one."""
+    with connect() as connection:
+        for name, store in (("candidate", candidate), ("baseline", baseline)):
+            connection.register(name, store.sql("FROM prompt_texts").to_arrow_table())
+        for one, other in models:
+            [(shared, texts)] = connection.execute(_SHARED, {"one": one, "other": other}).fetchall()
+            if shared > MOST_SHARED * texts:
+                yield same_texts(f"{one} of this run and {other} of the baseline", shared, texts)
+
+
+def _linked_otherwise(candidate: Manifest, baseline: Manifest) -> bool:
+    if set(candidate.topics) == set(baseline.topics):
+        return candidate.linker_id != baseline.linker_id
+    # The linker's id is of all its topics together.
+    identities = [
+        (run.linker, run.snapshot.get("identity"), run.snapshot.get("source")) for run in (candidate, baseline)
+    ]
+    return identities[0] != identities[1]
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,211 @@
+"""The cells of several models, or runs, side by side: one column for each number, one row for each response.
+
+Responses of one run are one row in all its columns, so that numbers that rest on the same responses are known to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import duckdb
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from polyculture.cache.schema.measured import UNNAMED, WITHOUT
+from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
+from polyculture.metrics.comparison.sides import DIMENSIONS
+from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
+from polyculture.metrics.places import CONSENSUS, Place
+from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
+
+_DOUBTS = """
+SELECT
+    model, language, topic, condition, coalesce(country, 'none'), wording,
+    unlinked, unlinked_specific, unlinked_surfaces
+FROM cell_doubts
+"""
+_PROMPTS = """
+SELECT language, topic, condition, coalesce(country, 'none'), wording, prompt_id FROM prompts ORDER BY ALL
+"""
+
+
+class ComparedRun:
+    """A run whose numbers are compared: its responses, read when they are needed."""
+
+    def __init__(
+        self, store: duckdb.DuckDBPyConnection, deterministic: bool = False, same_texts_as: int | None = None
+    ) -> None:
+        """`deterministic`: texts drawn at temperature 0. `same_texts_as`: the place of a run of the same texts."""
+        self.same_texts_as = same_texts_as
+        self.reader = ResponseReader(store)
+        self.deterministic = deterministic
+        self.store = store
+        self._metrics: dict[tuple[str, str], CellMetrics] = {}
+
+    def metrics(self, model: str, selection: str) -> CellMetrics:
+        """A model's cells, of the texts that the selection takes."""
+        if (model, selection) not in self._metrics:
+            self._metrics[model, selection] = CellMetrics(self.reader.read(model, selection), self.reader)
+        return self._metrics[model, selection]
+
+    def forget(self, selection: str) -> None:
+        """Gives back the memory of a selection's responses."""
+        self._metrics = {key: found for key, found in self._metrics.items() if key[1] != selection}
+
+    @cached_property
+    def cell_of(self) -> Mapping[Place, Cell]:
+        """The cells by what they are of."""
+        return {cell.place: cell for cell in self.reader.cells}
+
+    @cached_property
+    def values(self) -> Mapping[str, set[str]]:
+        """The models, languages, conditions, countries and wordings of the cells."""
+        return {name: {getattr(place, name) for place in self.cell_of} - {UNNAMED} for name in DIMENSIONS}
+
+    @cached_property
+    def unlinked(self) -> Mapping[Place, tuple[float, float, float]]:
+        """Of each cell what is not linked: mentions, specific ones of them, and distinct surfaces."""
+        rows = self.store.execute(_DOUBTS).fetchall()
+        return {Place(m, la, WITHOUT, t, c, co, w): tuple(doubt) for m, la, t, c, co, w, *doubt in rows}
+
+    @cached_property
+    def prompts_of(self) -> Mapping[Place, tuple[str, ...]]:
+        """The prompts of each cell."""
+        found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for *asked, prompt in self.store.execute(_PROMPTS).fetchall():
+            found[tuple(asked)].append(prompt)
+        return {
+            place: tuple(found[cell.language, cell.topic, cell.condition, place.country, cell.wording])
+            for place, cell in self.cell_of.items()
+        }
+
+
+def cells_behind(metric: str, place: Place) -> list[Place]:
+    """The cells that a number rests on: of a gain the neutral one, too, of consensus that of each language."""
+    country = UNNAMED if place.condition == NEUTRAL else place.country
+    own = place._replace(other_language=WITHOUT, country=country)
+    if metric == CONSENSUS:
+        return [own, own._replace(language=place.other_language)]
+    if metric == "specificity_gain":
+        return [own, own._replace(condition=NEUTRAL, country=UNNAMED)]
+    return [own]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One metric of all compared models: each column's place and run, and how it changes without each response."""
+
+    metric: str
+    places: Sequence[tuple[Place, int]]
+    found: Changes
+    prompts: Prompts
+    parts: Numbers
+    runs: Sequence[ComparedRun]
+
+    @cached_property
+    def doubts(self) -> Numbers:
+        """Of each column what is not linked in its first and in its second cell, three numbers each: 6 x columns."""
+        rows = np.zeros((6, len(self.places)))
+        for at, (place, run) in enumerate(self.places):
+            for number, cell in enumerate(cells_behind(self.metric, place)):
+                rows[3 * number : 3 * number + 3, at] = self.runs[run].unlinked.get(cell, (0.0, 0.0, 0.0))
+        return rows
+
+
+def columns_of(
+    runs: Sequence[ComparedRun],
+    metric: str,
+    models: Sequence[Iterable[str]],
+    selection: str = ALL,
+    sizes: Sequence[Mapping[Place, int]] | None = None,
+) -> Columns:
+    """The columns of `models`, those of each run; counts are taken at `sizes`, likewise of each run."""
+    tables: list[MetricTable] = []
+    places: list[tuple[Place, int]] = []
+    answers: list[Answers] = []
+    block: list[tuple[int, str]] = []
+    for number, run in enumerate(runs):
+        for model in models[number]:
+            cells = run.metrics(model, selection)
+            tables.append(cells.table(metric, sizes[number] if sizes else {}))
+            places += [(place, number) for place in tables[-1].places]
+            answers.append(cells.answers)
+            block.append((number if run.same_texts_as is None else run.same_texts_as, model))
+    rows, prompts = _rows(answers, block)
+    found = [table.found for table in tables]
+    changes = [one.changes.tocoo() for one in found]
+    starts = np.cumsum([0, *(len(table.places) for table in tables)])
+    row = np.concatenate([own[one.row] for own, one in zip(rows, changes, strict=True)])
+    column = np.concatenate([start + one.col for start, one in zip(starts, changes, strict=False)])
+    matrix = coo_array(
+        (np.concatenate([one.data for one in changes]), (row, column)), shape=(len(prompts.of_response), len(places))
+    )
+    stacked = Changes(
+        np.concatenate([one.values for one in found]),
+        csr_array(matrix),
+        np.concatenate([one.told for one in found]),
+        np.concatenate([one.single for one in found]),
+        np.concatenate([one.rare for one in found]),
+    )
+    return Columns(metric, places, stacked, prompts, np.concatenate([one.parts for one in tables], axis=1), runs)
+
+
+def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple[list[Integers], Prompts]:
+    """The row of each response: those of one block are the same responses, if they have the same number."""
+    rows: dict[int, Integers] = {}
+    of_response: list[Integers] = []
+    sizes: list[Integers] = []
+    responses = prompts = 0
+    for key in dict.fromkeys(block):
+        members = [at for at, other in enumerate(block) if other == key]
+        names = np.unique(np.concatenate([answers[at].names for at in members]))
+        first = answers[members[0]].prompts
+        prompt = np.zeros(len(names), dtype=np.int64)
+        for at in members:
+            place = np.searchsorted(names, answers[at].names)
+            prompt[place] = answers[at].prompts.of_response
+            rows[at] = place + responses
+        of_response.append(prompt + prompts)
+        sizes.append(first.sizes)
+        responses, prompts = responses + len(names), prompts + len(first.sizes)
+    return [rows[at] for at in range(len(answers))], Prompts(np.concatenate(of_response), np.concatenate(sizes))
+
+
+def least_sizes(columns: Columns, keys: Iterable[Iterable[int]], selection: str) -> list[dict[Place, int]] | None:
+    """The responses at which counts are compared: the fewest of all columns that stand against one another.
+
+    None where all have the same number: then no count is taken at fewer.
+    """
+    sizes = [
+        columns.runs[run].metrics(place.model, selection).size_at(columns.metric, place)
+        for place, run in columns.places
+    ]
+    least = np.array(sizes, dtype=np.int64)
+    groups = [np.fromiter(key, dtype=np.int64) for key in keys]
+    while True:
+        before = least.copy()
+        for group in groups:
+            least[group] = least[group].min()
+        if (before == least).all():
+            break
+    if (least == np.array(sizes)).all() and not _uneven(columns, selection):
+        return None
+    found: list[dict[Place, int]] = [{} for _ in columns.runs]
+    for (place, run), size in zip(columns.places, least.tolist(), strict=True):
+        found[run][place] = size
+    return found
+
+
+def _uneven(columns: Columns, selection: str) -> bool:
+    """Whether a consensus is of two languages with different numbers of responses."""
+    if columns.metric != CONSENSUS:
+        return False
+    for place, run in columns.places:
+        cells = columns.runs[run].metrics(place.model, selection)
+        own, other = (cells.size_at("diversity", cell) for cell in cells_behind(CONSENSUS, place))
+        if own != other:
+            return True
+    return False

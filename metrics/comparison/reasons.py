@@ -1,0 +1,42 @@
+"""Why a comparison has no interval: in words, and what would give it one."""
+
+from __future__ import annotations
+
+from polyculture.metrics.comparison.compare import NO_CELL, UNEQUAL
+from polyculture.metrics.inference.family import NO_SAMPLING
+from polyculture.metrics.inference.prompts import (
+    FEW_COUNTRIES,
+    FEW_TOPICS,
+    FEWEST_ALONE,
+    FEWEST_CROSSED,
+    INCOMPLETE,
+    NO_SPREAD,
+)
+from polyculture.metrics.limits import BY_CONSTRUCTION
+from polyculture.metrics.means import FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
+
+NEEDS = f"{FEWEST_CROSSED} topics and {FEWEST_CROSSED} countries, or {FEWEST_ALONE} of one where the other is one"
+_REASONS = {
+    NO_SAMPLING: ("the difference of these prompts is exact: nothing was sampled", "ask about --target others"),
+    ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", "[sampling] n = 2 or more"),
+    FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),
+    FEW_DISTINCT: (
+        "more than half of the texts repeat another one of their prompt",
+        "a server that heeds the seed, without a cache before it",
+    ),
+    UNEQUAL: ("the number grows with the responses, and the sides have unequal ones", "compare diversity"),
+    FEW_TOPICS: ("too few topics", NEEDS),
+    FEW_COUNTRIES: ("too few countries", NEEDS),
+    INCOMPLETE: ("some topics lack numbers of some countries", "--by the topics or countries that have all"),
+    NO_SPREAD: ("the difference is the same everywhere", "more topics, countries or responses"),
+    NO_CELL: ("no prompt has a number on both sides", "compare what both sides were asked"),
+    BY_CONSTRUCTION: (
+        "the gazetteer fixes it, whatever the texts say",
+        'a model as extractor: [extract] with = "..."',
+    ),
+}
+
+
+def explained(reason: str) -> tuple[str, str]:
+    """A reason in words, and its remedy: ('too few topics', '3 topics and ...'). One that is not known is its words."""
+    return _REASONS.get(reason, (reason, "measure both sides alike"))

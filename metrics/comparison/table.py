@@ -1,0 +1,139 @@
+"""A comparison as people read it: a line for each row of all texts, whether it stays in parts of them, and remarks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.schema import DIFFERENCES
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics.audit.differences import turned
+from polyculture.metrics.comparison.compare import NO_CELL, Row
+from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.inference.family import HIGHER, LOWER, UNTESTABLE
+from polyculture.metrics.places import CONSENSUS, is_count
+from polyculture.metrics.responses import ALL
+
+FACETS = ("model", "language", "topic", "condition", "country", "wording")
+
+
+def as_table(rows: Sequence[Row]) -> pa.Table:
+    """The rows with the columns of the view `differences`."""
+    return objects_to_table(DIFFERENCES, [row.difference for row in rows]).drop(["inputs"])
+
+
+def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """A line for each row of all texts; columns that say nothing in any line are left out."""
+    parts: dict[Any, list[Difference]] = defaultdict(list)
+    for row in rows:
+        if row.difference.selection != ALL:
+            parts[_key(row.difference)].append(row.difference)
+    whole = [row.difference for row in rows if row.difference.selection == ALL]
+    lines = [_line(told, parts[_key(told)]) for told in whole]
+    several = len({(told.a, told.b) for told in whole}) > 1
+    hidden = set() if several else {"a", "b"}
+    for facet in FACETS:
+        if all(line[facet] is None for line in lines):
+            hidden.add(facet)
+    return [{name: value for name, value in line.items() if name not in hidden | _empty(lines)} for line in lines]
+
+
+def _key(told: Difference) -> Any:
+    names = ("metric", "dimension", "a", "b", "target", *FACETS)
+    return (*(getattr(told, name) for name in names), *sorted(told.facets.items()))
+
+
+def _empty(lines: Sequence[Mapping[str, Any]]) -> set[str]:
+    optional = ("at n", "without largest", "turns at", "missing", "left out", "stays", "judged", "topics", "countries")
+    return {name for name in optional if all(line[name] in (None, 0) for line in lines)}
+
+
+def _line(told: Difference, parts: Sequence[Difference]) -> dict[str, Any]:
+    facets = {name: getattr(told, name) for name in FACETS}
+    judged = _interval(told, told.corrected_low, told.corrected_high) if told.corrected_low is not None else None
+    return {
+        "a": told.a,
+        "b": told.b,
+        "metric": told.metric,
+        **{name: None if value == EVERY else value for name, value in facets.items()},
+        "target": told.target,
+        "of a": told.a_estimate,
+        "of b": told.b_estimate,
+        "difference": None if told.difference is None else _signed(told, told.difference),
+        "95 %": told.reason or _interval(told, told.low, told.high),
+        "q": told.q,
+        "units": f"{told.units} {_plural(told.unit)}" if told.unit else None,
+        "stays": _stays(told, parts),
+        "judged": judged,
+        "topics": _same(told.topics_same_sign, told.topics) if told.topics > 1 else None,
+        "countries": _same(told.countries_same_sign, told.countries) if told.countries > 1 else None,
+        "without largest": None if told.without_largest is None else _signed(told, told.without_largest),
+        "at n": told.at_n,
+        "turns at": None if told.tipping is None else f"{100 * told.tipping:.0f} %",
+        "missing": told.missing_a + told.missing_b,
+        "left out": told.left_out,
+    }
+
+
+def _signed(told: Difference, value: float) -> str:
+    digits = 2 if is_count(told.metric) else 3
+    return f"{round(value, digits) + 0.0:+.{digits}f}"  # no -0
+
+
+def _interval(told: Difference, low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"[{_signed(told, low)}, {_signed(told, high)}]"
+
+
+def _plural(unit: str) -> str:
+    return unit if " x " in unit else {"country": "countries"}.get(unit, f"{unit}s")
+
+
+def _same(same: int, of: int) -> str:
+    return f"{same}/{of}"
+
+
+def _stays(told: Difference, parts: Sequence[Difference]) -> str | None:
+    """Under which selections of texts a verdict stays; of one that is not told, under which it would be told."""
+    if told.verdict in (HIGHER, LOWER):
+        without = [part.selection for part in parts if part.verdict != told.verdict]
+        return f"not in: {', '.join(without)}" if without else ("yes" if parts else None)
+    others = [f"{part.verdict} in: {part.selection}" for part in parts if part.verdict in (HIGHER, LOWER)]
+    return ", ".join(others) or None
+
+
+def remarks_of(rows: Sequence[Row]) -> list[str]:
+    """What a reader of the lines must know: why some have no interval, and how many could be tested."""
+    whole = [row for row in rows if row.difference.selection == ALL]
+    if not whole:
+        return ["nothing to compare: no prompt was asked of both sides"]
+    remarks = [
+        f"{named(row.difference)}: {row.difference.verdict}, and not so once judged errors are corrected"
+        for row in whole
+        if turned(row)
+    ]
+    if any(row.difference.corrected is not None for row in whole):
+        remarks.append("judged: the interval after correction for what judges call wrong (polyculture audit)")
+    reasons: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in whole:
+        if row.difference.reason:
+            reasons[row.difference.reason][f"{row.difference.metric} ({row.difference.target})"] = None
+    for reason, metrics in reasons.items():
+        words, remedy = explained(reason)
+        remarks.append(f"no interval of {', '.join(metrics)}: {words}. Remedy: {remedy}")
+    if any(row.difference.metric == CONSENSUS and row.difference.reason == NO_CELL for row in whole):
+        remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
+    if any(row.difference.tipping is not None for row in whole):
+        remarks.append("turns at: the share of unlinked mentions that, linked against it, would turn the difference")
+    tested = sum(row.difference.verdict != UNTESTABLE for row in whole)
+    return [*remarks, f"{tested} of {len(whole)} could be tested; q is p adjusted over those of one target"]
+
+
+def named(told: Difference) -> str:
+    """A row in words: 'ja / en: specificity [explicit], these'."""
+    facets = [value for name in FACETS if (value := getattr(told, name)) not in (EVERY, WITHOUT)]
+    of = f" [{', '.join(facets)}]" if facets else ""
+    return f"{told.a} / {told.b}: {told.metric}{of}, {told.target}"

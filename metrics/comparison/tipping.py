@@ -1,0 +1,87 @@
+"""The tipping point of a difference: the share of what is not linked that, linked against it, would turn it.
+
+Both sides lose at once: of the side that is higher, mentions are linked to what lowers its number, of the other one to
+what raises it. The label of an unlinked mention is known, so that granularity falls by general mentions alone. What
+is linked to an item that is there already changes no count; in a consensus each surface may be an item of the other
+language, or of neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from polyculture.metrics.inference.jackknife import Numbers
+
+_HALVINGS = 30
+_LEAST = 1e-9  # of a denominator
+
+
+def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers) -> float | None:
+    """The share at which the difference is 0; None where no share turns it, or the metric has no bound.
+
+    `parts` and `doubts` are those of `Columns`; `signed` are the weights of the columns in the difference, a - b.
+    """
+    moved = MOVED.get(metric)
+    if moved is None:
+        return None
+    used = np.flatnonzero(signed)
+    parts, doubts, signed = parts[:, used], doubts[:, used], signed[used]
+
+    def difference(share: float, sign: float) -> float:
+        falling = signed * sign > 0
+        values = np.where(falling, moved(parts, doubts * share, -1), moved(parts, doubts * share, 1))
+        return float(sign * (signed @ values))
+
+    now = float(signed @ moved(parts, doubts * 0, 1))
+    sign = 1.0 if now > 0 else -1.0
+    if now == 0 or difference(1.0, sign) > 0:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if difference(middle, sign) > 0 else (low, middle)
+    return high
+
+
+def _share(top: Numbers, bottom: Numbers, counts: Numbers, rest: Numbers, up: int) -> Numbers:
+    """A share with more mentions: those that count (up), or those that do not (down)."""
+    top, bottom = (top + counts, bottom + counts) if up > 0 else (top, bottom + rest)
+    return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 0)
+
+
+def _granularity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+    return _share(parts[0], parts[1], doubts[1], doubts[0] - doubts[1], up)
+
+
+def _specificity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+    return _share(parts[0], parts[1], doubts[0], doubts[0], up)
+
+
+def _gain(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+    own = _share(parts[0], parts[1], doubts[0], doubts[0], up)
+    return np.asarray(own - _share(parts[2], parts[3], doubts[3], doubts[3], -up))
+
+
+def _diversity(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+    return np.asarray(parts[0] + doubts[2] * (up > 0))
+
+
+def _consensus(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
+    shared, either = parts
+    surfaces = doubts[2] + doubts[5]
+    if up > 0:
+        return np.asarray(np.minimum(shared + surfaces, either) / np.maximum(either, _LEAST))
+    return np.asarray(shared / np.maximum(either + surfaces, _LEAST))
+
+
+# How a metric moves with what is unlinked: up (1), or down (-1).
+MOVED: Mapping[str, Callable[[Numbers, Numbers, int], Numbers]] = {
+    "granularity": _granularity,
+    "granularity_defined": _granularity,
+    "specificity": _specificity,
+    "specificity_gain": _gain,
+    "diversity": _diversity,
+    "consensus": _consensus,
+}

@@ -1,0 +1,31 @@
+"""Many comparisons at once: q, and what may be said of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+RATE = 0.05  # of rows that are told apart, those that do not differ
+THESE, OTHERS = "these", "others"  # targets: other samples of these prompts, other prompts like these
+NO_SAMPLING = "no sampling"  # why there is no interval: the difference is exact
+HIGHER, LOWER, NOT_TOLD, UNTESTABLE = "higher", "lower", "not told", "untestable"
+
+
+def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
+    """Benjamini and Hochberg's (1995) q of each p-value over the family; a missing one stays missing and is no test."""
+    known = np.array([p for p in p_values if p is not None])  # scipy.stats takes as long to load as a small comparison
+    order = np.argsort(known)[::-1]
+    found = np.empty(len(known))
+    found[order] = np.minimum.accumulate(known[order] * len(known) / np.arange(len(known), 0, -1))
+    q_values = iter(found.tolist())
+    return [None if p is None else min(1.0, next(q_values)) for p in p_values]
+
+
+def verdict(difference: float | None, q: float | None) -> str:
+    """'higher' or 'lower' where q tells the sides apart; 'untestable' without a q."""
+    if difference is None or q is None:
+        return UNTESTABLE
+    if q >= RATE or difference == 0:
+        return NOT_TOLD
+    return HIGHER if difference > 0 else LOWER

@@ -1,0 +1,88 @@
+"""The jackknife over responses: numbers of these prompts, over other samples of them.
+
+Responses are sampled within their prompt, all else is fixed. A measure is values of cells and, per cell, by how much
+its value changes without each response that matters to it. A mean over cells, or a difference of two such means, is a
+weighted sum of values, so that a response that matters to several cells (a neutral one in the gains of all countries,
+one language's in several pairs) changes all of them at once:
+
+    variance = sum over prompts p of (n_p - 1) / n_p x sum over its responses of (change - mean change)^2
+
+The degrees of freedom are Satterthwaite's (1946) over prompts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Numbers = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_ROUNDING = 1e-12  # a smaller change is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The prompts that responses answer: of each response its prompt, of each prompt how many responses were read."""
+
+    of_response: Integers  # R
+    sizes: Integers  # P; responses that matter to no cell are counted, too
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The values of C cells, and their changes without each of R responses.
+
+    A change that all responses of a cell share does not matter, and may be left out.
+    """
+
+    values: Numbers  # C; NaN: no value
+    changes: csr_array  # R x C
+    told: Integers  # C: responses that say something of the value: of one or none its variance is not known
+    single: NDArray[np.bool_]  # C: does a prompt of the cell have one response alone?
+    rare: Numbers  # C: variance of what is too rare to have been seen (`leave_one_out`); 0 of shares
+
+    def at(self, columns: Integers) -> Changes:
+        """Those of some cells."""
+        changes = csr_array(self.changes.tocsc()[:, columns])
+        return Changes(self.values[columns], changes, self.told[columns], self.single[columns], self.rare[columns])
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """G weighted sums of values, with their variances over other samples of the same prompts."""
+
+    values: Numbers  # G
+    variances: Numbers  # G
+    freedom: Numbers  # G; infinite where the variance is 0
+    told: Integers  # G: responses that say something of the values
+    single: Numbers  # G: share of the weight of cells with a prompt of one response, of which nothing is known
+
+
+def moments(found: Changes, prompts: Prompts, weights: csr_array) -> Moments:
+    """The sums of values by `weights` (C x G), whose cells all have a value."""
+    groups = int(weights.shape[1])
+    change = (found.changes @ weights).tocoo()
+    keys, key = np.unique(prompts.of_response[change.row] * groups + change.col, return_inverse=True)
+    prompt, group = np.divmod(keys, groups)
+    size = np.maximum(prompts.sizes[prompt], 2).astype(np.float64)
+    squares, sums = np.bincount(key, change.data**2), np.bincount(key, change.data)
+    parts = (size - 1) / size * (squares - sums**2 / size)
+    parts[parts < _ROUNDING * squares] = 0.0
+    weight = abs(weights)
+    # Of a cell that one response alone tells, or none, the variance is not known: that of the others stands in.
+    known = weight.multiply(weight).T @ (found.told > 1)
+    scale = np.divide(weight.multiply(weight).sum(axis=0), known, out=np.ones(groups), where=known > 0)
+    variances = np.bincount(group, parts, groups)
+    rare = weight.multiply(weight).T @ found.rare
+    by_freedom = np.bincount(group, parts**2 / (size - 1), groups)
+    freedom = np.divide(variances**2, by_freedom, out=np.full(groups, np.inf), where=by_freedom > 0)
+    return Moments(
+        weights.T @ np.nan_to_num(found.values),
+        variances * scale + rare,
+        freedom,
+        (weight > 0).T @ found.told,
+        (weight.T @ found.single) / np.maximum(weight.sum(axis=0), _ROUNDING),
+    )

@@ -1,0 +1,39 @@
+"""Shares of one sample of responses, and means of independent ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from polyculture.metrics.inference.leave_one_out import Numbers, ratio
+from polyculture.metrics.inference.limits import Estimate
+
+
+def share_of(numerators: Numbers, denominators: Numbers) -> Estimate | None:
+    """sum / sum over responses, by the jackknife over them; None where no response has a denominator.
+
+    Responses without a denominator say nothing, and are not needed.
+    """
+    told = denominators > 0
+    size = int(told.sum())
+    if not size:
+        return None
+    value, changes = ratio(numerators[told], denominators[told])
+    variance = (size - 1) / size * float((changes**2).sum() - changes.sum() ** 2 / size)
+    return Estimate(value, max(variance, 0.0), max(size - 1, 1), size, share=True)
+
+
+def mean_share(parts: Iterable[Estimate]) -> Estimate:
+    """The mean of at least one share, all of independent responses."""
+    several = list(parts)
+    count = len(several)
+    variance = math.fsum(one.variance for one in several) / count**2
+    by_freedom = math.fsum((one.variance / count**2) ** 2 / one.freedom for one in several)
+    known = sum(one.told > 1 for one in several)
+    return Estimate(
+        math.fsum(one.value for one in several) / count,
+        variance * count / known if known else 0.0,
+        variance**2 / by_freedom if by_freedom > 0 else math.inf,
+        sum(one.told for one in several),
+        share=True,
+    )

@@ -1,0 +1,168 @@
+"""The cells of a run, and what each response in them names: read one model at a time, as arrays.
+
+reader = ResponseReader(store)
+for model in reader.models:
+    found = measured(reader.read(model))      # `cell_changes`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.cache.schema.measured import UNNAMED, WITHOUT
+from polyculture.cache.sql_file import read_sql
+from polyculture.metrics.inference.jackknife import Integers, Numbers, Prompts
+from polyculture.metrics.inference.leave_one_out import Incidence, incidence
+from polyculture.metrics.places import Place
+
+ALL, ANSWERED, RIGHT_LANGUAGE = "all", "answered", "right language"
+# Which texts count: rows of `read_responses`.
+SELECTIONS = {ALL: "", ANSWERED: "WHERE NOT refused", RIGHT_LANGUAGE: "WHERE NOT off_language"}
+_SIZES = "SELECT cell, prompt, count(*) AS n FROM counted WHERE model = $model GROUP BY ALL ORDER BY prompt"
+_PAIRS = """
+SELECT * EXCLUDE (model)
+FROM linked_items
+WHERE model = $model AND response IN (SELECT response FROM counted WHERE model = $model)
+ORDER BY response, item
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell under its number; `diversity` is None where its items are not known."""
+
+    number: int
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    wording: str
+    responses: int
+    diversity: int | None
+    texts: int
+    distinct_texts: int  # within their prompt
+
+    @property
+    def place(self) -> Place:
+        """What its own numbers are of."""
+        return Place(
+            self.model, self.language, WITHOUT, self.topic, self.condition, self.country or UNNAMED, self.wording
+        )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one model's responses name. Of R responses that name an item, each is known by its place.
+
+    Arrays of pairs have a row for each pair of a response and an item that it names.
+    """
+
+    cells: Sequence[Cell]
+    countries: Sequence[str]  # that neutral responses are held against
+    names: Integers  # R, sorted: the response's number in the run
+    prompts: Prompts  # of the naming responses; sizes count all that were read
+    of_cell: Integers  # R: the place of the response's cell in `cells`
+    sizes: Integers  # per cell: responses that were read
+    single: NDArray[np.bool_]  # per cell: does one of its prompts have one response?
+    response: Integers  # per pair
+    item: Integers  # per pair
+    specific: Numbers  # per pair: the mean label of the item's mentions in the response
+    only_english: Numbers  # per pair: 1 where an English name alone leads to the item
+    associated: NDArray[np.bool_]  # pairs x countries: is the item associated with the country?
+    has_country: NDArray[np.bool_]  # per pair: is any country known of the item?
+
+    @property
+    def responses(self) -> int:
+        return len(self.of_cell)
+
+    def per_response(self, of_pairs: Numbers) -> Numbers:
+        """Sums over the items of each naming response."""
+        return np.bincount(self.response, of_pairs, self.responses).astype(np.float64)
+
+    @cached_property
+    def incidences(self) -> Sequence[Incidence]:
+        """Per cell: the items of its responses."""
+        of_pair = self.of_cell[self.response]
+        order = np.argsort(of_pair, kind="stable")
+        ends = np.searchsorted(of_pair[order], np.arange(len(self.cells) + 1))
+        parts = [order[start:end] for start, end in pairwise(ends)]
+        return [
+            incidence(int(size), self.response[part], self.item[part])
+            for size, part in zip(self.sizes, parts, strict=True)
+        ]
+
+
+class ResponseReader:
+    """A store with its cells numbered. Uses temporary tables of the connection."""
+
+    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+        self._store = store
+        store.execute(read_sql(Path(__file__).parent, "responses"))
+        rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
+        self.cells = [Cell(*row) for row in rows]
+        self.models: list[str] = sorted({cell.model for cell in self.cells})
+        # Of these, those of the experiment have numbers of neutral prompts; others are named by prompts, for gains.
+        asked = store.execute("SELECT DISTINCT country FROM neutral_countries ORDER BY country").fetchall()
+        self._held_against: list[str] = [country for (country,) in asked]
+        self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
+        self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
+        self.defined_topics = frozenset(topic for (topic,) in store.execute("FROM defined_topics").fetchall())
+
+    def values(self, model: str) -> list[tuple[Any, ...]]:
+        """The values of a model's cells, as the views define them: rows of `measured_values`."""
+        query = "FROM measured_values WHERE model = $model ORDER BY ALL"
+        return self._store.execute(query, {"model": model}).fetchall()
+
+    def read(self, model: str, selection: str = ALL) -> Answers:
+        """What a model's responses name, of those texts that the selection takes."""
+        cells = [cell for cell in self.cells if cell.model == model]
+        place = {cell.number: at for at, cell in enumerate(cells)}
+        self._store.execute("CREATE OR REPLACE TEMP VIEW counted AS FROM read_responses " + SELECTIONS[selection])
+        sizes, pairs = (self._numbers(query, model) for query in (_SIZES, _PAIRS))
+        names, response = np.unique(pairs["response"], return_inverse=True)
+        first = np.searchsorted(pairs["response"], names)
+        cell_of = np.array([place[int(number)] for number in pairs["cell"][first]], dtype=np.int64)
+        of_prompt = np.array([place[int(number)] for number in sizes["cell"]], dtype=np.int64)
+        single = np.bincount(of_prompt, sizes["n"] == 1, len(cells)) > 0
+        items, code = np.unique(pairs["item"], return_inverse=True)
+        associated, known = self._associated(items)
+        return Answers(
+            cells,
+            self._held_against,
+            names,
+            Prompts(np.searchsorted(sizes["prompt"], names >> 32), sizes["n"].astype(np.int64)),
+            cell_of,
+            np.bincount(of_prompt, sizes["n"], len(cells)).astype(np.int64),
+            single,
+            response,
+            pairs["item"],
+            pairs["specific"].astype(np.float64),
+            pairs["only_english"].astype(np.float64),
+            associated[code],
+            known[code],
+        )
+
+    def _associated(self, items: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each item: which of the countries it is associated with, and whether any country is known of it."""
+        found = np.zeros((len(items), len(self._held_against)), dtype=bool)
+        column = {country: at for at, country in enumerate(self._held_against)}
+        for item, country in self._store.execute("FROM associated_items").fetchall():
+            at = int(np.searchsorted(items, item))
+            if at < len(items) and items[at] == item:
+                found[at, column[country]] = True
+        known = self._numbers("SELECT DISTINCT substr(qid, 2)::BIGINT AS item FROM associations", None)["item"]
+        return found, np.isin(items, known)
+
+    def _numbers(self, query: str, model: str | None) -> dict[str, NDArray[Any]]:
+        columns = self._store.execute(query, {} if model is None else {"model": model}).fetchnumpy()
+        return {name: np.asarray(np.ma.filled(column, 0)) for name, column in columns.items()}

@@ -1,0 +1,54 @@
+-- The cells under numbers, and what each response names: temporary, so that no query carries names of columns.
+-- `responses.py` reads one model at a time.
+
+-- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, and how many of
+-- its texts are distinct.
+CREATE TEMP TABLE measured_cells AS
+SELECT
+    cell, model, language, topic, condition, country, wording, responses, diversity,
+    coalesce(texts, 0) AS texts, coalesce(distinct_texts, 0) AS distinct_texts
+FROM cell_diversity
+LEFT JOIN cell_texts USING (cell);
+
+-- measured_values: a row is a metric of a cell, as the views define it: the estimate, or NULL.
+CREATE TEMP TABLE measured_values AS
+SELECT
+    metric, model, language, coalesce(other_language, '-') AS other_language, topic, condition,
+    coalesce(country, 'none') AS country, wording, estimate, responses, incidences
+FROM cell_values;
+
+-- read_responses: a row is a response that an extractor read whole, in numbers: its prompt as its model is asked it, and its
+-- name, which has the prompt in its upper half. `refused` and `off_language` are of its text.
+CREATE TEMP TABLE read_responses AS
+WITH told AS (
+    SELECT
+        request_id, sample, is_refusal(ending, refused) AS declines,
+        is_off_language(detected_language, language, script_share) AS elsewhere
+    FROM stored_responses
+)
+SELECT
+    p.model, p.cell, p.prompt, p.prompt * 4294967296 + e.sample AS response,
+    coalesce(t.declines, false) AS refused, coalesce(t.elsewhere, false) AS off_language
+FROM stored_extractions AS e
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+LEFT JOIN told AS t ON e.request_id = t.request_id AND e.sample = t.sample
+WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n AND e.status = 'ok';
+
+-- associated_items: a row is a counted country that an item is associated with. The number of an item is its QID's.
+CREATE TEMP TABLE associated_items AS
+SELECT substr(qid, 2)::BIGINT AS item, country
+FROM associations
+WHERE country IN (SELECT country FROM neutral_countries);
+
+-- linked_items: a row is an item that a response mentions, the mean label of its mentions there, and whether their English
+-- names alone lead to it.
+CREATE TEMP VIEW linked_items AS
+SELECT
+    p.model, p.cell, p.prompt * 4294967296 + m.sample AS response, substr(l.qid, 2)::BIGINT AS item,
+    mean_label(count(*) FILTER (m.granularity = 1), count(*))::DOUBLE AS specific, bool_and(l.only_english) AS only_english
+FROM stored_mentions AS m
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+INNER JOIN links AS l USING (query)
+WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
+    AND l.status = 'linked'
+GROUP BY p.model, p.cell, p.prompt, m.sample, l.qid;

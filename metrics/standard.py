@@ -1,0 +1,124 @@
+"""The comparisons that a reader of a run expects, and that its report shows: the table `differences`.
+
+- each pair of models; of more than `MOST_PAIRED` models each against the rest
+- a country's own language against the other languages, by model and by country
+- each language against the rest
+- each condition against neutral prompts
+
+All are one family of tests (`with_family_q`). Each stands once for each selection of the texts and each target.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import duckdb
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.schema.measured import Difference
+from polyculture.metrics.cell_changes import NEUTRAL
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import Terms, compare
+from polyculture.metrics.comparison.sides import REST, Sides, native_sides
+from polyculture.metrics.inference.family import OTHERS, adjusted, verdict
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.responses import ALL, ANSWERED, RIGHT_LANGUAGE, SELECTIONS
+
+MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
+# Whether any text is left out of a selection: without one its rows are those of all texts.
+_LEFT_OUT = "SELECT coalesce(bool_or(refused), false), coalesce(bool_or(off_language), false) FROM read_responses"
+
+
+def native_pairs(manifest: Manifest, catalog: Catalog) -> tuple[tuple[str, str], ...]:
+    """Each language of a run with the countries in which it is native."""
+    known = [catalog.languages[code] for code in manifest.languages if code in catalog.languages]
+    return tuple((language.code, country) for language in known for country in language.native_countries)
+
+
+def standard_differences(
+    run: ComparedRun,
+    store: duckdb.DuckDBPyConnection,
+    manifest: Manifest,
+    native: Sequence[tuple[str, str]],
+    inputs: str,
+) -> list[Difference]:
+    """All rows of a run; `native` are its languages with the countries in which they are native.
+
+    Memory holds the responses of all models, of one selection at a time.
+    """
+    refused, elsewhere = store.execute(_LEFT_OUT).fetchone() or (False, False)
+    differs = {ALL: True, ANSWERED: refused, RIGHT_LANGUAGE: elsewhere}
+    several = list(_sides(run, native))
+    rows: list[Difference] = []
+    of_all: list[Difference] = []
+    for selection in SELECTIONS:
+        if differs[selection]:
+            fixed = disqualified(manifest)
+            found = [row for sides, by in several for row in _rows(run, sides, by, selection, fixed, inputs)]
+            run.forget(selection)
+        else:
+            found = [replace(row, selection=selection) for row in of_all]
+        of_all = of_all or found
+        rows += found
+    return with_family_q(rows)
+
+
+def with_family_q(rows: Sequence[Difference]) -> list[Difference]:
+    """The rows with q and verdict over all comparisons of a selection.
+
+    A comparison has one row in the family that the report's first page reads: of other prompts where it can be
+    tested, else of these prompts. The rows of these prompts beside it are a family of their own.
+    """
+    tested = {_comparison(row) for row in rows if row.target == OTHERS and row.p is not None}
+    families: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        is_first = row.target == OTHERS or _comparison(row) not in tested
+        families[row.selection, is_first].append(at)
+    found = list(rows)
+    for members in families.values():
+        for at, q in zip(members, adjusted([rows[at].p for at in members]), strict=True):
+            found[at] = replace(rows[at], q=q, verdict=verdict(rows[at].difference, q))
+    return found
+
+
+def _comparison(row: Difference) -> tuple[str, ...]:
+    places = (row.model, row.language, row.country, row.topic, row.condition, row.wording)
+    return row.metric, row.dimension, row.a, row.b, row.selection, *places
+
+
+def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[tuple[list[Sides], tuple[str, ...]]]:
+    cells = run.reader.cells
+    models, languages = run.reader.models, sorted({cell.language for cell in cells})
+    conditions = sorted({cell.condition for cell in cells} - {NEUTRAL})
+    pairs = [Sides("model", a, b) for a, b in combinations(models, 2)]
+    yield pairs if len(models) <= MOST_PAIRED else _against_rest("model", models), ()
+    if native:
+        yield [native_sides(native)], ("model",)
+        yield [native_sides(native)], ("country",)
+    yield _against_rest("language", languages), ()
+    if any(cell.condition == NEUTRAL for cell in cells):
+        yield [Sides("condition", condition, NEUTRAL) for condition in conditions], ()
+
+
+def _against_rest(dimension: str, values: Sequence[str]) -> list[Sides]:
+    if len(values) < 2:
+        return []
+    return [Sides(dimension, one, REST, (one,), tuple(other for other in values if other != one)) for one in values]
+
+
+def _rows(
+    run: ComparedRun,
+    several: Sequence[Sides],
+    by: Sequence[str],
+    selection: str,
+    fixed: Mapping[str, str],
+    inputs: str,
+) -> Iterable[Difference]:
+    """The rows of which anything was asked on both sides: a gain, for one, is of no neutral prompt."""
+    found = compare([run], several, Terms(by, selections=(selection,), fixed=fixed), inputs)
+    there = (row.difference for row in found)
+    return [row for row in there if row.cells or row.missing_a or row.missing_b]

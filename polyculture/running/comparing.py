@@ -1,0 +1,216 @@
+"""A comparison as somebody asks for it: within a run, with baselines, or with the links of other snapshots.
+
+with ExitStack() as stack:
+    found = compared(stack, workspace, Question(Asked(("ja", "en"))))
+found.rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.cache.database import memory_limit
+from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.files import scratch_folder
+from polyculture.cache.layout import MAIN, OTHER_SNAPSHOT
+from polyculture.cache.manifest import Manifest, require_run
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.console import say
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.metrics import KEPT
+from polyculture.metrics.audit.differences import between_languages, is_judged, with_judges
+from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, run_sides, texts_of_both
+from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.compare import METRICS, TARGETS, Row, Terms, compare, with_q
+from polyculture.metrics.comparison.gate import Condition, read_conditions
+from polyculture.metrics.comparison.sides import SNAPSHOT, Sides
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.places import PER_CONDITION
+from polyculture.metrics.responses import ALL, SELECTIONS
+from polyculture.metrics.text_doubts import text_doubts
+from polyculture.running.layout import store_layout
+from polyculture.running.sides import Asked, Tell, choose_sides
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a comparison."""
+
+    asked: Asked
+    by: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()  # none: the usual ones; conditions name theirs
+    targets: tuple[str, ...] = ()  # none: both; of conditions the one that they have
+    baselines: tuple[Path, ...] = ()  # experiment files or folders of other runs
+    snapshots: tuple[str, ...] = ()  # of `snapshot_links`: names or identities
+    selection: str = MAIN
+    fail_if: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The rows, those of all sides together, and the conditions on them."""
+
+    sides: Sequence[Sides]
+    rows: Sequence[Row]
+    conditions: Sequence[Condition]
+
+
+def compared(
+    stack: ExitStack, workspace: Workspace, question: Question, tell: Tell = say, runs: Path | None = None
+) -> Compared:
+    """Compares what is asked for; `stack` closes what is opened, and nothing is written into a run.
+
+    `tell` takes a line on what is left out, and on what makes the compared texts doubtful. Raises a `UserError` for
+    what the run does not have.
+    """
+    run, manifest = workspace.run, require_run(workspace.run)
+    opened = _opened(stack, run, question.selection)
+    conditions = read_conditions(question.fail_if, METRICS, opened.values["condition"])
+    if question.baselines and question.snapshots:
+        raise ExperimentError("--baseline and --snapshot are two comparisons", remedy="Ask for one of them.")
+    if question.baselines:
+        several = list(_with_baselines(stack, workspace, opened, question, tell, runs))
+    elif question.snapshots:
+        if question.asked != Asked():
+            raise ExperimentError("--snapshot compares the whole run", remedy="Name no sides with it; --by splits it.")
+        several = list(_with_snapshots(stack, run, opened, question.snapshots))
+    else:
+        sides = choose_sides(opened, workspace, question.asked, tell)
+        several = [([opened], sides, disqualified(manifest))]
+    for line in text_doubts(opened.store, manifest, _models([sides for _, some, _ in several for sides in some])):
+        tell(line)
+    targets = _targets(question, conditions, [run for runs, _, _ in several for run in runs])
+    rows = [
+        row
+        for runs, sides, fixed in several
+        for terms in _terms(question, conditions, targets, fixed)
+        for row in compare(runs, sides, terms)
+    ]
+    if conditions:
+        rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
+    if not between_languages(rows) and is_judged(opened.store):
+        tell("judged errors are of a language: both sides have the same ones, and they move both alike")
+    rows = with_judges(with_q(rows), opened.store)
+    return Compared([side for _, sides, _ in several for side in sides], rows, conditions)
+
+
+Group = tuple[list[ComparedRun], list[Sides], Mapping[str, str]]  # runs, their sides, and metrics that tell nothing
+
+
+def _terms(
+    question: Question, conditions: Sequence[Condition], targets: Sequence[str], fixed: Mapping[str, str]
+) -> Iterator[Terms]:
+    """What is asked of each metric: of one with conditions in brackets, each condition."""
+    if not conditions:
+        yield Terms(question.by, question.metrics or METRICS, targets, tuple(SELECTIONS), fixed)
+        return
+    split = {one.metric for one in conditions if one.conditions} - {*PER_CONDITION}
+    of_all = dict.fromkeys(one.metric for one in conditions if not (one.conditions and one.metric in split))
+    if of_all:
+        yield Terms(question.by, tuple(of_all), targets, (ALL,), fixed)
+    if split:
+        yield Terms(tuple(dict.fromkeys((*question.by, "condition"))), tuple(sorted(split)), targets, (ALL,), fixed)
+
+
+def _targets(question: Question, conditions: Sequence[Condition], runs: Sequence[ComparedRun]) -> Sequence[str]:
+    if question.targets or not conditions:
+        return question.targets or TARGETS
+    if all(run.deterministic for run in runs):
+        what = "--fail-if: the texts were drawn at temperature 0, so that these prompts have no other samples"
+        remedy = "Write --target these, where any difference counts, or --target others, for other prompts like these."
+        raise ExperimentError(what, remedy=remedy)
+    return TARGETS[:1]
+
+
+def _models(sides: Sequence[Sides]) -> set[str] | None:
+    if any(each.dimension != "model" for each in sides):
+        return None
+    return {model for each in sides for side in each.values for model in side}
+
+
+def _opened(stack: ExitStack, run: RunFolder, selection: str) -> ComparedRun:
+    return ComparedRun(_store(stack, run, selection, KEPT), require_run(run).deterministic)
+
+
+def _store(stack: ExitStack, run: RunFolder, selection: str, keep: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    """A run's store, in a temporary folder."""
+    at = stack.enter_context(scratch_folder("compare")) / "store.duckdb"
+    store = open_store(run, store_layout(), keep, selection, at=at, memory=memory_limit())
+    stack.callback(store.close)
+    return store
+
+
+def _with_baselines(
+    stack: ExitStack, workspace: Workspace, opened: ComparedRun, question: Question, tell: Tell, runs: Path | None
+) -> Iterator[Group]:
+    """This run against each baseline."""
+    asked, own = question.asked, require_run(workspace.run)
+    if asked.native or asked.rest or asked.group or len(asked.names) > 2:
+        remedy = "Name at most a model of this run and one of the baseline's."
+        raise ExperimentError("--baseline compares models of two runs", remedy=remedy)
+    for path in question.baselines:
+        other = RunFolder(path) if path.is_dir() else open_workspace(path, runs).run
+        if other.root.resolve() == workspace.run.root.resolve():
+            what = f"--baseline {path} is this run"
+            raise ExperimentError(what, remedy="Name the experiment file of another run, or its folder.")
+        manifest = require_run(other)
+        models = paired_models(own, manifest, *asked.names)
+        theirs = _opened(stack, other, question.selection)
+        names = (workspace.run.root.name, other.root.name)
+        sides = run_sides(*(names if names[0] != names[1] else (str(workspace.run.root), str(other.root))), models)
+        pairs = ", ".join(one if one == their else f"{one} with {their}" for one, their in models)
+        tell(f"a: this run ({sides.a}); b: the baseline ({sides.b}); compared: {pairs}")
+        for doubt in text_doubts(theirs.store, manifest):
+            tell(f"{sides.b}: {doubt}")
+        for doubt in texts_of_both(opened.store, theirs.store, models):
+            tell(doubt)
+        yield [opened, theirs], [sides], _fixed(own, manifest)
+
+
+def _fixed(own: Manifest, other: Manifest) -> Mapping[str, str]:
+    why = measured_otherwise(own, other)
+    return dict.fromkeys(METRICS, why) if why else disqualified(own)
+
+
+def _with_snapshots(stack: ExitStack, run: RunFolder, opened: ComparedRun, names: Sequence[str]) -> Iterator[Group]:
+    """The run's own links against those of each snapshot: the same texts, linked twice."""
+    manifest = require_run(run)
+    own = Path(str(manifest.linker.get("snapshot", "the run's links"))).name
+    for name in names:
+        identity = _identity(opened, name)
+        store = _store(stack, run, OTHER_SNAPSHOT, ())
+        rows = "SELECT * FROM main.stored_snapshot_links WHERE identity = $identity"
+        store.execute(f"CREATE TEMP TABLE compared_links AS {rows}", {"identity": identity})
+        for view in KEPT:
+            store.execute(f"CREATE TEMP TABLE {view} AS FROM {OTHER_SNAPSHOT}.{view}")
+        other = ComparedRun(store, manifest.deterministic, same_texts_as=0)
+        yield [opened, other], [Sides(SNAPSHOT, own, name)], disqualified(manifest)
+
+
+def _identity(run: ComparedRun, name: str) -> str:
+    """The identity of a snapshot whose links the run holds, all of them."""
+    known = run.store.execute("SELECT DISTINCT snapshot, identity FROM snapshot_links ORDER BY ALL").fetchall()
+    found = [identity for snapshot, identity in known if name in (snapshot, identity)]
+    if len(found) != 1:
+        names = [identity if found else snapshot for snapshot, identity in known if not found or identity in found]
+        what = f"{len(found) or 'no'} snapshots of the run's snapshot_links are {name!r}"
+        other = f"Link with it: polyculture link EXPERIMENT --snapshot {name}."
+        raise StoreError(what, remedy=f"Name its identity: {', '.join(names)}." if found else _near(name, names, other))
+    query = "SELECT count(*) FROM links ANTI JOIN (FROM snapshot_links WHERE identity = $identity) USING (query)"
+    [(missing,)] = run.store.execute(query, {"identity": found[0]}).fetchall()
+    if missing:
+        what = f"{missing} queries of the run are not linked with {name}"
+        raise StoreError(what, remedy=f"Link again: polyculture link EXPERIMENT --snapshot {name}.")
+    return str(found[0])
+
+
+def _near(name: str, names: Sequence[str], otherwise: str) -> str:
+    return did_you_mean(name, names, otherwise=otherwise)

@@ -1,0 +1,9 @@
+-- Models and languages by rank
+-- ranks: a row is a model, or a language, in one metric, with the ranks that the differences of the first page leave open;
+-- culture specificity and its gain are those of prompts that name the country.
+-- printed: dimension, metric, name, rank_low, rank_high
+SELECT dimension, metric, name, ranked, rank_low, rank_high
+FROM ranks
+WHERE measure = 'entities' AND condition IN ('*', 'explicit') AND tested > 0
+QUALIFY (target = 'others') = bool_or(target = 'others') OVER (PARTITION BY dimension, metric)
+ORDER BY dimension DESC, metric, rank_low, rank_high, name;

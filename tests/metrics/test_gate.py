@@ -1,0 +1,180 @@
+"""`compare --fail-if`: conditions, what they come to, and the exit codes that a pipeline sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+
+from polyculture.cache.errors import ExperimentError
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics.comparison.compare import METRICS, Row
+from polyculture.metrics.comparison.gate import Condition, Side, decide, read_conditions
+from polyculture.metrics.inference.family import NO_SAMPLING
+from polyculture.metrics.inference.limits import Contrast, Estimate
+from tests.metrics.compared_runs import specific_with, write_run
+from tests.polyculture.test_command_line import polyculture
+
+CONDITIONS = ("explicit", "neutral")
+
+
+def made(value: float, error: float | None, metric: str = "granularity", condition: str = EVERY) -> Row:
+    """A row with Student's interval of ten degrees of freedom; without an error it has none."""
+    contrast = None
+    if error is not None:
+        sides = [Estimate(side, error**2, 10, 1, share=False) for side in (value, 0.0)]
+        contrast = Contrast(sides[0], sides[1], error**2, 10)
+    low, high = contrast.interval() if contrast else (None, None)
+    told = Difference(
+        "entities", metric, "model", "a", "b", "these", "all", condition=condition, dataset=WITHOUT, method=WITHOUT,
+        reader=WITHOUT, facets={}, a_estimate=value, b_estimate=0.0, difference=value, low=low, high=high,
+        p=contrast.p() if contrast else None, q=None, reason=None if contrast else "few topics", verdict="not told",
+        unit="response", units=20, cells=1, missing_a=0, missing_b=0, left_out=0, at_n=None, without_largest=None,
+        topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, tipping=None, chance=None, inputs="",
+        model=EVERY, language=EVERY, country=EVERY, topic=EVERY, wording=EVERY,
+    )  # fmt: skip
+    return Row(told, contrast)
+
+
+def read(*words: str) -> list[Condition]:
+    return read_conditions(words, METRICS, CONDITIONS)
+
+
+def test_conditions_are_read_once_in_any_case_and_with_brackets() -> None:
+    one, other = read("Specificity-Gain LOWER  by more than .1", "specificity [explicit, neutral] different")
+    assert one == Condition("specificity_gain", Side.LOWER, 0.1)
+    assert other == Condition("specificity", Side.DIFFERENT, 0.0, ("explicit", "neutral"))
+    assert read(str(one), str(one), str(other)) == [one, other]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("", "is no condition"),
+        ("granularity", "is no condition"),
+        ("granularity lower by .1", "is no condition"),
+        ("granularity[explicit lower", "is no condition"),
+        ("granularty lower", "Did you mean 'granularity'?"),
+        ("granularity[explict] lower", "no condition 'explict'. Did you mean 'explicit'?"),
+        ("granularity lower by more than 1", "not a number between 0 and 1"),
+        ("granularity lower by more than 0", "not a number between 0 and 1"),
+        ("diversity lower by more than some", "not a number above 0"),
+    ],
+)
+def test_what_is_no_condition_is_one_line_with_an_example_or_the_nearest_name(word: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as raised:
+        read(word)
+    assert said in str(raised.value)
+
+
+@given(st.floats(-0.5, 0.5), st.floats(0.01, 0.3), st.sampled_from([0.0, 0.02, 0.2]), st.sampled_from(list(Side)))
+@settings(max_examples=200, deadline=None)
+def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
+    value: float, error: float, by: float, side: Side
+) -> None:
+    row = made(value, error)
+    assert row.contrast is not None
+    low, high = row.contrast.interval()
+    if min(abs(abs(limit) - by) for limit in (low, high)) < 1e-6:
+        return
+    above, below = low > by, high < -by
+    wanted = {Side.HIGHER: above, Side.LOWER: below, Side.DIFFERENT: above or below}[side]
+    [decision] = decide([Condition("granularity", side, by)], [row])
+    assert decision.holds == wanted
+
+
+def test_q_is_over_all_tests_of_the_command_and_both_sides_are_one_test() -> None:
+    rows = [made(0.1, 0.05), made(0.3, 0.1, "specificity", "explicit"), made(0.2, 0.1, "specificity", "neutral")]
+    decisions = decide(
+        read("granularity lower", "granularity higher", "specificity[explicit] higher by more than .1"), rows
+    )
+    assert [one.row for one in decisions] == [rows[0], rows[0], rows[1]]  # neutral prompts were not asked about
+    assert rows[0].contrast is not None
+    assert rows[1].contrast is not None
+    wanted = false_discovery_control([rows[0].contrast.p(), rows[1].contrast.p(0.1)])
+    assert [one.q for one in decisions] == pytest.approx([wanted[0], wanted[0], wanted[1]])
+
+
+def test_a_row_without_an_interval_is_untestable_and_an_exact_difference_decides() -> None:
+    few = made(0.5, None)
+    assert [one.holds for one in decide(read("granularity higher"), [few])] == [None]
+    exact = replace(few, difference=replace(few.difference, reason=NO_SAMPLING))
+    words = ("granularity higher", "granularity higher by more than .5", "granularity lower")
+    assert [one.holds for one in decide(read(*words), [exact])] == [True, False, False]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pipeline")
+    chance = specific_with({"openai:old": 0.9, "openai:new": 0.5})
+    write_run(folder, "before", chance, models=("openai:old",))
+    write_run(folder, "after", chance, models=("openai:new",))
+    return folder
+
+
+def gate(folder: Path, *words: str) -> tuple[int, list[str], list[dict[str, object]]]:
+    done = polyculture("compare", "after.toml", "--baseline", "before.toml", *words, "-f", "json", cwd=folder)
+    return done.returncode, done.stderr.splitlines(), [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_candidate_that_is_lower_ends_with_7_and_one_that_is_not_with_0(folder: Path) -> None:
+    code, said, rows = gate(folder, "--fail-if", "granularity[explicit] lower by more than .02")
+    assert code == 7, said
+    assert [(row["condition"], row["target"], row["selection"]) for row in rows] == [("explicit", "these", "all")]
+    assert rows[0]["fail_if"] == "granularity[explicit] lower by more than 0.02: holds"
+    assert said[-1].startswith("polyculture: --fail-if holds: 'granularity[explicit] lower by more than 0.02'")
+    code, said, rows = gate(
+        folder, "--fail-if", "granularity higher", "--fail-if", "specificity[explicit] lower by more than .3"
+    )
+    assert code == 0, said
+    assert {str(row["fail_if"]).rpartition(": ")[2] for row in rows} == {"does not hold"}
+
+
+def test_what_cannot_be_tested_never_passes_unless_that_is_allowed(folder: Path) -> None:
+    words = ("--fail-if", "granularity higher", "--target", "others", "--by", "topic")  # of one topic three countries
+    code, said, rows = gate(folder, *words)
+    assert code == 3, said
+    assert {row["fail_if"] for row in rows} == {"granularity higher: untestable"}
+    assert sum("untestable: too few countries. Remedy: " in line for line in said) == len(rows) == 3
+    assert said[-1].startswith("polyculture: --fail-if cannot be tested")
+    assert gate(folder, *words, "--allow-untestable")[0] == 0
+    both = ("--fail-if", "granularity higher", "--fail-if", "granularity lower by more than .02")
+    assert gate(folder, *both)[0] == 7
+
+
+def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path: Path) -> None:
+    from polyculture.cache.manifest import read_manifest, write_manifest
+    from polyculture.cache.run_folder import RunFolder
+
+    for name in ("before", "after"):
+        path = RunFolder(folder / "runs" / name).manifest
+        manifest = read_manifest(path)
+        assert manifest is not None
+        write_manifest(manifest.model_copy(update={"sampling": {"temperature": 0}}), path)
+    code, said, _ = gate(folder, "--fail-if", "granularity lower")
+    assert code == 2
+    assert "--target these" in said[-1]
+    assert "--target others" in said[-1]
+    code, said, rows = gate(folder, "--fail-if", "granularity lower", "--target", "these")
+    assert (code, rows[0]["low"], rows[0]["reason"]) == (7, None, NO_SAMPLING)
+    assert any("exactly" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--allow-untestable",), "--allow-untestable has no condition"),
+        (("--fail-if", "granularity lower", "--metric", "granularity"), "--fail-if names its metrics"),
+        (("--fail-if", "granularity lower", "--target", "these", "--target", "others"), "--fail-if has one target"),
+    ],
+)
+def test_options_that_say_different_things_are_one_line(folder: Path, words: Sequence[str], said: str) -> None:
+    code, lines, _ = gate(folder, *words)
+    assert code == 2
+    assert said in lines[-1]

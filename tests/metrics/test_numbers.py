@@ -1,0 +1,227 @@
+"""The numbers of a run on disk: each with its intervals, of the data that is there, and measured once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.numbers import measure_file
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import NUMBERS
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, METRICS
+from polyculture.metrics.measure import measure
+from polyculture.running.layout import store_layout
+from tests.large_run import LargeRun
+from tests.store_builder import StoreBuilder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    small = LargeRun(models=("m", "n"), languages=("de", "en", "ja"), countries=("IT", "JP"), n=60, items=60)
+    run = small.write(tmp_path_factory.mktemp("large"))
+    measure(run)
+    return run
+
+
+def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
+    with open_store(run, store_layout()) as store:
+        columns = "estimate, low, high, no_interval, method_of_interval"
+        rows = store.sql(f"SELECT {columns} FROM numbers WHERE estimate IS NOT NULL").fetchall()
+        around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
+        assert all(around)
+        assert all(method for *_, method in rows)
+        query = "SELECT DISTINCT metric, no_interval FROM numbers WHERE no_interval IS NOT NULL ORDER BY ALL"
+        assert store.sql(query).fetchall() == []
+
+
+def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunFolder) -> None:
+    key = "metric, level, model, dataset, language, country, topic, condition, wording, method, reader, facets"
+    with open_store(run, store_layout()) as store:
+        twice = store.sql(f"SELECT {key} FROM numbers GROUP BY ALL HAVING count(*) > 1").fetchall()
+        empty = store.sql(f"SELECT 1 FROM numbers WHERE columns([{', '.join(map(repr, key.split(', ')))}]) IS NULL")
+        unlike = store.sql("""
+            SELECT v.*
+            FROM cell_values AS v
+            LEFT JOIN (FROM numbers WHERE level = 'cell') AS n
+                ON v.metric = n.metric AND v.model = n.model AND v.language = n.language AND v.topic = n.topic
+                AND v.condition = n.condition AND coalesce(v.country, 'none') = n.country AND v.wording = n.wording
+                AND v.other_language IS NOT DISTINCT FROM n.facets['other_language']
+            WHERE n.metric IS NULL OR v.estimate IS DISTINCT FROM n.estimate
+        """).fetchall()
+        assert (twice, empty.fetchall(), unlike) == ([], [], [])
+
+
+def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
+    with open_store(run, store_layout()) as store:
+        rows = store.sql("SELECT responses, entities, coverage, low, high FROM saturation").fetchall()
+        last = """
+            SELECT s.entities = d.diversity, s.coverage, o.coverage
+            FROM saturation AS s
+            INNER JOIN diversity AS d USING (model, language, topic, condition, responses)
+            INNER JOIN diversity_companions AS o USING (model, language, topic, condition, responses)
+            WHERE s.country IS NOT DISTINCT FROM d.country AND s.country IS NOT DISTINCT FROM o.country
+        """
+        ends = store.sql(last).fetchall()
+        cells = store.sql("SELECT count(*) FROM cells").fetchall()[0][0]
+    assert len(rows) == 7 * cells  # 1, 2, 5, 10, 20, 50 and 60 responses
+    assert all(
+        low - 1e-9 <= entities <= high + 1e-9 and 0 <= coverage <= 1 for _, entities, coverage, low, high in rows
+    )
+    assert len(ends) == cells
+    assert all(same and one == other for same, one, other in ends)
+
+
+def test_cells_of_nine_responses_have_an_interval_together_only(tmp_path: Path) -> None:
+    run = LargeRun(models=("m",), languages=("de", "en"), countries=("IT",), n=9, items=60).write(tmp_path)
+    measure(run)
+    with open_store(run, store_layout()) as store:
+        query = "SELECT DISTINCT no_interval, low IS NULL FROM numbers WHERE estimate IS NOT NULL AND level {}"
+        assert store.sql(query.format("= 'cell' AND metric NOT IN ('consensus', 'specificity_gain')")).fetchall() == [
+            ("few responses", True)
+        ]
+        assert store.sql(query.format("= 'model'")).fetchall() == [(None, False)]  # cells of few add up
+        metrics = store.sql("SELECT count(DISTINCT metric) FROM numbers WHERE estimate IS NOT NULL").fetchall()
+        assert metrics[0][0] >= 11
+        curves = store.sql("SELECT count(*) > 0, count(low), count(high) FROM saturation").fetchall()
+    assert curves == [(True, 0, 0)]
+
+
+def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
+    def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
+        with open_store(run, METRICS, keep) as store:
+            names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+            return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in names}
+
+    plain, kept = answers(()), answers(KEPT)
+    assert set(KEPT) < set(plain)
+    for name in plain:
+        assert plain[name] == kept[name], name
+
+
+def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
+    path = measure_file(run, NUMBERS, "entities")
+    before, stamp = path.read_bytes(), path.stat().st_mtime_ns
+    again = measure(run)
+    assert again == Outcome(done=again.done, failed=0, reused=again.done)
+    assert path.stat().st_mtime_ns == stamp
+    path.unlink()
+    assert measure(run) == Outcome(done=again.done, failed=0)
+    assert pq.read_table(path).equals(pq.read_table(_written(before, tmp_path)))
+
+
+def test_another_store_is_measured_again(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask("en", "food", "JP"), ["sushi"])
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    first = measure(run)
+    assert first.reused == 0
+    os.utime(run.table("prompts"))  # written again by every command
+    assert measure(run).reused == first.done
+    builder.entity("Q1", JP="P495")
+    builder.write()
+    assert measure(run).reused == 0
+    with open_store(run, store_layout()) as store:
+        found = store.sql(
+            "SELECT estimate, low FROM numbers WHERE level = 'cell' AND metric = 'specificity'"
+        ).fetchall()
+    assert found[0][0] == 1.0
+
+
+def test_a_number_of_data_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    prompt = builder.ask("en", "food", "JP")
+    for sample in range(10):
+        builder.answer(prompt, ["sushi"], sample=sample)
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    measure(run)
+    query = "SELECT estimate, low FROM numbers WHERE level = 'cell' AND metric = 'granularity'"
+    with open_store(run, store_layout()) as store:
+        assert store.sql(query).fetchall()[0][1] is not None
+    for sample in range(10, 20):
+        builder.answer(prompt, [{"surface": "sushi", "granularity": 0}], sample=sample)
+    builder.folder = tmp_path / "run2"
+    changed = builder.write()
+    measure_file(changed, NUMBERS, "entities").parent.mkdir()
+    measure_file(run, NUMBERS, "entities").rename(measure_file(changed, NUMBERS, "entities"))
+    with open_store(changed, store_layout()) as store:
+        assert store.sql(query).fetchall() == []
+        assert store.sql("FROM stale_measures").fetchall() == [("entities",)]
+    measure(changed)
+    with open_store(changed, store_layout()) as store:
+        assert store.sql(query).fetchall()[0][0] == 0.5
+        assert store.sql("FROM stale_measures").fetchall() == []
+
+
+def test_the_numbers_of_a_copied_run_are_those_of_its_data(run: RunFolder, tmp_path: Path) -> None:
+    copied = RunFolder(shutil.copytree(run.root, tmp_path / "copied", copy_function=shutil.copyfile))
+    with open_store(run, store_layout()) as store, open_store(copied, store_layout()) as other:
+        counts = [each.sql("SELECT count(*) FROM numbers").fetchall() for each in (store, other)]
+    assert counts[0] == counts[1] != [(0,)]
+
+
+def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_same(tmp_path: Path) -> None:
+    """Half of the mentions are of Japan, three quarters specific, of two items: in 60 responses as in 90."""
+    builder = StoreBuilder(tmp_path / "run", countries=("JP",))
+    prompts = [builder.ask("en", country=country) for country in ("JP", None)]
+
+    def answer(responses: int) -> RunFolder:
+        for table in ("responses", "extractions", "mentions"):
+            builder.rows[table] = []
+        for prompt in prompts:
+            for sample in range(responses):
+                mentions = [{"surface": "sushi", "granularity": sample % 2}, {"surface": "pizza", "granularity": 1}]
+                builder.answer(prompt, mentions, sample=sample)
+        return builder.write()
+
+    def shown(run: RunFolder) -> list[int]:
+        """How many intervals there are of cells, of means, and of curves."""
+        with open_store(run, store_layout()) as store:
+            query = "SELECT count(low) FROM {}"
+            asked = ("numbers WHERE level = 'cell'", "numbers WHERE level <> 'cell'", "saturation")
+            return [store.sql(query.format(one)).fetchall()[0][0] for one in asked]
+
+    builder.link("sushi", "Q1")
+    builder.link("pizza", "Q2")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2")
+    run = answer(60)
+    measure(run)
+    before = shown(run)
+    assert all(before)
+    builder.folder = tmp_path / "later"
+    later = answer(90)
+    run.table("saturation_intervals").rename(later.table("saturation_intervals"))
+    measure_file(run, NUMBERS, "entities").parent.rename(measure_file(later, NUMBERS, "entities").parent)
+    assert shown(later) == [0, 0, 0]
+    measure(later)
+    assert all(shown(later))
+
+
+def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.ask("en", "food", "JP")
+    assert measure(builder.write()) == Outcome(0, 0)
+    with pytest.raises(StoreError, match="holds no run"):
+        measure(RunFolder(tmp_path / "elsewhere"))
+
+
+def _rounded(rows: list[Any]) -> list[Any]:
+    """Without the last digits, which hang on the order in which threads add up; in an order of their own."""
+    return sorted((tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows), key=str)
+
+
+def _written(data: bytes, folder: Path) -> Path:
+    path = folder / "before.parquet"
+    path.write_bytes(data)
+    return path

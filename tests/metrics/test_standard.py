@@ -1,0 +1,153 @@
+"""The table `differences` of a run: which comparisons it has, their q, ranks, and the cells that all models have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import false_discovery_control
+
+from polyculture.cache.manifest import require_run, write_manifest
+from polyculture.cache.numbers import inputs_of, write_differences
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import Difference
+from polyculture.cache.store import open_store
+from polyculture.metrics import MEASURE, METRICS
+from polyculture.metrics.limits import disqualified
+from polyculture.metrics.measure import measure
+from polyculture.metrics.standard import MOST_PAIRED
+from tests.large_run import LargeRun
+from tests.store_builder import StoreBuilder
+
+ITEMS = ("sushi", "ramen", "pizza", "pasta")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    small = LargeRun(models=("m", "n"), languages=("de", "en", "ja"), countries=("IT", "JP"), n=20, items=40)
+    run = small.write(tmp_path_factory.mktemp("standard"))
+    manifest = require_run(run)
+    write_manifest(manifest.model_copy(update={"languages": ["de", "en", "ja"]}), run.manifest)
+    measure(run)
+    return run
+
+
+def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
+    with open_store(run, METRICS) as store:
+        return store.sql(query).fetchall()
+
+
+def test_a_run_is_compared_as_its_readers_expect(run: RunFolder) -> None:
+    sides = "SELECT DISTINCT dimension, a, b, model = '*', country = '*' FROM differences ORDER BY ALL"
+    found = rows(run, sides)
+    assert ("model", "m", "n", True, True) in found
+    assert {a for dimension, a, *_ in found if dimension == "language"} == {"de", "en", "ja"}
+    assert {b for dimension, _, b, *_ in found if dimension == "language"} == {"the rest"}
+    assert {b for dimension, _, b, *_ in found if dimension == "condition"} == {"neutral"}
+    assert {row[3:] for row in found if row[0] == "native"} == {(False, True), (True, False)}
+    counts = "SELECT DISTINCT count(*) FROM differences GROUP BY metric, dimension, a, b, model, country, condition"
+    assert rows(run, counts) == [(6,)]  # three selections of the texts, two targets
+
+
+def test_q_is_over_all_comparisons_of_the_first_page(run: RunFolder) -> None:
+    tested = "SELECT p, q FROM compared_sides WHERE is_first AND p IS NOT NULL"
+    found = rows(run, tested)
+    assert [q for _, q in found] == pytest.approx(false_discovery_control([p for p, _ in found]).tolist())
+    once = (
+        "SELECT count(*) FROM compared_sides WHERE is_first GROUP BY metric, dimension, a, b, model, country, condition"
+    )
+    assert {count for (count,) in rows(run, once)} == {1}
+
+
+def test_a_metric_that_the_extractor_fixes_tells_nothing(run: RunFolder, tmp_path: Path) -> None:
+    manifest = require_run(run).model_copy(update={"extractor": {"with": "gazetteer"}})
+    assert set(disqualified(manifest)) == {"granularity", "granularity_defined"}
+    built = two_models(tmp_path, {"m": ITEMS, "n": ITEMS[:2]})
+    write_manifest(require_run(built).model_copy(update={"extractor": {"with": "gazetteer"}}), built.manifest)
+    measure(built)
+    said = "SELECT DISTINCT reason, verdict FROM differences WHERE metric = 'granularity'"
+    assert rows(built, said) == [("constant by construction", "untestable")]
+    assert rows(built, "SELECT count(*) FROM ranks WHERE metric = 'granularity'") == [(0,)]
+    assert rows(built, "SELECT count(*) FROM ranks WHERE metric = 'diversity'") != [(0,)]
+
+
+def two_models(
+    folder: Path, items: Mapping[str, tuple[str, ...]], topics: Mapping[str, int] | None = None
+) -> RunFolder:
+    """Models that name their items one a response, 12 responses a topic; of some models the last topics are missing."""
+    built = StoreBuilder(folder, models=tuple(items), n=12)
+    for number, topic in enumerate(("food", "beverages", "music")):
+        prompt = built.ask(topic=topic)
+        for model, named in items.items():
+            if number < (topics or {}).get(model, 3):
+                for sample in range(12):
+                    general = {"surface": named[sample % len(named)], "granularity": int(topic != "music")}
+                    built.answer(prompt, [general], model=model, sample=sample)
+    for number, item in enumerate(ITEMS):
+        built.link(item, f"Q{number + 1}")
+        built.entity(f"Q{number + 1}", item)
+    return built.write()
+
+
+def test_more_than_twelve_models_are_each_compared_with_the_rest(tmp_path: Path) -> None:
+    models = [f"m{number:02}" for number in range(MOST_PAIRED + 1)]
+    run = two_models(tmp_path, dict.fromkeys(models, ITEMS))
+    measure(run)
+    assert rows(run, "SELECT DISTINCT b FROM differences WHERE dimension = 'model'") == [("the rest",)]
+    assert rows(run, "SELECT count(DISTINCT a) FROM differences WHERE dimension = 'model'") == [(len(models),)]
+
+
+MEANS = "SELECT model, estimate, cells, missing, no_estimate FROM numbers WHERE metric = 'granularity' AND level = "
+
+
+def test_models_that_were_not_asked_the_same_are_compared_over_the_cells_that_all_have(tmp_path: Path) -> None:
+    run = two_models(tmp_path, dict.fromkeys(("m", "n", "o"), ITEMS), {"n": 2, "o": 1})
+    measure(run)
+    assert rows(run, f"{MEANS} 'model' ORDER BY 1")[0] == ("m", pytest.approx(2 / 3), 3, 0, None)
+    assert rows(run, f"{MEANS} 'model, shared' ORDER BY 1") == [
+        ("m", 1.0, 2, 1, None),
+        ("n", 1.0, 2, 1, None),
+        ("o", None, 0, 3, "too few in common"),
+    ]
+    [(missing, difference)] = rows(
+        run,
+        "SELECT missing_b, difference FROM differences WHERE metric = 'granularity' AND a = 'm' AND b = 'n' "
+        "AND dimension = 'model' AND selection = 'all' AND target = 'these'",
+    )
+    assert (missing, difference) == (1, 0.0)
+
+
+def test_models_with_the_same_cells_have_no_second_mean(run: RunFolder) -> None:
+    assert rows(run, f"{MEANS} 'model, shared'") == []
+
+
+def ranked(run: RunFolder, told: Mapping[tuple[str, str], str | tuple[str, str, str]]) -> dict[str, Any]:
+    """The ranks in diversity where these verdicts stand, one a selection, in a run without other differences."""
+    [like] = rows(run, "FROM stored_differences WHERE metric = 'diversity' AND dimension = 'model' LIMIT 1")
+    names = [name for name, *_ in rows(run, "DESCRIBE stored_differences")]
+    row = Difference(**dict(zip(names, like, strict=True)))
+    row = replace(row, target="these", facets={}, inputs=inputs_of(run, require_run(run), MEASURE))
+    written = []
+    for (a, b), verdicts in told.items():
+        three = (verdicts,) * 3 if isinstance(verdicts, str) else verdicts
+        for selection, verdict in zip(("all", "answered", "right language"), three, strict=True):
+            written.append(replace(row, a=a, b=b, selection=selection, verdict=verdict, p=0.01, reason=None))
+    write_differences(run, MEASURE.name, written)
+    query = "SELECT name, rank_low, rank_high FROM ranks WHERE metric = 'diversity' AND target = 'these'"
+    return {name: (low, high) for name, low, high in rows(run, query)}
+
+
+def test_ranks_are_ranges_where_models_are_not_told_apart(run: RunFolder) -> None:
+    pairs = dict.fromkeys(combinations("abc", 2), "not told")
+    some = {**pairs, ("a", "b"): "higher", ("a", "c"): "higher"}
+    assert ranked(run, some) == {"a": (1, 1), "b": (2, 3), "c": (2, 3)}
+    turned = {**pairs, ("a", "c"): "lower"}
+    assert ranked(run, turned) == {"a": (2, 3), "b": (1, 3), "c": (1, 2)}
+    unsure = {**pairs, ("a", "b"): ("higher", "higher", "not told")}  # not so without texts in another language
+    assert set(ranked(run, unsure).values()) == {(1, 3)}
+    rest = {("a", "the rest"): "higher", ("b", "the rest"): "not told", ("c", "the rest"): "lower"}
+    assert ranked(run, rest) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
