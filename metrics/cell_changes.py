@@ -22,6 +22,7 @@ from polyculture.metrics.inference.leave_one_out import (
     Incidence,
     consensus,
     distinct,
+    long_response_variance,
     rare_variance,
 )
 from polyculture.metrics.places import CONSENSUS, Place
@@ -113,7 +114,10 @@ class CellMetrics:
         left = bottoms[answers.of_cell] - bottom
         np.divide(values[answers.of_cell] * bottom - top, left, out=changes, where=left > 0)
         matrix = csr_array((changes, (np.arange(answers.responses), answers.of_cell)), shape=(answers.responses, cells))
-        found = Changes(values, matrix, self._naming, answers.single, np.zeros(cells))
+        longest = np.zeros(cells)
+        np.maximum.at(longest, answers.of_cell, bottom)
+        rare = long_response_variance(np.nan_to_num(values), np.asarray(bottoms, dtype=np.float64), longest)
+        found = Changes(values, matrix, self._naming, answers.single, rare)
         return MetricTable(self._places, found, np.stack([tops, bottoms]))
 
     @property
@@ -131,7 +135,9 @@ class CellMetrics:
         column = {country: at for at, country in enumerate(answers.countries)}
         asked = np.array([column.get(cell.country or "", -1) for cell in answers.cells], dtype=np.int64)
         of_pair = asked[answers.of_cell[answers.response]] if len(answers.response) else np.zeros(0, dtype=np.int64)
-        own = answers.associated[np.arange(len(of_pair)), of_pair] & (of_pair >= 0)
+        named = np.flatnonzero(of_pair >= 0)
+        own = np.zeros(len(of_pair), dtype=bool)
+        own[named] = answers.associated[named, of_pair[named]]
         table = self._shares(own.astype(np.float64), np.ones(len(own)))
         return table.some(at for at, cell in enumerate(answers.cells) if cell.country and not self._uncovered(cell))
 
@@ -152,7 +158,8 @@ class CellMetrics:
             ]
             own = shares.some(columns)
             parts.append(MetricTable([place._replace(country=country) for place in own.places], own.found, own.parts))
-        return _beside(*parts)
+        nothing = self._shares(np.zeros(len(answers.item)), np.ones(len(answers.item))).some(())
+        return _beside(nothing, *parts)
 
     def _gains(self) -> MetricTable:
         """Specificity with the country named, less that of the neutral cell for the same country."""
@@ -167,7 +174,8 @@ class CellMetrics:
         one, two = named.found.at(own), neutral.found.at(other)
         changes, told = csr_array(one.changes - two.changes), np.minimum(one.told, two.told)
         # Where no response changes the gain, both shares are the same in all: leave room for an exception in each.
-        rare = np.where(abs(changes).sum(axis=0) > 0, 0.0, np.square(1 / np.maximum(told, 1)))
+        alike = np.where(abs(changes).sum(axis=0) > 0, 0.0, np.square(1 / np.maximum(told, 1)))
+        rare = np.maximum(one.rare + two.rare, alike)
         found = Changes(one.values - two.values, changes, told, one.single | two.single, rare)
         parts = np.concatenate([named.parts[:, own], neutral.parts[:, other]])
         return MetricTable([named.places[at] for at in own], found, parts)
@@ -193,7 +201,7 @@ class CellMetrics:
                 continue
             parts.append((found, change, at))
         told = np.array(answers.sizes)
-        changes = Changes(values, self._matrix(parts, len(answers.cells)), told, answers.single, rare)
+        changes = Changes(values, self._matrix(parts, len(answers.cells)), told, answers.few, rare)
         return MetricTable(self._places, changes, values[None, :])
 
     def _matrix(self, parts: Sequence[tuple[Incidence, Numbers, int]], columns: int) -> csr_array:
@@ -223,9 +231,9 @@ class CellMetrics:
                 most = max(a.responses, b.responses)
                 column = len(places)
                 places.append(place)
-                single.append(bool(answers.single[one] or answers.single[other]))
+                single.append(bool(answers.few[one] or answers.few[other]))
                 told.append(min(a.responses, b.responses))
-                known = answers.cells[one].diversity is not None and answers.cells[other].diversity is not None
+                known = all(answers.cells[at].diversity is not None and answers.sizes[at] for at in (one, other))
                 found = self._consensus_of(one, other, min(sizes.get(place, most), most)) if known else None
                 values.append(found[0] if found else np.nan)
                 rare.append(found[3] if found else 0.0)

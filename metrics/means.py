@@ -26,6 +26,7 @@ from polyculture.metrics.inference.limits import Estimate, student
 from polyculture.metrics.inference.prompts import prompt_mean, table_of
 from polyculture.metrics.places import (
     CONSENSUS,
+    OF_ITEMS,
     OF_LANGUAGE,
     PER_CONDITION,
     RANGES,
@@ -41,7 +42,9 @@ from polyculture.metrics.shared_cells import SHARED, SharedCells, groups_of
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
 NO_CELL, TOO_FEW_IN_COMMON = "no cell has a number", "too few in common"
 FEW_DISTINCT, DETERMINISTIC = "few distinct texts", "deterministic sampling"
-FEW_RESPONSES, ONE_A_PROMPT, ONE_PROMPT = "few responses", "one response a prompt", "one prompt"
+FEW_RESPONSES, ONE_A_PROMPT, FEW_A_PROMPT, ONE_PROMPT = (
+    *("few responses", "one response a prompt", "few responses a prompt", "one prompt"),
+)
 FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
 FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 MOST_SINGLE = 0.05  # the highest share of a mean's weight in cells with a prompt of one response
@@ -242,7 +245,7 @@ def _number(
         common = reasons.pop() if len(reasons) == 1 else None
         why_missing = common or (sizes.why_missing(cells) if level is None else NO_CELL)
     else:
-        withheld = sizes.dependent(cells) or _too_little(units, found, at, sizes.repeating)
+        withheld = sizes.dependent(cells) or _too_little(metric, units, found, at)
         if withheld is None:
             estimate = Estimate(
                 value,
@@ -286,16 +289,22 @@ def _number(
     )
 
 
-def _too_little(units: int, found: Moments, at: int, repeating: str) -> str | None:
+def too_few_a_prompt(metric: str) -> str:
+    """Why prompts of so few responses say nothing of others."""
+    return ONE_A_PROMPT if metric in OF_ITEMS else FEW_A_PROMPT
+
+
+def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
     """Why so few responses say nothing of others; None where they do."""
     if found.single[at] > MOST_SINGLE:
-        return repeating if repeating == DETERMINISTIC else ONE_A_PROMPT
+        return too_few_a_prompt(metric)
     return FEW_RESPONSES if units < FEWEST_RESPONSES else None
 
 
 def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | None, float | None, str | None]:
     """The interval of other prompts like these, or the reason why there is none."""
     known = [row for row in rows if row.estimate is not None]
+    known = [row for row in known if row.country != UNNAMED] or known  # no country is a country like these
     if len({(row.topic, row.country) for row in known}) == 1:
         return None, None, ONE_PROMPT
     numbers = np.array([row.estimate for row in known], dtype=np.float64)

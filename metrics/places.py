@@ -17,6 +17,11 @@ OF_WORDINGS: tuple[Level, ...] = (("language", "topic", "condition", "country"),
 PAIR_OF_WORDINGS: tuple[Level, ...] = (("language", "other_language", "topic", "condition", "country"),)
 PER_CONDITION = ("specificity", "specificity_gain")
 CONSENSUS = "consensus"
+# Shares of linked items, and their differences: all else counts which items there are.
+OF_ITEMS = (
+    *("granularity", "granularity_defined", "specificity", "specificity_gain"),
+    *("share_without_country", "linked_by_english"),
+)
 
 # The lowest and the highest value of each metric.
 RANGES = {

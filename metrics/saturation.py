@@ -22,7 +22,7 @@ def saturation_rows(cells: CellMetrics) -> Iterator[SaturationInterval]:
         dependent = are_dependent(cell.texts, cell.distinct_texts) or found.responses < FEWEST_RESPONSES
         for size in saturation_sizes(found.responses):
             value, changes = distinct(found, size)
-            low, high = (None, None) if dependent or answers.single[at] else _limits(found, value, changes, size)
+            low, high = (None, None) if dependent or answers.few[at] else _limits(found, value, changes, size)
             yield SaturationInterval(
                 model=cell.model,
                 language=cell.language,

@@ -25,7 +25,7 @@ from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, probability
 
 Row = Mapping[str, Any]
-_MOST = 6  # sentences; of one family and metric the clearest alone
+_MOST = 3  # sentences; of one family and metric the clearest alone
 
 
 class _Claim(BaseModel):

@@ -54,7 +54,7 @@ ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
     (4, ("m", "en", "food", "IT", "paragraph", 0.5, 1, 2)),
     (6, ("m", "en", "JP", "ramen", "text 0", "food in JP?")),
     (1, ("m", "en", "JP", "IT", 0.5)),
-    (4, ("m", "en", "food", "IT", 1.0, None, None, None, None, "fewer than three wordings")),
+    (4, ("m", "en", "consensus", pytest.approx(7 / 9), None, None, None, None, "few countries")),
     (72, ("diversity", "explicit", "sampling", 0.533, 0.071, 1.0, None)),
 ]
 

@@ -148,7 +148,8 @@ def columns_of(
         csr_array(matrix),
         np.concatenate([one.told for one in found]),
         np.concatenate([one.single for one in found]),
-        np.concatenate([one.rare for one in found]),
+        # What is too rare to be seen is so with either snapshot.
+        np.concatenate([one.rare for one in found]) * (not any(run.same_texts_as is not None for run in runs)),
     )
     return Columns(metric, places, stacked, prompts, np.concatenate([one.parts for one in tables], axis=1), runs)
 

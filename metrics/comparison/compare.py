@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from polyculture.cache.errors import StoreError, did_you_mean
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, cells_behind, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Matched, Pairing, Sides, pairing
@@ -31,14 +31,14 @@ from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, adjusted, verdict
 from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate
-from polyculture.metrics.inference.prompts import PromptMean, prompt_mean, table_of
+from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean, table_of
 from polyculture.metrics.means import (
     FEW_DISTINCT,
     FEW_RESPONSES,
     FEWEST_RESPONSES,
     MOST_SINGLE,
-    ONE_A_PROMPT,
     are_dependent,
+    too_few_a_prompt,
 )
 from polyculture.metrics.places import CONSENSUS, PER_CONDITION, RANGES, Place, is_count, is_share
 from polyculture.metrics.responses import SELECTIONS
@@ -47,6 +47,8 @@ METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "conse
 COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
 TARGETS = (THESE, OTHERS)
 UNEQUAL, NO_CELL = "unequal numbers of responses", "no cell has both numbers"
+FEW_SHARED, NOTHING = "too few in common", "nothing found"
+MOST_LACKING = 0.5  # of the cells that both sides could have: with more, what they share speaks for little of either
 _CENTRED = 1e-12
 Part = tuple[float, float]
 
@@ -109,6 +111,8 @@ def _of_metric(
     runs: Sequence[ComparedRun], sides: Sides, metric: str, selection: str, terms: Terms, inputs: str
 ) -> list[Row]:
     models = _models(runs, sides)
+    if not any(models):
+        return []  # a run of instruments alone
     columns = columns_of(runs, metric, models, selection)
     pairs = pairing(columns.places, sides, metric)
     if len(runs) > 1 and sides.dimension == RUN:
@@ -219,9 +223,20 @@ class _Group:
         a, b = self.weights
         matrix = csr_array(np.stack([a, b, a - b], axis=1))
         found = moments(self.columns.found, self.columns.prompts, matrix)
+        self.fixed = self.fixed or self._too_few() or self._nothing(found)
         made = {THESE: self._these, OTHERS: self._others}
         at_n = self._at_n(sizes)
         return [made[target](found, at_n) for target in targets]
+
+    def _too_few(self) -> str | None:
+        """Whether models, runs or snapshots lack so many cells that the rest speaks for little of them."""
+        lacking = max(self.missing) + self.left_out
+        whole = self.sides.dimension in ("model", RUN, SNAPSHOT)
+        return FEW_SHARED if whole and lacking > MOST_LACKING * (len(self.used) + lacking) else None
+
+    def _nothing(self, found: Moments) -> str | None:
+        """Whether neither side names a thing, though both were asked."""
+        return NOTHING if is_count(self.columns.metric) and not found.values[:2].any() else None
 
     def _these(self, found: Moments, at_n: int | None) -> Row:
         read = [self._responses(weights) for weights in self.weights]
@@ -234,12 +249,14 @@ class _Group:
         ]
         contrast = Contrast(sides[0], sides[1], float(found.variances[2]), float(found.freedom[2]))
         if reason is None and max(contrast.distances(1.0)) <= _CENTRED:
-            reason = "no spread"
+            reason = NO_SPREAD
         return self._row(THESE, None if reason else contrast, reason, "response", units, at_n)
 
     def _others(self, found: Moments, at_n: int | None) -> Row:
-        keys = [one.key for one in self.used]
-        mean = prompt_mean(table_of([key.topic for key in keys], [key.country for key in keys], self.of_key))
+        named = [at for at, one in enumerate(self.used) if one.key.country != UNNAMED] or list(range(len(self.used)))
+        keys = [self.used[at].key for at in named]
+        table = table_of([key.topic for key in keys], [key.country for key in keys], self.of_key[named])
+        mean = prompt_mean(table)
         reason = self.fixed or mean.reason
         contrast = None if reason else self._crossed(found, mean)
         units = mean.topics * mean.countries
@@ -273,7 +290,7 @@ class _Group:
         if not drawn:
             return NO_SAMPLING
         if found.single[2] > MOST_SINGLE:
-            return ONE_A_PROMPT
+            return too_few_a_prompt(self.columns.metric)
         cells = [self.columns.runs[run].cell_of[place] for place, run in self._cells(self.weights[0] + self.weights[1])]
         if are_dependent(sum(cell.texts for cell in cells), sum(cell.distinct_texts for cell in cells)):
             return FEW_DISTINCT
@@ -357,6 +374,8 @@ class _Group:
         """The sum of the differences of each topic or country, and how many they are."""
         found: dict[str, tuple[float, int]] = {}
         for one, value in zip(self.used, self.of_key.tolist(), strict=True):
+            if facet == "country" and one.key.country == UNNAMED:
+                continue
             total, count = found.get(getattr(one.key, facet), (0.0, 0))
             found[getattr(one.key, facet)] = total + value, count + 1
         return found

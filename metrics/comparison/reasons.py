@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyculture.metrics.comparison.compare import NO_CELL, UNEQUAL
+from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
@@ -13,12 +13,25 @@ from polyculture.metrics.inference.prompts import (
     NO_SPREAD,
 )
 from polyculture.metrics.limits import BY_CONSTRUCTION
-from polyculture.metrics.means import FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
+from polyculture.metrics.means import FEW_A_PROMPT, FEW_DISTINCT, FEW_RESPONSES, FEWEST_RESPONSES, ONE_A_PROMPT
+from polyculture.metrics.responses import FEWEST_OF_COUNT
 
 NEEDS = f"{FEWEST_CROSSED} topics and {FEWEST_CROSSED} countries, or {FEWEST_ALONE} of one where the other is one"
 _REASONS = {
-    NO_SAMPLING: ("the difference of these prompts is exact: nothing was sampled", "ask about --target others"),
+    NO_SAMPLING: (
+        "the difference of these prompts is exact: nothing was sampled",
+        "the exact difference decides; of other prompts: --target others",
+    ),
     ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", "[sampling] n = 2 or more"),
+    FEW_A_PROMPT: (
+        f"a count of fewer than {FEWEST_OF_COUNT} responses a prompt does not tell how it varies",
+        f"[sampling] n = {FEWEST_OF_COUNT} or more",
+    ),
+    FEW_SHARED: (
+        "most cells of one side have no number on the other",
+        "the same prompts of both, all of them answered",
+    ),
+    NOTHING: ("no side names a thing that is linked", "look at health: texts, mentions and links"),
     FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),
     FEW_DISTINCT: (
         "more than half of the texts repeat another one of their prompt",

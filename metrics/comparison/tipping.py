@@ -36,7 +36,7 @@ def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers)
 
     now = float(signed @ moved(parts, doubts * 0, 1))
     sign = 1.0 if now > 0 else -1.0
-    if now == 0 or difference(1.0, sign) > 0:
+    if abs(now) < _LEAST or difference(1.0, sign) > 0:
         return None
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):

@@ -42,7 +42,7 @@ class Changes:
     changes: csr_array  # R x C
     told: Integers  # C: responses that say something of the value: of one or none its variance is not known
     single: NDArray[np.bool_]  # C: does a prompt of the cell have one response alone?
-    rare: Numbers  # C: variance of what is too rare to have been seen (`leave_one_out`); 0 of shares
+    rare: Numbers  # C: variance of what is too rare to have been seen (`leave_one_out`)
 
     def at(self, columns: Integers) -> Changes:
         """Those of some cells."""

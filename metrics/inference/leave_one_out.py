@@ -59,6 +59,17 @@ def ratio(numerators: Numbers, denominators: Numbers) -> tuple[float, Numbers]:
     return value, np.divide(-residual, left, out=np.zeros(len(left)), where=left > 0)
 
 
+def long_response_variance(values: Numbers, denominators: Numbers, longest: Numbers) -> Numbers:
+    """The variance of a share by an exception that has not come yet: a tenth of one as long as the longest response.
+
+    The few responses that are exceptions decide the jackknife's variance. Where responses have one mention at most this
+    is 0. Among 41 worlds of cells of 20 responses a twentieth is covered in 87 % or less with it, and in 82 % or less
+    without; the median is 97 % (`bench/coverage.py`).
+    """
+    effect = longest * np.maximum(values, 1 - values) / np.maximum(denominators + longest, 1)
+    return np.asarray(np.where(longest > 1, 0.1 * effect**2, 0.0), dtype=np.float64)
+
+
 def distinct(cell: Incidence, size: int) -> tuple[float, Numbers]:
     """The distinct items in `size` responses, and the changes without each naming response, less that of another."""
     value = float(named_in(size, cell.responses, cell.counts).sum())
@@ -150,7 +161,7 @@ def consensus(
     shared = float(p[in_one] @ q[in_other])
     either = float(p.sum() + q.sum()) - shared
     value = shared / either
-    step = max(value, 1 - value) / (either + 1)  # what one more item changes
+    step = 0.4 * max(value, 1 - value) / (either + 1)  # what one more item changes, which is seldom missing
     return (
         value,
         _changes(one, in_one, q[in_other], float(q.sum()), sizes[0], value),

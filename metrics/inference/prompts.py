@@ -5,12 +5,11 @@ samples, so that these are fixed, and what they share is in one value. The mean 
 with the topics and the countries that happened to be asked. In mean squares of the mean, V_T of topics, V_C of
 countries and V_I of what is left (residual^2 / ((T - 1) (C - 1) T C)):
 
-    variance = V_I + (V_T - V_I if topics matter) + (V_C - V_I if countries matter)
+    variance = max(V_T + V_C - V_I, V_T, V_C)
 
-A factor matters where F = V_T / V_I is above its 65 % quantile; one that does not is pooled with the rest (Bozivich,
-Bancroft and Hartley 1956, Ann. Math. Stat. 27, 1017). Degrees of freedom by Satterthwaite. Over 6 topics and 12
-countries this covers 95 to 97 % whether they matter or not, at 1.2 to 1.3 times the width of a known variance; always
-adding V_T + V_C - V_I covers 99 % where they do not, at 1.5 times (`bench/coverage.py`).
+Degrees of freedom by Satterthwaite. Over 6 topics and 12 countries this covers 95 to 97 % where they matter and 99 %
+where they do not, at 1.1 to 1.5 times the width of a known variance. To pool a factor that seems not to matter would be
+narrower, and tells differences that are none: of many pairs of models some have topics that happen to agree.
 
 Where a number is of one country or none, or of one topic, the other factor alone is sampled: Student's interval.
 """
@@ -23,12 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtri
 
 Numbers = NDArray[np.float64]
 FEWEST_CROSSED, FEWEST_ALONE = 3, 6  # of topics and of countries: where both are sampled, and where one is
 MOST_FILLED = 0.05  # the highest share of places without a value, which are filled in
-POOLED = 0.65  # the quantile of F below which a factor is pooled with the rest
 _SWEEPS = 50
 _ALIKE = 1e-9  # a spread below this part of the largest value is rounding
 FEW_TOPICS, FEW_COUNTRIES, INCOMPLETE, NO_SPREAD = "few topics", "few countries", "incomplete", "no spread"
@@ -88,20 +85,11 @@ def prompt_mean(table: Numbers) -> PromptMean:
 
 def _variance(squares: Sequence[float], freedoms: Sequence[float]) -> tuple[float, float]:
     """The variance of the mean, and its degrees of freedom; squares and freedoms of topics, countries and the rest."""
-    rest = squares[2] / freedoms[2]
-    matter = [
-        square / freedom > rest * float(fdtri(freedom, freedoms[2], POOLED))
-        for square, freedom in zip(squares[:2], freedoms[:2], strict=True)
+    of_topics, of_countries, rest = parts = [
+        square / freedom for square, freedom in zip(squares, freedoms, strict=True)
     ]
-    pooled = [at for at in range(3) if at == 2 or not matter[at]]
-    within = sum(squares[at] for at in pooled) / sum(freedoms[at] for at in pooled)
-    parts = [(squares[at] / freedoms[at], freedoms[at]) for at in range(2) if matter[at]]
-    variance = within + sum(part - within for part, _ in parts)
-    if len(parts) < 2:  # of one factor alone, its own mean square is the variance
-        parts = parts or [(within, sum(freedoms[at] for at in pooled))]
-    else:
-        parts.append((within, freedoms[2]))
-    return variance, variance**2 / sum(part**2 / freedom for part, freedom in parts)
+    variance = max(of_topics + of_countries - rest, of_topics, of_countries)
+    return variance, variance**2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
 
 
 def _of_one_factor(table: Numbers) -> PromptMean:

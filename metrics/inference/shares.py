@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from polyculture.metrics.inference.leave_one_out import Numbers, ratio
+import numpy as np
+
+from polyculture.metrics.inference.leave_one_out import Numbers, long_response_variance, ratio
 from polyculture.metrics.inference.limits import Estimate
 
 
@@ -20,7 +22,9 @@ def share_of(numerators: Numbers, denominators: Numbers) -> Estimate | None:
         return None
     value, changes = ratio(numerators[told], denominators[told])
     variance = (size - 1) / size * float((changes**2).sum() - changes.sum() ** 2 / size)
-    return Estimate(value, max(variance, 0.0), max(size - 1, 1), size, share=True)
+    whole, longest = (np.array([part]) for part in (denominators.sum(), denominators.max()))
+    rare = float(long_response_variance(np.array([value]), whole, longest)[0])
+    return Estimate(value, max(variance, 0.0) + rare, max(size - 1, 1), size, share=True)
 
 
 def mean_share(parts: Iterable[Estimate]) -> Estimate:

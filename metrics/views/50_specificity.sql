@@ -15,7 +15,7 @@ CREATE VIEW asked_countries AS
 SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
     c.wording
 FROM numbered_cells AS c
-LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.language = n.language
+LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.condition = 'neutral' AND c.language = n.language
 WHERE coalesce(c.country, n.country) IS NOT NULL;
 
 -- uncovered_countries: a row is a topic and a country of which the links' source of Wikidata holds no item: no share of it is

@@ -33,7 +33,7 @@ OWN: Mapping[str, tuple[str, str]] = {
         "polyculture measure exp.toml; polyculture measure exp.toml --selection right_language",
     ),
     "compare": (
-        "Compare two models, languages, conditions, countries or wordings, or one with the rest, paired on the prompt.",
+        "Compare models, languages, conditions, countries, wordings, runs or snapshots: each pair of those named.",
         "polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language; "
         "polyculture compare exp.toml explicit neutral --selection right_language",
     ),

@@ -145,7 +145,7 @@ def _answers(
         prompts=Prompts(of_cell[names], sizes),
         of_cell=of_cell[names],
         sizes=sizes,
-        single=sizes == 1,
+        fewest=sizes,
         response=place,
         item=item,
         specific=specific,

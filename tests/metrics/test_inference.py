@@ -235,7 +235,6 @@ def test_crossed_factors_that_matter_each_add_their_own_variance() -> None:
     own = table.mean(axis=1).var(ddof=1) / 6 + table.mean(axis=0).var(ddof=1) / 9
     assert found.variance == pytest.approx(own, rel=0.02)
     flat = prompt_mean(random.normal(size=(6, 9)))
-    assert flat.freedom > 30
     assert flat.variance == pytest.approx(1 / 54, rel=0.5)
 
 

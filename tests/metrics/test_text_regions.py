@@ -110,7 +110,7 @@ def by_label(built: StoreBuilder) -> dict[str, RegionShare]:
         return {one.label: one for one in region_shares(store) if one.topic == "food"}
 
 
-def test_a_share_has_an_interval_of_other_texts_and_a_wider_one_of_other_wordings(builder: StoreBuilder) -> None:
+def test_a_share_has_an_interval_of_other_texts_and_none_of_other_prompts_on_one_topic(builder: StoreBuilder) -> None:
     fill(builder, dict(zip(WORDINGS, (0.2, 0.4, 0.6, 0.8), strict=True)))
     name_items(builder)
     found = by_label(builder)
@@ -120,17 +120,15 @@ def test_a_share_has_an_interval_of_other_texts_and_a_wider_one_of_other_wording
     assert (western.texts, western.counts.labelled, western.counts.asked, western.prompts) == (50, 100, 100, 4)
     assert western.low is not None
     assert western.high is not None
-    assert western.wordings_low is not None
-    assert western.wordings_high is not None
+    assert (western.wide_low, western.no_wide) == (None, "few topics")
     # The standard error of the mean of four shares of 25 texts each, 1.96 to 2.2 of which are the half width.
     error = np.sqrt(sum(p * (1 - p) / 25 for p in (0.2, 0.4, 0.6, 0.8))) / 4
     assert 1.9 * error < (western.high - western.low) / 2 < 2.3 * error
-    assert western.wordings_low < western.low < western.high < western.wordings_high
     mixed = found["mixed"]
     assert mixed.share == 0
     assert mixed.high is not None
     assert 0 < mixed.high < 0.06
-    assert (mixed.wordings_low, mixed.no_wordings_interval) == (None, "at a limit")
+    assert (mixed.wide_low, mixed.no_wide) == (None, "few topics")
 
 
 def test_intervals_are_withheld_where_texts_or_wordings_are_few(builder: StoreBuilder) -> None:
@@ -143,7 +141,7 @@ def test_intervals_are_withheld_where_texts_or_wordings_are_few(builder: StoreBu
     western = by_label(builder)["western"]
     assert western.share == pytest.approx(0.75)
     assert (western.low, western.no_interval) == (None, "few responses")
-    assert (western.wordings_low, western.no_wordings_interval) == (None, "few wordings")
+    assert (western.wide_low, western.no_wide) == (None, "few topics")
     assert (western.counts.asked, western.counts.labelled) == (10, 8)  # two are not there yet
 
 
@@ -250,7 +248,7 @@ def test_the_preset_asks_four_prompts_of_25_texts_and_labels_them(texts: Path) -
     assert found["arab"]["share"] == pytest.approx(3 / 4 * 1 / 4)
     assert found["arab"]["low"] < found["arab"]["share"] < found["arab"]["high"]
     shown = polyculture("texts", texts, cwd=texts.parent).stdout
-    assert "none: at a limit" in shown
+    assert "none: few topics" in shown
     assert "What became of the texts" in shown
 
 

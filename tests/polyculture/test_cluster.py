@@ -155,7 +155,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
     disturbance.join()
     pipeline.link()
-    measure_run(pipeline.workspace.run)
+    measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
     pipeline.finish()
     assert len(lost) == 2, "the disturbance came too late to show anything"
     assert tables(many) == tables(once)
