@@ -2,11 +2,12 @@
 
     python -m bench.coverage [--data-sets 1000] [--only compared]
 
-Of a cell: `shares`, `counts` and `consensus`, in the worlds of `tests/metrics/response_worlds.py`; a line has the share
-covered with 10, 20, 50 and 100 responses. Of comparisons (`tests/metrics/compared_worlds.py`): `compared`, in which
-nothing differs: covered, withheld, p <= 0.05, and the median width; `power`, in which the first model is higher by two
-and by three standard errors: how often it is told; `families`, whole pages on which nothing differs: how many tell a
-difference. `choices`, accuracy and bias by multiple choice, are those of `tests/instruments/bbq/template_worlds.py`,
+Of a cell: `shares`, `counts`, `consensus`, `companions` and `gains`, in the worlds of
+`tests/metrics/response_worlds.py`; a line has the share covered with 10, 20, 50 and 100 responses. Of comparisons
+(`tests/metrics/compared_worlds.py`): `compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median
+width; `power`, in which the first model is higher by two and by three standard errors: how often it is told;
+`families`, whole pages on which nothing differs: how many tell a difference. `choices`, accuracy and bias by multiple
+choice, are those of `tests/instruments/bbq/template_worlds.py`,
 those of `bias`, the Cultural Bias Score, those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type
 that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and those of
 `tests/instruments/paired_worlds.py`, languages of one sheet and two models: covered, the median width, models with
@@ -34,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from polyculture.instruments.choices.uncertainty import estimate as estimate_choices
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.inference.leave_one_out import COMPANIONS
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried
 from tests.instruments.bbq.template_worlds import WORLDS as TEMPLATE_WORLDS
@@ -50,12 +52,15 @@ from tests.metrics.component_worlds import WORLDS as COMPONENT_WORLDS
 from tests.metrics.component_worlds import told as components_told
 from tests.metrics.response_worlds import (
     FEW,
+    GAINS,
     PAIRS,
     PLAIN,
     SHARES,
     UNEQUAL,
+    companion_covered,
     consensus_covered,
     count_covered,
+    gain_covered,
     share_covered,
 )
 
@@ -97,6 +102,20 @@ def consensus(count: int) -> None:
     for name in PAIRS:
         sizes = [*((size, size) for size in SIZES), (20, 100)]
         line("consensus", name, *(consensus_covered(name, both, count) for both in sizes))
+
+
+def companions(count: int) -> None:
+    """Hill numbers, coverage and dominance of a cell."""
+    for metric in COMPANIONS:
+        for name, world in (PLAIN | FEW | UNEQUAL).items():
+            line(metric, name, *(companion_covered(metric, world, size, count) for size in SIZES))
+
+
+def gains(count: int) -> None:
+    """The difference of two cells' shares, the last of 20 responses and of 100."""
+    for name, pair in GAINS.items():
+        sizes = [*((size, size) for size in SIZES), (20, 100)]
+        line("gain", name, *(gain_covered(pair, both, count) for both in sizes))
 
 
 def compared(count: int) -> None:
@@ -192,6 +211,8 @@ PARTS: dict[str, Callable[[int], None]] = {
     "shares": shares,
     "counts": counts,
     "consensus": consensus,
+    "companions": companions,
+    "gains": gains,
     "compared": compared,
     "power": power,
     "families": families,

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-# Equal after normalisation: case, width, marks, scripts, letters written for one another.
-NORMALISED = {
-    "en": [("Moby-Dick", "“moby dick”"), ("jalapeño", "JALAPEÑO")],
-    "tr": [("rakı", "RAKI"), ("İskender", "İSKENDER")],
-    "ar": [("كبسة", "كـبسه"), ("الأمير الصغير", "«الامير الصغير»")],
-    "fa": [("تخم‌مرغ", "تخم مرغ"), ("پیتزا", "پيتزا")],
-    "ja": [("ビール", "ﾋﾞｰﾙ"), ("雪国", "『雪国』")],
-    "ko": [("어린 왕자", "《어린 왕자》")],
-    "zh": [("红楼梦", "《紅樓夢》"), ("拉面", "拉麵")],
-    "zh-tw": [("饅頭", "馒头")],
-}
-
 # Spelling variants.
 SPELLED = {
     "en": [
@@ -185,51 +173,4 @@ INFLECTED = {
     "th": [("เบียร์", "เบียร์ๆ")],
     "zh": [("嘻哈音乐", "嘻哈"), ("手套", "手套儿"), ("面包", "面包类")],
     "zh-tw": [("牛肉麵", "牛肉麵類")],
-}
-
-# What a service must be asked for in other words: what the name has and the mention lacks.
-EXPANDED = {
-    "en": [
-        *(("The Great Gatsby", "Great Gatsby"), ("shepherd's pie", "shepherds pie"), ("gallo pinto", "gallopinto")),
-        *(("Hasso Plattner", "HassoPlattner"), ("ratatouille niçoise", "a big plate of ratatouille niçoise")),
-    ],
-    "ko": [("사도 행전", "사도행전"), ("삼계탕", "삼계탕 한 그릇")],
-    "ja": [
-        *(
-            ("ヘヴィメタル", "ヘビメタル"),
-            ("オリーブ・オイル", "オリーブオイル"),
-            ("ガルシア・マルケス", "ガルシア マルケス"),
-        ),
-        ("仔牛のクリーム煮", "仔牛のくりーむ煮"),
-    ],
-    "zh": [("哈利·波特", "哈利波特"), ("热干面", "一碗热干面")],
-    "de": [
-        *(("Die Zauberflöte", "Zauberflöte"), ("Der Prozess", "Prozess"), ("Das Parfum", "Parfum")),
-        ("Seil- oder Kettenfähre", "Seil- oder Kettenfähren"),
-    ],
-    "es": [
-        *(("El amor brujo", "amor brujo"), ("La casa verde", "casa verde")),
-        *(("Los miserables", "miserables"), ("Las meninas", "meninas")),
-    ],
-    "it": [
-        *(("Il flauto magico", "flauto magico"), ("La traviata", "traviata"), ("I promessi sposi", "promessi sposi")),
-        *(
-            ("Le nozze di Figaro", "nozze di Figaro"),
-            ("Gli indifferenti", "indifferenti"),
-        ),
-        *(("olio d'oliva", "dell'olio d'oliva"), ("l'arma finale", "l'arma finali")),
-    ],
-    "hi": [("कॉफ़ी", "कॉफी"), ("रेलगाड़ी", "रेलगाडी"), ("जैज़ संगीत", "जैज संगीत"), ("पिज्जा", "पिज़्ज़ा में"), ("क़ुरआन", "कुरआन")],
-    "ar": [
-        *(
-            ("شاي", "شاى"),
-            ("كبسة", "كبسه"),
-            ("الأمير الصغير", "الامير الصغير"),
-            ("إبريق", "ابريق"),
-            ("آنا كارينينا", "انا كارينينا"),
-        ),
-        *(("المكاداميا", "مكاداميا"), ("الجبن", "بالجبن"), ("المُلتَفَّة", "بالمُلتَفَّة")),
-    ],
-    "th": [("พิซซ่า", "พิซซา"), ("แท็กซี่", "แท็กซี"), ("น้ำแข็ง", "นำแข็ง")],
-    "fa": [("کیک", "كيك"), ("آزادماهی", "ازادماهی"), ("گریپ‌فروت", "گریپفروت")],
 }

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.leave_one_out import (
+    COMPANIONS,
     Incidence,
     consensus,
     distinct,
@@ -284,11 +285,6 @@ SHARES: dict[str, Shares] = {
     "lists of items once, the first counts": of_items(UNEQUAL["lists, Zipf 1.3"], lambda item: item == 0),
     "Pareto items once, all but 20 count": of_items(UNEQUAL["Pareto lengths, Zipf 1.6"], lambda item: item >= 20),
 }
-# Where 2 or 3 % of the responses are of a kind that brings much, samples of 50 or 100 often have none of it.
-RARE_KINDS = (
-    *("97 % one of share 0.02, 3 % six of 0.9", "97 % one of share 0.95, 3 % six of 0.3"),
-    *("97 % name one, 3 % six, Zipf 1.3", "20 items, and 2 % rare ones"),
-)
 GAINS = {
     "97 % one of share 0.1, 3 % six of 0.6; share 0.1": (
         SHARES["97 % one of share 0.1, 3 % six of 0.6"],
@@ -340,6 +336,35 @@ def count_covered(world: World, responses: int, size: int, count: int, seed: int
     truth = float(np.mean([named_in(size, responses, cell.counts).sum() for cell in cells[count:]]))
     found = [_count(cell, *distinct(cell, size), size) for cell in cells[:count]]
     return _covered(found, truth)
+
+
+def gain_covered(pair: tuple[Shares, Shares], sizes: tuple[int, int], count: int, seed: int = 1) -> float:
+    """How often the interval of the difference of two cells' shares covers that of a million responses of each."""
+    truths = [float(np.divide(*(part.sum() for part in draw(np.random.default_rng(11), 1_000_000)))) for draw in pair]
+    random = np.random.default_rng([seed, *sizes])
+    found: list[Estimate] = []
+    for _ in range(count):
+        drawn = [draw(random, size) for draw, size in zip(pair, sizes, strict=True)]
+        a, b = (share_of(*(part.astype(np.float64) for part in one)) for one in drawn)
+        if a and b:
+            squares = sum(one.variance**2 / one.freedom for one in (a, b))
+            variance = a.variance + b.variance
+            freedom = variance**2 / squares if squares > 0 else np.inf
+            found.append(Estimate(a.value - b.value, variance, freedom, min(a.told, b.told), share=False))
+    return _covered(found, truths[0] - truths[1])
+
+
+def companion_covered(metric: str, world: World, responses: int, count: int, seed: int = 1) -> float:
+    """How often the interval of a cell's Hill number, coverage or dominance covers its mean over as many others."""
+    random = np.random.default_rng([seed, responses])
+    cells = [cell for _ in range(2 * count) if len((cell := world.draw(random, responses)).items)]
+    found: list[Estimate] = []
+    for cell in cells:
+        value, changes = COMPANIONS[metric](cell)
+        share = metric in ("coverage", "dominance")
+        variance = _variance(cell, changes) + (0.0 if share else rare_variance(responses, responses))
+        found.append(Estimate(value, variance, responses - 1, responses, share))
+    return _covered(found[:count], float(np.mean([one.value for one in found[count:]])))
 
 
 def consensus_covered(name: str, sizes: tuple[int, int], count: int, seed: int = 1) -> float:

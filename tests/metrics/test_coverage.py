@@ -10,7 +10,17 @@ from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.family import HIGHER, LOWER, OTHERS, THESE
 from polyculture.metrics.responses import ALL
 from tests.metrics.compared_worlds import NULLS, World, compared, false_findings, told, tried
-from tests.metrics.response_worlds import PAIRS, PLAIN, SHARES, consensus_covered, count_covered, share_covered
+from tests.metrics.response_worlds import (
+    GAINS,
+    PAIRS,
+    PLAIN,
+    SHARES,
+    companion_covered,
+    consensus_covered,
+    count_covered,
+    gain_covered,
+    share_covered,
+)
 
 RUNS = 120
 LOW, HIGH = 0.90, 1.0  # of 120 runs that cover 95 %, fewer than 90 % is one in a hundred
@@ -95,3 +105,12 @@ def test_counts_of_a_cell(name: str) -> None:
 def test_consensus_of_a_pair(name: str) -> None:
     assert name in PAIRS
     assert consensus_covered(name, (30, 30), 200) >= 0.9
+
+
+@pytest.mark.parametrize("metric", ["hill_1", "hill_2", "coverage", "dominance"])
+def test_companions_of_diversity(metric: str) -> None:
+    assert companion_covered(metric, PLAIN["independent"], 50, 200) >= 0.9
+
+
+def test_gains() -> None:
+    assert gain_covered(GAINS["lists, share 0.5; 0.1"], (20, 50), 200) >= 0.9
