@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyculture.instruments.bbq.correlation import Correlation, correlation
 from polyculture.instruments.bbq.kobbq import Variant
 from polyculture.instruments.bbq.model import Remark
 from polyculture.instruments.bbq.survey import Survey, Violation, split, violations
-from polyculture.metrics.intervals.correlation import Correlation, correlation
 
 
 @dataclass(frozen=True, slots=True)

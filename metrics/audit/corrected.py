@@ -34,7 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.intervals.estimate import Estimate, Z, student
+from polyculture.metrics.inference.limits import student
+from polyculture.metrics.intervals.estimate import Estimate, Z
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")

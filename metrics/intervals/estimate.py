@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from polyculture.metrics.inference.limits import student
+
 FEW = "few units"  # why there is no interval: nothing is known of the variance
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
@@ -61,12 +63,3 @@ def wilson(value: float, size: float, freedom: float) -> Estimate:
 def between(value: float, below: float, above: float, freedom: float) -> Estimate:
     """The estimate whose limits have these distances for a known variance."""
     return Estimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
-
-
-def student(freedom: float) -> float:
-    """The 97.5 % quantile of Student's distribution."""
-    if math.isinf(freedom):
-        return Z
-    from scipy.special import stdtrit  # here: every command loads this module, and scipy takes as long as the rest
-
-    return float(stdtrit(freedom, 0.975))

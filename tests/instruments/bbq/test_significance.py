@@ -11,6 +11,7 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.multitest import multipletests
 
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.bbq.correlation import correlation
 from polyculture.instruments.bbq.published_scores import read_published
 from polyculture.instruments.bbq.significance import (
     anova,
@@ -21,7 +22,6 @@ from polyculture.instruments.bbq.significance import (
 )
 from polyculture.instruments.bbq.survey import FILE, Survey, read_survey, violations
 from polyculture.instruments.choices.uncertainty import Ratio
-from polyculture.metrics.intervals.correlation import correlation
 
 
 def groups(shift: float = 0.0) -> dict[str, np.ndarray]:
