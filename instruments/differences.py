@@ -15,9 +15,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from scipy.special import stdtr
+
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
-from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, adjusted, verdict
-from polyculture.metrics.intervals.estimate import student
+from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, in_families
+from polyculture.metrics.inference.limits import student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
 ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
@@ -153,9 +155,7 @@ def difference_rows(
 
 def with_verdicts(rows: Iterable[Difference]) -> list[Difference]:
     """The rows of a measure with their false discovery rates, and what they tell."""
-    every = list(rows)
-    rates = adjusted([row.p for row in every])
-    return [replace(row, q=q, verdict=verdict(row.difference, q)) for row, q in zip(every, rates, strict=True)]
+    return in_families(list(rows), lambda row: row.measure)
 
 
 def _over(parts: Sequence[Part], name: str) -> dict[str, float]:
@@ -185,7 +185,5 @@ def _without_largest(parts: Sequence[Part]) -> float | None:
 
 def _p(value: float, below: float, above: float, freedom: float) -> float:
     """The two-sided p-value whose 95 % interval this is, as the limit nearer to 0 has it."""
-    from scipy.special import stdtr  # here: as in `student`
-
     far = below if value > 0 else above
     return float(2 * stdtr(min(freedom, 1e9), -student(freedom) * abs(value) / far)) if far > 0 else 1.0

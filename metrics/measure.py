@@ -25,7 +25,7 @@ from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Va
 from polyculture.metrics.responses import ALL
 from polyculture.metrics.saturation import saturation_rows
 from polyculture.metrics.shared_cells import shared_cells
-from polyculture.metrics.standard import native_pairs, standard_differences
+from polyculture.metrics.standard import standard_differences
 
 
 def measure(
@@ -41,7 +41,7 @@ def measure(
     """
     manifest = require_run(run)
     inputs = inputs_of(run, manifest, MEASURE)
-    native = native_pairs(manifest, catalog or read_catalog())
+    native = (catalog or read_catalog()).native_pairs(manifest.languages)
     made_by = {"inputs": inputs, "method": method_id(selection), "native": content_id(native)}
     path = measure_file(run, NUMBERS, MEASURE.name, selection)
     before = read_metadata(path)

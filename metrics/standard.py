@@ -10,33 +10,25 @@ All are one family of tests (`with_family_q`). Each stands once for each selecti
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import duckdb
 
-from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema.measured import Difference
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import REST, Sides, native_sides
-from polyculture.metrics.inference.family import OTHERS, adjusted, verdict
+from polyculture.metrics.inference.family import OTHERS, in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.responses import ALL, ANSWERED, RIGHT_LANGUAGE, SELECTIONS
 
 MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
 # Whether any text is left out of a selection: without one its rows are those of all texts.
 _LEFT_OUT = "SELECT coalesce(bool_or(refused), false), coalesce(bool_or(off_language), false) FROM read_responses"
-
-
-def native_pairs(manifest: Manifest, catalog: Catalog) -> tuple[tuple[str, str], ...]:
-    """Each language of a run with the countries in which it is native."""
-    known = [catalog.languages[code] for code in manifest.languages if code in catalog.languages]
-    return tuple((language.code, country) for language in known for country in language.native_countries)
 
 
 def standard_differences(
@@ -74,15 +66,7 @@ def with_family_q(rows: Sequence[Difference]) -> list[Difference]:
     tested, else of these prompts. The rows of these prompts beside it are a family of their own.
     """
     tested = {_comparison(row) for row in rows if row.target == OTHERS and row.p is not None}
-    families: dict[tuple[str, bool], list[int]] = defaultdict(list)
-    for at, row in enumerate(rows):
-        is_first = row.target == OTHERS or _comparison(row) not in tested
-        families[row.selection, is_first].append(at)
-    found = list(rows)
-    for members in families.values():
-        for at, q in zip(members, adjusted([rows[at].p for at in members]), strict=True):
-            found[at] = replace(rows[at], q=q, verdict=verdict(rows[at].difference, q))
-    return found
+    return in_families(rows, lambda row: (row.selection, row.target == OTHERS or _comparison(row) not in tested))
 
 
 def _comparison(row: Difference) -> tuple[str, ...]:

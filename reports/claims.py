@@ -60,7 +60,7 @@ def build(data: ReportData) -> Claims | None:
 def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the shipped file, in its order."""
     run = ComparedRun(data.reading.connection, data.manifest.deterministic)
-    pairs = tuple(data.names.native_pairs(data.manifest.languages))
+    pairs = data.names.catalog.native_pairs(data.manifest.languages)
     verdicts = judge(ClaimedRun(run, pairs, disqualified(data.manifest)), read_claims())
     return pd.DataFrame([_row(verdict) for verdict in verdicts], columns=list(COLUMNS))
 

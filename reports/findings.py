@@ -158,7 +158,7 @@ def _rests(row: Row, sign: int) -> list[str]:
         without = difference(sign * row["without_largest"], row["metric"])
         parts.append(said["without_largest"].format(difference=without))
     turns = tipping(row)
-    return [*parts, said["stays"], said["turns"].format(share=turns) if turns else said["never_turns"]]
+    return [*parts, said["stays"], *([said["turns"].format(share=turns)] if turns else [])]
 
 
 def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]:

@@ -86,11 +86,6 @@ class Names:
         known = self.catalog.languages.get(language)
         return known is not None and country in known.native_countries
 
-    def native_pairs(self, languages: Iterable[str]) -> list[tuple[str, str]]:
-        """Each of the languages with the countries in which it is native."""
-        known = [self.catalog.languages[code] for code in languages if code in self.catalog.languages]
-        return [(language.code, country) for language in known for country in language.native_countries]
-
     def label_languages(self, language: str) -> tuple[str, ...]:
         """The Wikidata languages to look up labels in, in order; without English and 'mul' unless asked for."""
         known = self.catalog.languages.get(language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Literal
 
@@ -168,6 +168,11 @@ class Catalog(_Data):
     def label_languages(self) -> frozenset[str]:
         """The Wikidata languages whose labels any of the languages falls back on."""
         return frozenset(code for language in self.languages.values() for code in language.label_languages)
+
+    def native_pairs(self, languages: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """Each of the languages that are known, with each country in which it is native."""
+        known = [self.languages[code] for code in languages if code in self.languages]
+        return tuple((language.code, country) for language in known for country in language.native_countries)
 
     def topic(self, code: str) -> Topic:
         """The topic of this code; `CatalogError` with the nearest name where there is none."""

@@ -28,7 +28,7 @@ from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, cells_behind, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Matched, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
-from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, adjusted, verdict
+from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean, table_of
@@ -96,15 +96,8 @@ def compare(
 
 def with_q(rows: Sequence[Row]) -> list[Row]:
     """The rows with q and verdict: those of one target and selection are a family."""
-    families: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, row in enumerate(rows):
-        families[row.difference.target, row.difference.selection].append(at)
-    found = list(rows)
-    for members in families.values():
-        for at, q in zip(members, adjusted([rows[at].difference.p for at in members]), strict=True):
-            told = rows[at].difference
-            found[at] = replace(rows[at], difference=replace(told, q=q, verdict=verdict(told.difference, q)))
-    return found
+    found = in_families([row.difference for row in rows], lambda told: (told.target, told.selection))
+    return [replace(row, difference=told) for row, told in zip(rows, found, strict=True)]
 
 
 def _of_metric(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
+
+from polyculture.cache.schema.measured import Difference
 
 RATE = 0.05  # of rows that are told apart, those that do not differ
 THESE, OTHERS = "these", "others"  # targets: other samples of these prompts, other prompts like these
@@ -20,6 +24,18 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
     found[order] = np.minimum.accumulate(known[order] * len(known) / np.arange(len(known), 0, -1))
     q_values = iter(found.tolist())
     return [None if p is None else min(1.0, next(q_values)) for p in p_values]
+
+
+def in_families(rows: Sequence[Difference], family: Callable[[Difference], Hashable]) -> list[Difference]:
+    """The rows with verdict and q, which is over the rows of one family."""
+    families: dict[Hashable, list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        families[family(row)].append(at)
+    found = list(rows)
+    for members in families.values():
+        for at, q in zip(members, adjusted([rows[at].p for at in members]), strict=True):
+            found[at] = replace(rows[at], q=q, verdict=verdict(rows[at].difference, q))
+    return found
 
 
 def verdict(difference: float | None, q: float | None) -> str:

@@ -20,7 +20,6 @@ from polyculture.metrics.claims.verdict import judge
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.limits import disqualified
 from polyculture.running.layout import store_layout
-from polyculture.running.sides import native_pairs
 
 if TYPE_CHECKING:
     from polyculture.metrics.claims.verdict import Verdict
@@ -56,7 +55,8 @@ def claims(
     warn_of_changes(workspace)
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:
         run = ComparedRun(store, manifest.deterministic)
-        verdicts = judge(ClaimedRun(run, tuple(native_pairs(workspace)), disqualified(manifest)), stated)
+        native = workspace.catalog.native_pairs(workspace.experiment.languages)
+        verdicts = judge(ClaimedRun(run, native, disqualified(manifest)), stated)
     if format is not Format.TABLE or output is not None:
         lines = [_line(verdict) for verdict in verdicts]
         write_values(list(lines[0]), [list(line.values()) for line in lines], format, output)

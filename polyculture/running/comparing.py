@@ -26,7 +26,7 @@ from polyculture.metrics import KEPT
 from polyculture.metrics.audit.differences import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, run_sides, texts_of_both
 from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import METRICS, TARGETS, Row, Terms, compare, with_q
+from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import Condition, read_conditions
 from polyculture.metrics.comparison.sides import SNAPSHOT, Sides
 from polyculture.metrics.limits import disqualified
@@ -73,7 +73,7 @@ def compared(
     """
     run, manifest = workspace.run, require_run(workspace.run)
     opened = _opened(stack, run, question.selection)
-    conditions = read_conditions(question.fail_if, METRICS, opened.values["condition"])
+    conditions = read_conditions(question.fail_if, (*METRICS, *COMPANIONS), opened.values["condition"])
     if question.baselines and question.snapshots:
         raise ExperimentError("--baseline and --snapshot are two comparisons", remedy="Ask for one of them.")
     if question.baselines:

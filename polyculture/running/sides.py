@@ -60,14 +60,8 @@ def choose_sides(run: ComparedRun, workspace: Workspace, asked: Asked, tell: Tel
     return [sides_of(run.values, a, b) for a, b in pairs]
 
 
-def native_pairs(workspace: Workspace) -> list[tuple[str, str]]:
-    """The run's languages with the countries whose language they are."""
-    languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
-    return [(language.code, country) for language in languages for country in language.native_countries]
-
-
 def _native(workspace: Workspace, tell: Tell) -> Sides:
-    pairs = native_pairs(workspace)
+    pairs = workspace.catalog.native_pairs(workspace.experiment.languages)
     foreign = sorted(set(workspace.experiment.countries) - {country for _, country in pairs})
     if foreign:
         tell(f"left out, since no language of the run is native there: {', '.join(foreign)}")

@@ -6,6 +6,8 @@
 --   unlinked: mentions without an item: no_candidate + no_path
 --   without_any_mention: texts that were extracted, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
+--   most: texts that were extracted of the model that has the most in the language
+--   fewer: how many fewer this model has
 -- printed: model, language, asked, answered, failed, refused, empty, cut, wrong_language, mentions, hallucinated,
 -- linked, ambiguous, no_candidate, no_path
 WITH parts AS MATERIALIZED (
@@ -28,7 +30,9 @@ SELECT
     mentions + hallucinated AS found,
     no_candidate + no_path AS unlinked,
     CASE WHEN mentions = 0 THEN extracted ELSE 0 END AS without_any_mention,
-    CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent
+    CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,
+    max(extracted) OVER (PARTITION BY w.language) AS most,
+    most - extracted AS fewer
 FROM whole AS w
 LEFT JOIN silences USING (model, language)
 ORDER BY model, language;
