@@ -1,0 +1,88 @@
+"""A question of any set, the prompts that it is asked by, and a set as it was read from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+# 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
+Kind = Literal["choice", "pair", "gap", "open"]
+GAP = "[MASK]"
+
+# Roles of options that numbers know. A set may have others, as levels of a culture's distance: numbers count them all.
+BIASED, OTHER, UNKNOWN, PERSON = "biased", "other", "unknown", "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file and a row of it, counted from 1 with the header."""
+
+    file: str
+    row: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file} row {self.row}" if self.row else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something in the files that is left out, or read otherwise than it stands there, and why."""
+
+    place: Place
+    reason: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a set. Options stand in the publisher's order; everything refers to them by their index."""
+
+    name: str  # the publisher's id, or made of columns; unique in a set and language
+    set: str  # 'kobbq', 'bbq', ... as its rules call it
+    language: str  # of its texts: the file's, never a default
+    kind: Kind
+    unit: str  # of sampling: a template, a row; its versions, names and orders are one witness
+    text: str  # the question; of a gap the sentence with `GAP`; empty of a pair
+    options: tuple[str, ...]  # of a pair the two sentences; of a gap the candidates; empty of an open question
+    roles: tuple[str, ...]  # what each option is: 'biased', 'other', 'unknown', 'person', or the set's own; '' for none
+    right: tuple[int, ...]  # indexes of right options; empty where none is
+    place: Place
+    context: str = ""  # what stands before the question
+    answers: tuple[str, ...] = ()  # that an open question accepts
+    weights: tuple[float, ...] = ()  # of each of these: how many people gave it
+    # 'category', 'label', 'country', 'topic', 'context' ('ambiguous' | 'biased' | 'counter-biased' | 'disambiguated'),
+    # 'polarity' ('biased' | 'counter-biased'), 'pair' (of questions that belong together), ...
+    facets: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The wording of a question in one language."""
+
+    name: str  # the publisher's, as '3'; 'house' is ours
+    language: str
+    template: str  # slots {context}, {question}, {options}; what lacks a context loses its whole line
+    labels: tuple[
+        str, ...
+    ] = ()  # of the options, as shown: 'A', '(a)', '1'; at least as many as options; () of an open one
+    option: str = "{label}: {option}"  # a line of {options}
+    answer: str = ""  # the last line, as 'Answer:'; likelihoods without the question come after it
+    unknown: str | None = None  # stands in place of the wording of the option whose role is 'unknown'
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """A set as it was read from a folder."""
+
+    name: str
+    title: str
+    kind: Kind
+    folder: Path
+    questions: tuple[Question, ...]
+    prompts: tuple[Prompt, ...]  # of every language of the questions
+    numbers: tuple[str, ...]  # families: 'accuracy' | 'bbq' | 'kobbq' | 'pairs' | 'cloze' | 'exact_match' | 'levels'
+    remarks: tuple[Remark, ...] = ()
+    read_as: tuple[str, ...] = ()  # readers beside ours: 'publisher'
+    published: Mapping[str, int] = field(default_factory=dict)  # counts that the publisher states

@@ -1,0 +1,78 @@
+"""The tables of question sets: questions, answers, and what readers make of answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyculture.cache.layout import Table
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question of a set as the run holds it now: see `model.Question`."""
+
+    question_id: str  # hash of set, language, name, texts, options, roles, right, answers
+    set: str
+    language: str
+    kind: str  # 'choice' | 'pair' | 'gap' | 'open'
+    name: str  # the publisher's id
+    unit: str  # of sampling
+    context: str
+    text: str
+    options: list[str]
+    roles: list[str]
+    right: list[int]  # indexes of right options
+    answers: list[str]  # that an open question accepts
+    weights: list[float]
+    facets: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """What a model said to a question under one prompt, with the options in one order; or the error."""
+
+    answer_id: str  # hash of request, question, order and sample
+    request_id: str  # hash of what was sent: model, setup, decoding, text; of imported answers: of the file
+    question_id: str
+    model: str
+    language: str
+    topic: str  # of the job: set and category
+    method: str  # 'generated' | 'letter' | 'text' | 'sentence' | 'gap': what the model wrote, or whose likelihood
+    prompt: str  # name of the prompt
+    order: list[int]  # index of the option at each place, as shown
+    labels: list[str]  # the label at each place; empty where none was shown
+    shown: list[str]  # the text at each place, with the prompt's wording of 'unknown'
+    sample: int  # 0 ...: of several answers to one request
+    raw: str | None  # the answer as it came; None for likelihoods
+    scores: list[float] | None  # of likelihoods: log-probability at each place, summed over tokens
+    tokens: list[float] | None  # of likelihoods: number of tokens at each place
+    unconditional: list[float] | None  # log-probability at each place after the prompt's last line alone
+    finish_reason: str | None
+    status: str  # 'ok' | 'failed'
+    error: str | None
+    retryable: bool | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    model_version: str | None
+    purchase: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRow:
+    """What a reader makes of an answer. Reading is a step of its own, and free: it asks no model."""
+
+    reading_id: str  # hash of answer, reader and its rules
+    answer_id: str
+    reader: str  # 'ours' | 'publisher' of texts; 'sum' | 'mean' | 'corrected' of likelihoods; 'exact' of open questions
+    reader_id: str  # hash of the reader's rules
+    picked: int | None  # the option's own index, whatever the order; None: no option
+    ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
+    matched: float | None  # of open questions: 1 or 0 for exact match
+    f1: float | None  # of open questions: the best token F1 over accepted answers
+    status: str = "ok"
+
+
+QUESTIONS = Table("questions", QuestionRow)
+ANSWERS = Table("answers", AnswerRow, key="answer_id", account="questions", unit="answers")
+READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings")
