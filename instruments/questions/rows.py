@@ -25,6 +25,7 @@ class QuestionRow:
     answers: list[str]  # that an open question accepts
     weights: list[float]
     facets: dict[str, str]
+    numbers: list[str]  # the families of numbers of its set: see `model.QuestionSet`
 
 
 @dataclass(frozen=True, slots=True)
