@@ -22,6 +22,7 @@ ROOMS = (
     "extract",
     "imports",
     "generate",
+    "published",
     "cache",
 )
 # What a room may import. Of `generate` three doors are open to others: the engines, where whoever needs a
@@ -36,6 +37,7 @@ MAY_IMPORT = {
         "extract",
         "imports",
         "generate",
+        "published",
         "cache",
     },
     "instruments": {
@@ -47,9 +49,10 @@ MAY_IMPORT = {
         "generate.engines",
         "generate.refusals",
         "generate.request",
+        "published",
         "cache",
     },
-    "reports": {"metrics", "cache"},
+    "reports": {"metrics", "published", "cache"},
     "metrics": {"cache"},
     "collect": {"link", "extract", "generate.engines", "cache"},
     "link": {"cache"},
@@ -68,6 +71,7 @@ MAY_IMPORT = {
         "generate.response",
     },
     "generate": {"cache"},
+    "published": {"cache"},
     "cache": set[str](),
 }
 

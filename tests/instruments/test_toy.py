@@ -16,7 +16,7 @@ import pytest
 from tests.servers import StubServer, failure
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("cache", "collect", "extract", "generate", "link", "metrics", "reports")
+ROOMS = ("cache", "collect", "extract", "generate", "link", "metrics", "published", "reports")
 TOY = Path(__file__).with_name("toy")
 LINE = '    Entry("toy", {"toy": "How long answers about words are."}),\n'
 EXPERIMENT = """

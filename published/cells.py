@@ -1,0 +1,98 @@
+"""Numbers that papers print, `published("camellia")`: a row is a cell of a table, keyed as a run's `numbers` are.
+
+`*` is a mean over all values of a facet, `-` says that there is none or that the paper does not tell.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import DataSetError
+
+FOLDER = Path(__file__).parent
+PAPERS = tuple(sorted(file.stem for file in FOLDER.glob("*.tsv")))
+NONE = "-"
+UNITS = {"percent": 0.01, "share": 1.0, "index": 1.0, "p": 1.0, "count": 1.0, "words": 1.0, "characters": 1.0}
+UNITS |= {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+_REMEDY = "Its columns, with tabs between them: see docs/papers.md."
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCell:
+    """A cell of a paper's table."""
+
+    paper: str  # one of `PAPERS`
+    table: str  # as the paper counts its tables; 'figure 4a'; 'text', where `row` is the section
+    row: str  # heads as printed, those of several lines joined
+    column: str
+    measure: str  # as in `numbers`; 'data' of counts of data
+    metric: str
+    value: Decimal  # as printed, in `unit`; its error is half a unit of the last place
+    unit: str  # one of `UNITS`
+    model: str = NONE  # one name a model, however the table spells it
+    model_id: str = NONE  # the repository or version that the paper names
+    language: str = NONE
+    culture: str = NONE
+    dataset: str = NONE
+    topic: str = NONE
+    condition: str = NONE
+    method: str = NONE
+    reader: str = NONE
+    facets: Mapping[str, str] = field(default_factory=dict)
+    spread: Decimal | None = None
+    spread_kind: str = NONE  # 'sd' | 'variance'
+    protocol: str = NONE  # paper and section that say how it was made
+    in_numbers: bool = True  # False: a count of data, or a p-value
+    note: str = NONE  # what the paper gets wrong, or leaves open
+
+    @property
+    def number(self) -> float:
+        """The value as `numbers` have it: a share where the paper prints per cent."""
+        return float(self.value) * UNITS[self.unit]
+
+
+@cache
+def published(paper: str) -> tuple[PublishedCell, ...]:
+    """The cells of a paper of `PAPERS`."""
+    return read_published(FOLDER / f"{paper}.tsv")
+
+
+def read_published(file: Path) -> tuple[PublishedCell, ...]:
+    """The cells of a table with tabs. Raises `DataSetError` that names the line and what is wrong with it."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise DataSetError("cannot be read as a table of published numbers", where=file, remedy=_REMEDY) from fault
+    rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    for name in ("paper", "table", "row", "column", "measure", "metric", "value", "unit"):
+        if name not in (rows.fieldnames or ()):
+            raise DataSetError(f"no column {name!r}", where=file, remedy=_REMEDY)
+    return tuple(_cell(f"{file} line {rows.line_num}", row) for row in rows)
+
+
+def _cell(place: str, row: Mapping[str, str | None]) -> PublishedCell:
+    words: dict[str, Any] = {one.name: (row.get(one.name) or "").strip() or NONE for one in fields(PublishedCell)}
+    if words["unit"] not in UNITS:
+        remedy = f"Write one of {', '.join(UNITS)}."
+        raise DataSetError(f"unit {words['unit']!r} is not known", where=place, remedy=remedy)
+    words["value"] = _number(place, words["value"])
+    words["spread"] = None if words["spread"] == NONE else _number(place, words["spread"])
+    pairs = [pair.partition("=") for pair in words["facets"].split(";") if pair != NONE]
+    words["facets"] = {name.strip(): value.strip() for name, _, value in pairs}
+    return PublishedCell(**words | {"in_numbers": words["in_numbers"] != "no"})
+
+
+def _number(place: str, text: str) -> Decimal:
+    try:
+        number = Decimal(text.replace(",", ""))
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise DataSetError(f"{text!r} is no number", where=place, remedy=_REMEDY)
+    return number
