@@ -38,26 +38,34 @@ def wanted_batches(
                     yield kept.select(list(columns))
 
 
-def find_answers(run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table) -> pa.Table:
+def find_answers(
+    run: RunFolder, job: Job, table: Table[Any], wanted: pa.Table, by: Sequence[str] | None = None
+) -> pa.Table:
     """The rows of a table in sibling runs for the wanted keys, in no particular order.
 
     `wanted` has the table's key, and the columns that a row found takes from here: the cell that its prompt has in this
     run. The key is that of the request as sent, so an answer is valid in every run; by this run nothing was paid for
     it. Of several runs the first by name speaks. Failures are not reused, nor are files that lack a column.
+
+    Where the key says more than the request, the columns `by` tell which answer is to the same one; this run's own rows
+    are looked at, too.
     """
-    files = sibling_parts(run, job, table) if wanted.num_rows else []
+    files = [part for _, part in sibling_parts(run, job, table)] if wanted.num_rows else []
+    if by is not None and wanted.num_rows:
+        files = [*part_files(run.shards(table.name, job)), *files]
     if not files:
         return rows_to_table(table, [])
-    here = [f"wanted.{name} AS {name}" for name in wanted.column_names if name != table.key]
+    same = by or (table.key,)
+    here = [f'wanted."{name}" AS "{name}"' for name in wanted.column_names if name not in same]
     query = f"""
-        SELECT DISTINCT ON ({table.key}) stored.* REPLACE ({", ".join((*here, "NULL AS purchase"))})
-        FROM read_parquet($files, filename = 'file') AS stored JOIN wanted USING ({table.key})
+        SELECT DISTINCT ON (wanted.{table.key}) stored.* REPLACE ({", ".join((*here, "NULL AS purchase"))})
+        FROM read_parquet($files, filename = 'file') AS stored JOIN wanted USING ({", ".join(map(str, same))})
         WHERE stored.status = 'ok'
-        ORDER BY {table.key}, stored.file
+        ORDER BY wanted.{table.key}, stored.file
     """  # noqa: S608, our own names
     with connect() as connection:
         connection.register("wanted", wanted)
-        found: pa.Table = connection.sql(query, params={"files": [str(file) for _, file in files]}).to_arrow_table()
+        found: pa.Table = connection.sql(query, params={"files": [str(file) for file in files]}).to_arrow_table()
     return found.select(table.schema.names).cast(table.schema)
 
 

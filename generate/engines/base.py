@@ -82,13 +82,15 @@ class Completion:
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
     """A context and the continuations that compete for its gap. What is scored is always the literal text
-    `prefix + continuation + suffix`; the suffix is read by masked models alone."""
+    `prefix + continuation + suffix`; the suffix is read by masked models, and by others where they score `to_end`."""
 
     request_id: str
     prefix: str
     continuations: tuple[str, ...]
     suffix: str = ""
     meter: Meter | None = None  # as in `Request`
+    to_end: bool = False  # a causal model scores the suffix with the continuation; a masked one reads it in any case
+    one_by_one: bool = False  # a masked model masks each token of the continuation alone, whatever its option says
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class Scored:
     purchase: Purchase | None = None  # how it was bought; None where nothing was asked of a server
     note: str | None = None  # what of the answer was dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
+    masked: bool = False  # by a masked model, which reads what stands on both sides
 
     @property
     def total(self) -> float | None:

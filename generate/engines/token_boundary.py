@@ -63,12 +63,13 @@ class _Reader:
         self._context = request.prefix.rstrip(SPACES)
         self._spaces = request.prefix[len(self._context) :]
         self._behind = request.suffix if suffix else ""
+        self._end = request.suffix if request.to_end and not suffix else ""  # scored with the continuation
         self._open_end = not suffix
         (alone,) = self._encode([self._context])
         self._alone = alone.ids[: alone.last]
 
     def read(self, continuations: Sequence[tuple[int, str]]) -> Iterator[TokenisedPair]:
-        heads = [self._context + self._spaces + continuation for _, continuation in continuations]
+        heads = [self._context + self._spaces + continuation + self._end for _, continuation in continuations]
         encoded = self._encode([head + self._behind for head in heads])
         for (index, continuation), head, tokens in zip(continuations, heads, encoded, strict=True):
             yield self._pair(index, continuation, len(head), tokens)

@@ -85,4 +85,7 @@ class QuestionSet:
     numbers: tuple[str, ...]  # families: 'accuracy' | 'bbq' | 'kobbq' | 'pairs' | 'cloze' | 'exact_match' | 'levels'
     remarks: tuple[Remark, ...] = ()
     read_as: tuple[str, ...] = ()  # readers beside ours: 'publisher'
+    orders: tuple[
+        tuple[int, ...], ...
+    ] = ()  # of options, that the publisher shows: indexes at each place; () as they stand
     published: Mapping[str, int] = field(default_factory=dict)  # counts that the publisher states

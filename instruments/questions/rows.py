@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,24 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedAnswer:
+    """A request about a question as a model is asked it under a setup; its samples below `n` count."""
+
+    request_id: str  # as in `answers`
+    question_id: str  # as in `questions`
+    prompt: str  # as in `answers`
+    n: int  # samples that are asked
+    model: str
+    use: str  # 'answer' of texts, 'score' of likelihoods
+    setup_id: str | None  # its answers count while this is the model's setup; None of imported answers
+    asked_id: str  # hash of the prompt's wording and of how it is asked; of imported answers of the file
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRow:
     """What a model said to a question under one prompt, with the options in one order; or the error."""
 
-    answer_id: str  # hash of request, question, order and sample
+    answer_id: str  # hash of request, question, prompt, order and sample
     request_id: str  # hash of what was sent: model, setup, decoding, text; of imported answers: of the file
     question_id: str
     model: str
@@ -66,7 +80,7 @@ class ReadingRow:
     reading_id: str  # hash of answer, reader and its rules
     answer_id: str
     reader: str  # 'ours' | 'publisher' of texts; 'sum' | 'mean' | 'corrected' of likelihoods; 'exact' of open questions
-    reader_id: str  # hash of the reader's rules
+    reader_id: str  # hash of the reader's rules and of the set
     picked: int | None  # the option's own index, whatever the order; None: no option
     ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
     matched: float | None  # of open questions: 1 or 0 for exact match
@@ -75,5 +89,13 @@ class ReadingRow:
 
 
 QUESTIONS = Table("questions", QuestionRow)
-ANSWERS = Table("answers", AnswerRow, key="answer_id", account="questions", unit="answers")
+WANTED_ANSWERS = Table("wanted_answers", WantedAnswer)
+ANSWERS = Table(
+    "answers",
+    AnswerRow,
+    key="answer_id",
+    account="questions",
+    unit="answers",
+    wanted=Wanted("wanted_answers", ("question_id", "prompt")),
+)
 READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,20 @@ def test_scores_are_those_of_a_plain_pass(folders: dict[str, Path], kind: str, b
     with opened(folders[kind], batch_tokens=batch_tokens) as engine:
         assert engine.scorer.method == ("plain" if kind in ("bloom", "mamba") else "tree")
         assert_plain(engine, REQUESTS)
+
+
+def test_a_causal_model_scores_to_the_end_where_it_is_asked_to(folders: dict[str, Path]) -> None:
+    within = ScoreRequest("a", "we ate", (" soup", " rice and tea"), " in the house")
+    with opened(folders["gpt2"]) as engine:
+        to_end = by_key(engine.score([replace(within, to_end=True)]))
+        whole = by_key(
+            engine.score([ScoreRequest("a", "we ate", (" soup in the house", " rice and tea in the house"))])
+        )
+        short = by_key(engine.score([within]))
+    for key in whole:
+        assert to_end[key].total == pytest.approx(whole[key].total)
+        assert to_end[key].total < short[key].total
+        assert not to_end[key].masked
 
 
 @pytest.mark.parametrize("kind", ["gemma3", "mistral", "gpt2"])
@@ -262,6 +277,14 @@ class TestMasked:
                 expected = self.brute_force(engine, continuation, masked == "pseudo")
                 got = [token.log_probability for token in rows["r", index].tokens]
                 assert got == pytest.approx(expected, abs=1e-4)
+
+    def test_a_request_may_ask_for_one_token_at_a_time(self, folders: dict[str, Path]) -> None:
+        with opened(folders["bert"]) as engine:
+            rows = by_key(engine.score([replace(self.REQUEST, one_by_one=True)]))
+            for index, continuation in enumerate(self.REQUEST.continuations):
+                got = [token.log_probability for token in rows["r", index].tokens]
+                assert got == pytest.approx(self.brute_force(engine, continuation, pseudo=True), abs=1e-4)
+                assert rows["r", index].masked
 
     def test_unknown_words_are_rows_with_the_reason(self, folders: dict[str, Path]) -> None:
         with opened(folders["bert"]) as engine:

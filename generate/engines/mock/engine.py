@@ -131,7 +131,8 @@ class MockEngine(Wrapper):
         if share(self.spec.name, request.prefix, continuation) < self.options.fail_share:
             retryable = self.options.fail_as == "transient"
             return Scored(request.request_id, index, error="fails, as it is told", retryable=retryable)
-        tokens = tuple(self._bytes.tokens(request.prefix, continuation))
+        text = continuation + (request.suffix if request.to_end else "")
+        tokens = tuple(self._bytes.tokens(request.prefix, text))
         return Scored(request.request_id, index, tokens, "clean", model_version=VERSION)
 
     def _layer(self, layer: str) -> int:

@@ -205,7 +205,7 @@ class TransformersEngine:
                 for pair in some:
                     error = pair.error or self._too_long(len(pair.ids))
                     if error is None:
-                        texts.append(Text(request.request_id, pair))
+                        texts.append(Text(request.request_id, pair, request.one_by_one))
                     else:
                         failed.append(Scored(request.request_id, pair.index, error=error))
                 if texts:
@@ -227,4 +227,5 @@ class TransformersEngine:
             )
         names = self._loaded.tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
         tokens = tuple(map(TokenScore, names, scored.log_probabilities))
-        return Scored(request_id, pair.index, tokens, pair.boundary, model_version=self.model_version)
+        version, masked = self.model_version, self._loaded.masked
+        return Scored(request_id, pair.index, tokens, pair.boundary, model_version=version, masked=masked)

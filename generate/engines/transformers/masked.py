@@ -49,7 +49,7 @@ class MaskedScorer:
         """For each token of the continuation: its input, its place in the input, and its token number."""
         ids, start, end = text.pair.ids, text.pair.start, text.pair.end
         places = range(start, end)
-        if self.method == "fill":
+        if self.method == "fill" and not text.one_by_one:
             filled = (*ids[:start], *[self._mask] * (end - start), *ids[end:])
             return [(filled, place, ids[place]) for place in places]
         return [((*ids[:place], self._mask, *ids[place + 1 :]), place, ids[place]) for place in places]

@@ -20,6 +20,7 @@ class Text:
 
     request_id: str
     pair: TokenisedPair
+    one_by_one: bool = False  # see `ScoreRequest`
 
     @property
     def fed(self) -> tuple[int, ...]:

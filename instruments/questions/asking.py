@@ -1,0 +1,163 @@
+"""A question to a model, the job that it belongs to, and their identities.
+
+A request is what is sent and decides the answer: model, setup, decoding, text. An answer is one sample of a request, to
+one question under one prompt with its options in one order. Where only what the files say of a question has changed
+(roles, right options), its answers are taken over: the request is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import setup_id
+from polyculture.cache.run_folder import Job
+from polyculture.generate.engines.base import Decoding, ScoreRequest
+from polyculture.generate.request import request_id
+from polyculture.generate.sampling import SamplingSettings
+from polyculture.instruments.questions.model import GAP, Prompt, Question
+from polyculture.instruments.questions.prompting import Order, Orders, labels_of, message, orders_of, shown_options
+from polyculture.instruments.questions.rows import QuestionRow
+
+# How a question is asked: the model writes, or the likelihood is compared of labels, option texts, whole sentences, or
+# candidates in a gap.
+Method = Literal["generated", "letter", "text", "sentence", "gap"]
+GENERATED: Method = "generated"
+BLOCK = (
+    16  # questions of which all first orders are asked before the second ones: an engine still holds their beginning
+)
+
+
+def question_id(question: Question) -> str:
+    """A hash of all that makes a question and the meaning of its options; facets and unit are no part of it."""
+    q = question
+    return content_id(
+        "question", q.set, q.language, q.name, q.kind, q.context, q.text, q.options, q.roles, q.right, q.answers,
+        q.weights,
+    )  # fmt: skip
+
+
+def question_row(question: Question) -> QuestionRow:
+    """The row of `questions` that a question becomes."""
+    q = question
+    return QuestionRow(
+        question_id(q), q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
+        list(q.right), list(q.answers), list(q.weights), dict(q.facets),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A sample of a question under a prompt, with its options in one order."""
+
+    answer_id: str
+    request_id: str
+    question_id: str
+    question: Question
+    prompt: str  # its name; empty of sentences and gaps, which have none
+    order: Order
+    labels: tuple[str, ...]
+    shown: tuple[str, ...]
+    text: str  # what the model reads, or what is before the candidates
+    group: str  # the same of messages that begin alike
+    sample: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class AskJob:
+    """The questions of one category and language of a set to one model, by one method."""
+
+    job: Job
+    method: Method
+    questions: Sequence[tuple[Question, str]]  # with their ids
+    prompts: Sequence[Prompt | None]  # of the language; None of sentences and gaps
+    orders: Orders = "published"
+    published: Sequence[Order] = ()  # the set's own orders
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    sampling: SamplingSettings = field(default_factory=SamplingSettings)
+
+    @property
+    def use(self) -> str:
+        """What the model is used for: its setup depends on it."""
+        return "answer" if self.method == GENERATED else "score"
+
+    @cached_property
+    def decoding(self) -> Decoding | None:
+        """None of likelihoods."""
+        return self.sampling.decoding if self.method == GENERATED else None
+
+    @property
+    def samples(self) -> int:
+        return self.sampling.n if self.method == GENERATED else 1
+
+    @property
+    def size(self) -> int:
+        several = sum(len(self._orders(question)) for question, _ in self.questions)
+        return several * len(self.prompts) * self.samples
+
+    @cached_property
+    def _decided(self) -> tuple[dict[str, Any] | None, int | None]:
+        """Decoding and seed for ids: null where a server is not sent them; at temperature 0 a seed decides nothing."""
+        if self.decoding is None:
+            return None, None
+        omitted = self.setup.get("omit", ())
+        decoding = {name: None if name in omitted else value for name, value in asdict(self.decoding).items()}
+        seeded = self.decoding.temperature > 0 and "seed" not in omitted
+        return decoding, self.sampling.seed if seeded else None
+
+    @cached_property
+    def setup_id(self) -> str:
+        return setup_id(self.setup)
+
+    def asked_id(self, prompt: Prompt | None) -> str:
+        """A hash of a prompt's wording and of how it is asked: answers under another one do not count."""
+        wording = (
+            None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.answer, prompt.unknown)
+        )
+        return content_id("asked", self.method, wording, *self._decided)
+
+    def asks(self) -> Iterator[Ask]:
+        """Every question, prompt by prompt and order by order, in blocks; the first order of all of a block first."""
+        for start in range(0, len(self.questions), BLOCK):
+            some = [(one, made, self._orders(one)) for one, made in self.questions[start : start + BLOCK]]
+            for prompt in self.prompts:
+                for place in range(max(len(orders) for _, _, orders in some)):
+                    for question, made, orders in some:
+                        if place < len(orders):
+                            yield from self._samples(question, made, prompt, orders[place])
+
+    def scored(self, ask: Ask) -> list[ScoreRequest]:
+        """What is scored of a question: its candidates where it asks for them; of labels and option texts also after
+        the prompt's last line alone, which a candidate that is probable anyhow is corrected by."""
+        if self.method == "sentence":
+            return [ScoreRequest("", "", ask.shown, one_by_one=True)]
+        if self.method == "gap":
+            return [ScoreRequest("", ask.text, ask.shown, ask.question.text.partition(GAP)[2], to_end=True)]
+        candidates = ask.labels if self.method == "letter" else ask.shown
+        last = next(one.answer for one in self.prompts if one is not None and one.name == ask.prompt)
+        return [ScoreRequest("", f"{ask.text} ", candidates), ScoreRequest("", f"{last} ", candidates)]
+
+    def _orders(self, question: Question) -> tuple[Order, ...]:
+        if question.kind == "choice":
+            return orders_of(len(question.options), self.orders, self.published)
+        return (tuple(range(len(question.options))),)
+
+    def _samples(self, question: Question, made: str, prompt: Prompt | None, order: Order) -> Iterator[Ask]:
+        shown = shown_options(question, order, prompt)
+        labels = labels_of(question, prompt) if prompt else ()
+        text = message(question, prompt, shown, labels) if prompt else question.text.partition(GAP)[0]
+        content: Any = [["user", text]]
+        if self.method != GENERATED:
+            content = [self.method, text, prompt.answer if prompt else question.text, labels, shown]
+        request = request_id(self.use, self.job.model, self.setup, content, *self._decided)
+        name = prompt.name if prompt else ""
+        seed = self.sampling.base_seed(text)
+        for sample in range(self.samples):
+            key = content_id(request, made, name, order, sample)
+            yield Ask(
+                key, request, made, question, name, order, labels, shown, text, f"{name} {made}", sample, seed + sample
+            )

@@ -1,0 +1,26 @@
+"""The tables of question sets, which of their rows count, and the views on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.layout import Layer, Layout, Measure
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
+
+_OWN = Path(__file__).parent
+
+
+def _settings(_run: RunFolder, manifest: Manifest) -> object:
+    """What decides which answers count: the prompts, the readers, and the setups of the models that answered."""
+    return manifest.asked.get("questions"), manifest.models, manifest.setups
+
+
+MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS), _settings)
+LAYOUT = Layout(
+    (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
+    Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
+    Layer(),
+    (MEASURE,),
+)

@@ -1,0 +1,63 @@
+"""What a run asks of question sets now: its questions, and the requests whose answers count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyculture.cache.layout import Table
+from polyculture.cache.parquet import objects_to_table, read_rows
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.questions.asking import AskJob, question_row
+from polyculture.instruments.questions.model import QuestionSet
+from polyculture.instruments.questions.rows import QUESTIONS, WANTED_ANSWERS, WantedAnswer
+
+_KEY = ("request_id", "question_id", "prompt")
+
+
+def present_tables(
+    run: RunFolder, sets: Sequence[QuestionSet], wanted: Iterable[WantedAnswer]
+) -> dict[Table[Any], pa.Table]:
+    """The tables to write so that the run holds these sets as they are, and what is wanted of them; none that it has.
+
+    Other sets stay, and other languages of these. What was wanted before is still, e.g. after a command that asks fewer
+    units: which of it counts, `wanted.sql` says.
+    """
+    rows = [question_row(question) for one in sets for question in one.questions]
+    questions = objects_to_table(QUESTIONS, list({row.question_id: row for row in rows}.values()))
+    return {
+        **_changed(run, QUESTIONS, questions, ("set", "language")),
+        **_changed(run, WANTED_ANSWERS, objects_to_table(WANTED_ANSWERS, list(wanted)), _KEY),
+    }
+
+
+def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
+    """What jobs ask: a row a request, question and prompt."""
+    for one in jobs:
+        asked = {"" if prompt is None else prompt.name: one.asked_id(prompt) for prompt in one.prompts}
+        for ask in one.asks():
+            if ask.sample == 0:
+                yield WantedAnswer(
+                    ask.request_id, ask.question_id, ask.prompt, one.samples, one.job.model, one.use, one.setup_id,
+                    asked[ask.prompt],
+                )  # fmt: skip
+
+
+def _changed(run: RunFolder, table: Table[Any], now: pa.Table, key: Sequence[str]) -> dict[Table[Any], pa.Table]:
+    """The table to write so that `now` takes the place of rows of the same `key`; nothing where it is so already."""
+    path = run.table(table.name)
+    if not path.exists():
+        return {table: now}
+    before = read_rows(path, table).cast(table.schema)
+    replaced = pc.is_in(_joined(before, key), value_set=_joined(now, key))
+    if before.filter(replaced).equals(now):
+        return {}
+    return {table: pa.concat_tables([before.filter(pc.invert(replaced)), now])}
+
+
+def _joined(table: pa.Table, key: Sequence[str]) -> Any:
+    columns: list[Any] = [table[name].combine_chunks() for name in key]
+    return pc.binary_join_element_wise(*columns, "\n")
