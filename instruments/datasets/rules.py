@@ -84,13 +84,11 @@ class Block(_Data):
 
 
 class PublishedCount(_Data):
-    """A count that the paper states, and why the files hold another number where that is known."""
+    """A count that a paper states whose tables are not in `published/`, and why the files hold another number."""
 
     what: Literal["entities", "contexts"]
-    type: str | None = None  # None: all
-    culture: str | None = None
     count: int
-    where: str  # in the paper: 'Table 1'
+    where: str  # in the paper: 'abstract'
     why: str = ""
 
 
@@ -98,7 +96,7 @@ class DatasetRules(Source):
     """A data set: its publisher, its content, and the rules for reading its files."""
 
     published: Mapping[str, int] = {}  # what the paper says there is: entities, contexts
-    published_counts: tuple[PublishedCount, ...] = ()  # the same in detail
+    published_counts: tuple[PublishedCount, ...] = ()  # the same with reasons, where its paper is not in `published/`
     reference: str = "Western"
     masks: tuple[str, ...] = ("[MASK]",)  # the first is right; the others are read as it, and listed
     types: tuple[str, ...] = ()  # of entities: a column of these words is the one of types, whatever its name

@@ -15,13 +15,14 @@ from polyculture.console import say
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
+from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
+from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
 from polyculture.instruments.datasets.publisher import source_of
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.source import question_sets
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
-    from polyculture.instruments.datasets.rules import DatasetRules
     from polyculture.instruments.datasets.source import Source
 
 
@@ -78,7 +79,9 @@ def check(
     folder: Folder = None,
     english: English = False,
     as_published: AsPublished = False,
-    published: Annotated[bool, typer.Option(help="Hold what was read against the paper's counts instead.")] = False,
+    published: Annotated[
+        bool, typer.Option(help="Hold what was read against every count that its paper prints instead.")
+    ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
@@ -86,8 +89,7 @@ def check(
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:
-        columns = ("what", "type", "culture", "read", "published", "difference", "where", "why")
-        write_values(columns, published_rows(dataset, rules_of(name)), format, output)
+        write_values(PUBLISHED_COLUMNS, published_rows(dataset, rules_of(name)), format, output)
         return
     write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(dataset), format, output)
     say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(dataset.left_out)} lines above")
@@ -140,28 +142,6 @@ def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any
         ("contexts, whole texts, once over all languages", whole, published.get("contexts")),
         ("contexts again, their causal form", causal, None),
     ]
-
-
-def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...]]:
-    """What the paper counts beside the rows that were read, and why they differ where that is known."""
-    rows = {
-        "entities": {(e.place, e.entity_type, e.culture) for e in dataset.entities},
-        "contexts": {(c.place, c.entity_type, c.culture) for c in dataset.contexts if c.form != CAUSAL},
-    }
-    counts = []
-    lacking = absent_cultures(dataset, rules)
-    absent = f"not in this folder: {', '.join(lacking)}" if lacking else ""
-    for one in rules.published_counts:
-        read = sum(one.type in (None, kind) and one.culture in (None, side) for _, kind, side in rows[one.what])
-        why = "; ".join(filter(None, (one.why, absent if one.culture in (None, *lacking) else "")))
-        counts.append((one.what, one.type, one.culture, read, one.count, read - one.count, one.where, why))
-    return counts
-
-
-def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
-    """The publisher's cultures without an entity in this folder."""
-    cultures = {entity.culture for entity in dataset.entities}
-    return [culture for culture in rules.cultures if culture not in cultures]
 
 
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
