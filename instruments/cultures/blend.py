@@ -2,8 +2,9 @@
 
 `annotations/<country>_data.json` has the answers, `questions/<country>_questions.csv` the topics and, in `Translation`,
 the question in English; its README has the two columns of text the other way round, so the one is taken that agrees
-with the annotations. A question is left out where nobody answered it, and where it asks for a number ("Provide Arabic
-numerals ..."), as its answers are no names of anything.
+with the annotations. A question is left out where nobody answered it, and where it asks for a number, a time or a date
+("Provide Arabic numerals ...", "Provide in HH:MM format ..."), as its answers are no names of anything; "Provide the
+official name." asks for a name.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"
 ANNOTATIONS, QUESTIONS = "annotations", "questions"
 _ENDING = "_data.json"
-_PROVIDE = re.compile(r"\bProvide\b")
+_PROVIDE = re.compile(r"\bProvide\b[^)]*(?:\d|numeral|format)")
 _COLUMNS = ("Translation", "Question")  # the first that agrees with the annotations is the English one
 
 

@@ -43,11 +43,11 @@ def write_camel2(folder: Path) -> Path:
         ],
         "entities/food.xlsx": [
             ("Source", "Arabic Entity", "English Entity", "Wikipedia Text", "Country", "Type", "Culture"),
-            ("OSCAR", "مقلوبة", "Makloube", "", "saudi-arabia", "Food", "Arab"),
-            ("OSCAR", "كبسة", "Kabsa", "", "Saudi Arabia", "Food", "Arab"),
-            ("OSCAR", "هريس", "Harees", "", "UAE", "Food", "Arab"),
-            ("OSCAR", "عصيدة", "Aseeda", "", "yemen", "Food", "Arab"),
-            ("OSCAR", "بيتزا", "Pizza", "", "Saudi Arabia", "Food", "Western"),
+            ("OSCAR", "مقلوبة", "Makloube", "", "the morocco", "Food", "Arab"),
+            ("OSCAR", "كبسة", "Kabsa", "", "Morocco", "Food", "Arab"),
+            ("OSCAR", "هريس", "Harees", "", "Syrian Arab Republic", "Food", "Arab"),
+            ("OSCAR", "عصيدة", "Aseeda", "", "egypt", "Food", "Arab"),
+            ("OSCAR", "بيتزا", "Pizza", "", "Morocco", "Food", "Western"),
             ("OSCAR", "لازانيا", "Lasagna", "", "Italy", "Food", "Western"),
             ("OSCAR", "خبز", "Bread", "", "", "Food", "Arab"),
         ],
@@ -117,7 +117,7 @@ def test_the_sheets_are_asked_once_per_question_and_target(tmp_path: Path) -> No
 
 def test_camel2_has_a_dish_of_each_country_in_both_languages(tmp_path: Path) -> None:
     found = open_published("camel2", write_camel2(tmp_path), (), None)
-    countries = {"Saudi Arabia", "United Arab Emirates", "Yemen"}
+    countries = {"Morocco", "Syria", "Egypt"}
     assert Counter((one.language, one.culture) for one in found.questions) == dict.fromkeys(
         ((language, country) for language in ("ar", "en") for country in countries), 2
     )
@@ -204,12 +204,12 @@ def test_questions_of_two_data_sets_stand_side_by_side(tmp_path: Path) -> None:
 
 def test_of_the_published_files_as_many_stay_as_are_documented(shared_data: Path) -> None:
     english = open_published("blend", shared_data / "blend", (), None)
-    assert len(english.questions) == 4510
-    assert english.told[0].endswith(f"4510 stay; {NUMERIC}: 874; {UNANSWERED}: 116")
+    assert len(english.questions) == 4543
+    assert english.told[0].endswith(f"4543 stay; {NUMERIC}: 841; {UNANSWERED}: 116")
     local = open_published("blend", shared_data / "blend", ("local",), None)
-    assert len(local.questions) == 4509  # one has no local text
+    assert len(local.questions) == 4542  # one has no local text
     korean = {one.question_id: one.question for one in local.questions if one.language == "ko"}
     assert korean["Al-en-01"].startswith("대한민국의 유치원생들이")
-    assert len(open_published("culturescope", shared_data / "culturescope", (), None).questions) == 4915
+    assert len(open_published("culturescope", shared_data / "culturescope", (), None).questions) == 4957
     camel2 = open_published("camel2", shared_data / "camel2", (), None)
-    assert Counter(one.language for one in camel2.questions) == {"ar": 1028, "en": 1013}
+    assert Counter(one.language for one in camel2.questions) == {"ar": 704, "en": 704}
