@@ -1,0 +1,110 @@
+"""The survey behind KoBBQ (Jin et al. 2024, section 3.2.5) as questions: of whom is a stereotype held?
+
+A hundred people were asked of every stereotype, some for one of two groups, some for all that fit: where there are more
+than three answers, or more votes than people. `weights` of a question are the people that gave each option; the last
+option, with the role 'unknown', is that there is no such stereotype. Selections: 'one' (the default) and 'several';
+with '-en' the same under English wordings. Stereotypes and groups stand in Korean in both.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.instruments.questions.loaders.culture import chosen, place_of
+from polyculture.instruments.questions.model import UNKNOWN, Place, Prompt, Question, QuestionSet, Remark
+
+NAME, GROUP = "kobbq-survey", "group"
+ONE, SEVERAL = "one", "several"
+SELECTIONS = (ONE, SEVERAL, f"{ONE}-en", f"{SEVERAL}-en")
+FILE, NO_STEREOTYPE = "KoBBQ_survey_result.json", "no_stereo"
+RESPONDENTS = 100  # of every stereotype
+ONE_OF = 3  # answers of a question with one answer: two groups, and that there is no such stereotype
+_LETTERS = "ABC"
+_MOST = 99  # answers of a stereotype that numbers can stand before
+
+
+def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionSet:
+    """The stereotypes of one form. Raises `DataSetError` where the file cannot be read or holds none of it."""
+    kept = chosen(selection, SELECTIONS)
+    form, _, english = kept.partition("-")
+    language = english or "ko"
+    name = "-".join(filter(None, (NAME, form if form == SEVERAL else "", english)))
+    place = place_of(folder, "kobbq")
+    file = next((one for one in (place / "data" / FILE, place / FILE) if one.is_file()), place / "data" / FILE)
+    try:
+        entries = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as fault:
+        raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Name the folder of KoBBQ.") from fault
+    found: dict[str, Question] = {}
+    remarks: list[Remark] = []
+    for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
+        here = Place(file.name, number)
+        try:
+            question = _question(name, language, here, entry)
+        except (KeyError, TypeError, ValueError) as fault:
+            remarks.append(Remark(here, f"left out: {fault}", str(entry)[:80]))
+            continue
+        if found.setdefault(question.unit, question) is not question:
+            remarks.append(Remark(here, "left out: the same stereotype stands before it", question.text))
+    questions = tuple(one for one in found.values() if one.facets["form"] == form)
+    if not questions:
+        what = f"holds no stereotype of the form {form!r}" if isinstance(entries, list) else "is no JSON list"
+        raise DataSetError(
+            what, where=file, remedy="It is KoBBQ's own file: fetch it with `polyculture data fetch kobbq`."
+        )
+    return QuestionSet(
+        name, "Of whom a stereotype is held", "choice", place, questions, _prompts(form, language), ("survey",),
+        tuple(remarks), read_as=(SEVERAL,) if form == SEVERAL else (),
+    )  # fmt: skip
+
+
+def _question(name: str, language: str, place: Place, entry: Any) -> Question:
+    """An entry as a question. Raises `ValueError` with what is wrong."""
+    if not isinstance(entry, Mapping) or not {"category", "stereotype", "survey_stats"} <= entry.keys():
+        raise ValueError("category, stereotype and survey_stats are needed")
+    votes = entry["survey_stats"]
+    if not isinstance(votes, Mapping) or not 2 <= len(votes) <= _MOST:
+        raise ValueError(f"survey_stats are no votes for 2 to {_MOST} groups")
+    if not all(type(count) is int and count >= 0 for count in votes.values()):
+        raise ValueError("a vote is no number of people")
+    if max(votes.values()) > RESPONDENTS:
+        raise ValueError(f"more votes for a group than the {RESPONDENTS} people that were asked")
+    groups = (*(str(group) for group in votes if group != NO_STEREOTYPE), NO_STEREOTYPE)
+    several = len(groups) > ONE_OF or sum(votes.values()) > RESPONDENTS
+    category, stereotype = str(entry["category"]).lower(), str(entry["stereotype"])
+    unit = content_id("bbq survey", category, stereotype, groups, several)
+    return Question(
+        name=unit,
+        set=name,
+        language=language,
+        kind="choice",
+        unit=unit,
+        text=stereotype,
+        options=groups,
+        roles=(*(GROUP for _ in groups[1:]), UNKNOWN),
+        right=(),
+        place=place,
+        weights=tuple(float(votes.get(group, 0)) for group in groups),
+        facets={"category": category, "form": SEVERAL if several else ONE},
+    )
+
+
+def _prompts(form: str, language: str) -> tuple[Prompt, ...]:
+    """Our wordings in a language: answers stand under letters, or under numbers where several may be chosen."""
+    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["wordings"]
+    labels = tuple(_LETTERS) if form == ONE else tuple(str(number) for number in range(1, _MOST + 1))
+    option = "{label}: {option}" if form == ONE else "{label}. {option}"
+    return tuple(
+        Prompt(
+            one["name"], language, f"{one[form].strip()}\n\n{{options}}\n{one['answer']}", labels, option,
+            one["answer"], one["none"],
+        )
+        for one in told
+        if one["language"] == language
+    )  # fmt: skip

@@ -1,0 +1,173 @@
+"""CultureScope's released sheets: a row is a question with its options, their countries and groups, and the right one.
+
+A sheet holds resource or region questions, told by the group of the target. Where the cultures at hand place a country
+in another level than the sheet, the sheet counts for its own questions, and a remark says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.cultures.cultures import Culture, Cultures
+from polyculture.instruments.datasets.headers import with_header
+from polyculture.instruments.datasets.sheets import Sheet, read_sheets
+from polyculture.instruments.questions.loaders.hard_negatives import OPTIONS, HardQuestion, Option, QuestionType
+from polyculture.instruments.questions.model import Place, Remark
+
+_COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
+            "region_choice_region_list", "region_answer")  # fmt: skip
+_LETTERS = "ABCD"
+_REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/questions.md."
+_EMPTY = "not asked: an option is empty"
+
+
+def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion], list[Remark]]:
+    """The questions of all sheets (CSV) in a folder, or of one file, and remarks on rows that cannot be used.
+
+    A row that contradicts itself or names a country that is no culture is left out, with the reason; one with an empty
+    option is there with a remark. Raises `DataSetError` where there is no row that can be used.
+    """
+    files = [folder] if folder.is_file() else sorted(folder.rglob("*.csv"))
+    root = folder.parent if folder.is_file() else folder
+    found = _Reading(cultures)
+    for file in files:
+        try:
+            for sheet in read_sheets(root, file):
+                found.read(sheet)
+        except DataSetError as fault:
+            found.remarks.append(Remark(Place(file.relative_to(root).as_posix()), f"left out: {fault.what}"))
+    if not found.questions:
+        first = f": {found.remarks[0].place}: {found.remarks[0].reason}" if found.remarks else ": no sheet *.csv"
+        raise DataSetError(f"holds no question that can be used{first}", where=folder, remedy=_REMEDY)
+    questions = list(found.questions.values())
+    for (country, told, ours), count in found.otherwise.items():
+        reason = f"{country} is {told!r} in {count} questions and {ours!r} in the cultures: read as in the sheet"
+        found.remarks.append(Remark(questions[0].place, reason))
+    found.remarks += [Remark(one.place, _EMPTY, one.source_id) for one in questions if not is_whole(one)]
+    return questions, found.remarks
+
+
+def is_whole(question: HardQuestion) -> bool:
+    """Has it a text for each option?"""
+    return all(option.text for option in question.options)
+
+
+class _Reading:
+    def __init__(self, cultures: Cultures) -> None:
+        self.cultures = cultures
+        self.questions: dict[tuple[str, str, str], HardQuestion] = {}
+        self.remarks: list[Remark] = []
+        self.otherwise: Counter[tuple[str, str, str]] = Counter()  # (country, the sheet's level, that of the cultures)
+
+    def read(self, sheet: Sheet) -> None:
+        """Takes the rows of a sheet, or leaves them with the reason."""
+        headed = with_header(sheet, _COLUMNS)
+        sheet = headed.sheet
+        head = _place(sheet, sheet.header_row or None)
+        self.remarks += [Remark(head, told) for told in headed.told]
+        columns = {title.strip(): place for place, title in reversed(list(enumerate(sheet.header)))}
+        missing = [name for name in _COLUMNS if name not in columns]
+        if missing:
+            reason = f"left out: no column {missing[0]!r}; there are: {', '.join(filter(None, sheet.header))}"
+            self.remarks.append(Remark(head, reason))
+            return
+        for number, cells in sheet.numbered():
+            row = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
+            place = _place(sheet, number)
+            try:
+                question = self._question(row, place)
+            except ValueError as fault:
+                self.remarks.append(Remark(place, f"left out: {fault}", row["ID"]))
+                continue
+            first = self.questions.setdefault(question.key, question)
+            if first is not question:
+                reason = f"left out: the same question and target as in {first.place}"
+                self.remarks.append(Remark(place, reason, question.source_id))
+
+    def _question(self, row: Mapping[str, str], place: Place) -> HardQuestion:
+        """A row as a question. Raises `ValueError` with what is wrong."""
+        if not row["ID"] or not row["prompt"]:
+            raise ValueError("no ID" if not row["ID"] else "no prompt")
+        target = self._culture(row["target_country"])
+        group = self._group(row["target_region"])
+        kind = QuestionType.RESOURCE if group in self.cultures.levels else QuestionType.REGION
+        texts = _list(row, "region_choices_list")
+        countries = [self._culture(name) for name in _list(row, "region_choice_countries_list")]
+        groups = [self._group(name) for name in _list(row, "region_choice_region_list")]
+        right = _right(row, texts)
+        if len(set(texts)) < OPTIONS:
+            raise ValueError("an option is there twice")
+        if (countries[right], groups[right]) != (target, group):
+            raise ValueError(f"the right option is of {countries[right].country}, {groups[right]}, not of the target")
+        wrong = [name for at, name in enumerate(groups) if at != right]
+        wanted = self._biased(kind, group, wrong)
+        biased = next(at for at, name in enumerate(groups) if at != right and name == wanted)
+        if kind is QuestionType.RESOURCE:
+            for culture, level in zip(countries, groups, strict=True):
+                if culture.level != level:
+                    self.otherwise[culture.country, level, culture.level] += 1
+        told = {"level": group} if kind is QuestionType.RESOURCE else {"region": group}
+        options = tuple(
+            Option(text, culture.country, name) for text, culture, name in zip(texts, countries, groups, strict=True)
+        )
+        return HardQuestion(kind, row["ID"], replace(target, **told), row["prompt"], options, right, biased, place)
+
+    def _biased(self, kind: QuestionType, group: str, wrong: Sequence[str]) -> str:
+        """The group of the biased option. Raises `ValueError` where the wrong ones are of other groups than needed."""
+        if kind is QuestionType.RESOURCE:
+            if sorted(wrong) != sorted(self.cultures.levels):
+                raise ValueError(f"the wrong options are of {', '.join(wrong)}, not one of each level")
+            return self.cultures.levels[0]
+        if wrong.count(group) != 1 or len(set(wrong)) < len(wrong):
+            raise ValueError(
+                f"the wrong options are of {', '.join(wrong)}, not one of {group} and of two other regions"
+            )
+        return group
+
+    def _culture(self, name: str) -> Culture:
+        found = self.cultures.country(name)
+        if found is None:
+            raise ValueError(f"{name!r} is no country of the cultures")
+        return found
+
+    def _group(self, name: str) -> str:
+        found = self.cultures.group(name)
+        if found is None:
+            raise ValueError(f"{name!r} is neither a level nor a region of the cultures")
+        return found
+
+
+def _place(sheet: Sheet, row: int | None) -> Place:
+    place = sheet.place(row)
+    return Place(place.file, place.row)
+
+
+def _list(row: Mapping[str, str], column: str) -> list[str]:
+    """A cell as its list of four texts. Raises `ValueError` where it is none."""
+    try:
+        found = ast.literal_eval(row[column])
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as fault:
+        raise ValueError(f"{column} is no list") from fault
+    if not isinstance(found, list) or len(found) != OPTIONS:
+        raise ValueError(f"{column} is no list of {OPTIONS}")
+    return [" ".join(str(one).split()) for one in found]
+
+
+def _right(row: Mapping[str, str], texts: Sequence[str]) -> int:
+    """The index of the right option, which may be told in three columns. Raises `ValueError` where they differ."""
+    told = row["region_answer"].removesuffix(".0")
+    if told not in map(str, range(OPTIONS)):
+        raise ValueError(f"region_answer {told!r} is none of 0 to {OPTIONS - 1}")
+    right = int(told)
+    letter = row.get("answer_idx", "")
+    if letter and letter.upper() != _LETTERS[right]:
+        raise ValueError(f"answer_idx {letter!r} contradicts region_answer {right}")
+    text = row.get("answer_str", "") or row.get("region_answer_str", "")
+    if text and " ".join(text.split()) != texts[right]:
+        raise ValueError(f"the answer's text {text!r} contradicts region_answer {right}")
+    return right

@@ -1,0 +1,262 @@
+"""What is usual in a culture: sheets and BLEnD as questions, what is left out and why, and the published counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import permutations
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
+from polyculture.instruments.cultures.blend import Blend, BlendAnswer, BlendQuestion
+from polyculture.instruments.cultures.cultures import BUILT_IN, Cultures, read_cultures
+from polyculture.instruments.questions.loaders import load
+from polyculture.instruments.questions.loaders.culture import culture_mcq, culture_open
+from polyculture.instruments.questions.loaders.from_blend import made_questions
+from polyculture.instruments.questions.loaders.hard_negatives import HardQuestion, QuestionType
+from polyculture.instruments.questions.model import Question
+from tests.instruments.culture_mcq.made_up import (
+    LEVELS,
+    REGIONS,
+    answer_of,
+    region_row,
+    resource_row,
+    write_blend,
+    write_rows,
+    write_sheets,
+)
+
+CULTURES = read_cultures()
+
+
+def at(question: Question, role: str) -> int:
+    return question.roles.index(role)
+
+
+def test_the_sheets_rows_are_questions(tmp_path: Path) -> None:
+    found = culture_mcq(write_sheets(tmp_path))
+    assert not found.remarks
+    assert (found.name, found.kind, found.numbers) == ("culture-mcq", "choice", ("levels",))
+    assert Counter(one.facets["type"] for one in found.questions) == dict.fromkeys(QuestionType, 4 * len(LEVELS))
+    assert len({one.name for one in found.questions}) == len(found.questions)
+    for one in found.questions:
+        target, groups = one.facets["country"], one.facets["groups"].split("; ")
+        assert one.right == (at(one, "own"),)
+        assert one.options[at(one, "own")] == answer_of(target, int(one.unit[-2:]))
+        assert one.facets["countries"].split("; ")[at(one, "own")] == target
+        assert sorted(one.roles) == ["biased", "other", "other", "own"]
+        wanted = "high" if one.facets["type"] == "resource" else REGIONS[target]
+        assert groups[at(one, "biased")] == wanted
+        assert (one.facets["level"], one.facets["region"]) == (LEVELS[target], REGIONS[target])
+        assert one.facets["also_given"] == "not known"
+    known = culture_mcq(tmp_path, blend=write_blend(tmp_path / "blend"))
+    assert {(one.facets["also_given"], one.facets["topic"], one.facets["tied"]) for one in known.questions} == {
+        ("no", "Food", "1")
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"ID": ""}, "no ID"),
+        ({"prompt": ""}, "no prompt"),
+        ({"target_country": "Atlantis"}, "'Atlantis' is no country"),
+        ({"target_region": "rich"}, "'rich' is neither a level nor a region"),
+        ({"region_choices_list": "egg|toast"}, "region_choices_list is no list"),
+        ({"region_choices_list": "['egg', 'toast']"}, "region_choices_list is no list of 4"),
+        ({"region_choices_list": "['egg', 'egg', 'tea', 'rice']", "answer_str": ""}, "an option is there twice"),
+        ({"region_answer": "4"}, "region_answer '4' is none of 0 to 3"),
+        ({"answer_idx": "Z"}, "answer_idx 'Z' contradicts"),
+        ({"answer_str": "something else"}, "contradicts region_answer"),
+        ({"target_country": "US"}, "not of the target"),
+        ({"region_choice_region_list": "['high', 'high', 'high', 'high']"}, "not one of each level"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_a_remark(tmp_path: Path, changes: dict[str, str], reason: str) -> None:
+    groups = "['Africa', 'Africa', 'Africa', 'Europe']"
+    rows = [resource_row("Mexico", 0, **changes), resource_row("China", 0), resource_row("China", 0)]
+    write_rows(tmp_path / "sheet.csv", [*rows, region_row("Ethiopia", 0, region_choice_region_list=groups)])
+    found = culture_mcq(tmp_path / "sheet.csv")
+    assert [one.facets["country"] for one in found.questions] == ["China"]
+    first, again, region = found.remarks
+    assert reason in first.reason
+    assert first.place.row == 2
+    assert (again.place.row, again.reason) == (4, "left out: the same question and target as in sheet.csv row 3")
+    assert "not one of Africa and of two other regions" in region.reason
+
+
+def test_an_empty_option_is_not_asked(tmp_path: Path) -> None:
+    row = resource_row("Mexico", 0)
+    wrong = next(text for text in json.loads(row["region_choices_list"].replace("'", '"')) if text != row["answer_str"])
+    row["region_choices_list"] = row["region_choices_list"].replace(wrong, "")
+    found = culture_mcq(write_rows(tmp_path / "sheet.csv", [row, resource_row("China", 0)]))
+    assert [one.facets["country"] for one in found.questions] == ["China"]
+    assert [(one.place.row, one.reason) for one in found.remarks] == [(2, "not asked: an option is empty")]
+
+
+def test_cultures_of_ones_own_take_the_place_of_the_studys(tmp_path: Path) -> None:
+    text = BUILT_IN.read_text(encoding="utf-8").replace('Mexico = { level = "high"', 'Mexico = { level = "mid"')
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    found = load("culture-mcq", write_sheets(tmp_path / "sheets", 1), None, {"cultures": "mine.toml"}, tmp_path / "x")
+    assert len(found.questions) == 2 * len(LEVELS)  # a sheet's levels count for its own questions
+    assert any("Mexico is 'high' in" in one.reason for one in found.remarks)
+    levels = {one.facets["country"]: one.facets["level"] for one in found.questions if one.facets["type"] == "region"}
+    assert levels["Mexico"] == "mid"
+
+
+def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
+    write_rows(tmp_path / "other" / "other.csv", [{"question": "What?", "answer": "That."}])
+    for call, told in (
+        (lambda: culture_mcq(tmp_path / "other"), r"other: .*'ID'.*question"),
+        (lambda: culture_mcq(tmp_path / "none"), r"none: there is no folder"),
+        (lambda: culture_mcq(tmp_path, "realesed"), r"no selection 'realesed'"),
+        (lambda: culture_mcq(write_blend(tmp_path / "few", 2, ["US", "China"]), "built"), r"no question can be made"),
+        (lambda: load("culture-mqc", None, None, {}, tmp_path / "x.toml"), r"x.toml: loader 'culture-mqc'"),
+        (lambda: load("culture-mcq", None, None, {"seeds": 1}, tmp_path / "x.toml"), r"culture-mcq has no 'seeds'"),
+        (lambda: load("culture-mcq", None, None, {"seed": "1"}, tmp_path / "x.toml"), r"options.seed: '1' is no int"),
+    ):
+        with pytest.raises(DataSetError, match=told) as fault:
+            call()
+        assert fault.value.remedy
+
+
+answers = st.lists(
+    st.tuples(st.lists(st.sampled_from(["tea", "Tea", "rice", "bread", "fish", "soup"]), min_size=1, max_size=2),
+              st.integers(1, 3)),
+    min_size=1, max_size=3,
+)  # fmt: skip
+worlds = st.dictionaries(
+    st.tuples(st.sampled_from(["Q1", "Q2", "Q3"]), st.sampled_from(list(CULTURES.countries))), answers, max_size=30
+)
+
+
+def possible(blend: Blend, cultures: Cultures, source_id: str, target: str, kind: QuestionType, strict: bool) -> bool:
+    """Whether any three cultures make a question: tried one by one."""
+    there = [country for one, country in blend.questions if one == source_id and country != target]
+    gold = {country: blend.questions[source_id, country].gold_text for country in [*there, target]}
+    own = blend.questions[source_id, target]
+    for three in permutations(there, 3):
+        texts = {gold[target], *(gold[one] for one in three)}
+        given_too = any(
+            fold(text) in own.given for one in three for text in blend.questions[source_id, one].gold.spellings
+        )
+        if len(texts) < 4 or (strict and given_too):
+            continue
+        places = [cultures.countries[one] for one in three]
+        if kind is QuestionType.RESOURCE and tuple(one.level for one in places) == cultures.levels:
+            return True
+        regions = [one.region for one in places]
+        if kind is QuestionType.REGION and regions[0] == cultures.countries[target].region and len(set(regions)) == 3:
+            return True
+    return False
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds, st.booleans(), st.integers(1, 5))
+def test_every_question_that_can_be_made_is_made_and_is_right(
+    world: dict[tuple[str, str], list[tuple[list[str], int]]], strict: bool, seed: int
+) -> None:
+    questions = {
+        key: BlendQuestion(*key, "What?", "", None, tuple(BlendAnswer(tuple(texts), votes) for texts, votes in some))
+        for key, some in world.items()
+    }
+    blend = Blend(questions, questions, Counter(country for _, country in questions), {})
+    found, reasons = made_questions(blend, CULTURES, strict=strict, seed=seed)
+    made = {one.key for one in found}
+    assert len(made) == len(found)
+    for kind in QuestionType:
+        for source_id, target in blend.questions:
+            assert ((kind, source_id, target) in made) == possible(blend, CULTURES, source_id, target, kind, strict)
+        places = Counter(one.right for one in found if one.kind is kind)
+        counts = [places[place] for place in range(4)]
+        assert max(counts) - min(counts) <= 1
+    assert len(made) + reasons.total() == 2 * len(blend.questions)
+    for one in found:
+        check(one, blend, strict)
+
+
+def check(one: HardQuestion, blend: Blend, strict: bool) -> None:
+    own = blend.questions[one.source_id, one.target.country]
+    right, wrong = one.options[one.right], [option for place, option in enumerate(one.options) if place != one.right]
+    assert (right.country, right.text) == (one.target.country, own.gold.spellings[0])
+    assert own.gold.votes == max(answer.votes for answer in own.answers)
+    assert len({fold(option.text) for option in one.options}) == 4
+    assert len({option.country for option in one.options}) == 4
+    for option in wrong:
+        assert option.text == blend.questions[one.source_id, option.country].gold.spellings[0]
+    also = any(fold(option.text) in own.given for option in wrong)
+    assert one.question("x", blend).facets["also_given"] == ("yes" if also else "no")
+    assert not (strict and also)
+    biased = one.options[one.biased]
+    if one.kind is QuestionType.RESOURCE:
+        assert sorted(option.group for option in wrong) == sorted(CULTURES.levels)
+        assert biased.group == "high"
+    else:
+        assert len({option.group for option in wrong}) == 3
+        assert biased.group == one.target.region
+    assert one.biased != one.right
+
+
+def test_the_seed_decides_the_draws_and_every_order_comes_equally_often(tmp_path: Path) -> None:
+    folder = write_blend(tmp_path, 30)
+    one, again, other = (culture_mcq(folder, "built", seed=seed).questions for seed in (3, 3, 4))
+    assert one == again
+    assert one != other
+    assert {question.name for question in one} == {question.name for question in other}
+    for kind in QuestionType:
+        mine = [question for question in one if question.facets["type"] == kind]
+        assert len(mine) == 240
+        assert set(Counter((at(q, "own"), at(q, "biased")) for q in mine).values()) == {20}
+
+
+def test_open_questions_accept_what_people_answered(tmp_path: Path) -> None:
+    found = culture_open(write_blend(tmp_path, 2))
+    assert (found.name, found.kind, found.numbers) == ("culture-open-blend", "open", ("exact_match",))
+    assert len(found.questions) == 2 * len(LEVELS)
+    one = next(one for one in found.questions if one.name == "Al-en-01 South Korea")
+    assert (one.unit, one.text) == ("Al-en-01", "What do people eat on day 1 in South Korea?")
+    assert dict(zip(one.answers, one.weights, strict=True)) == {
+        "south korea dish 1": 3, "soup of South Korea": 2, "rice": 1,
+    }  # fmt: skip
+    assert one.facets == {"country": "South Korea", "topic": "Food", "level": "mid", "region": "East Asia"}
+
+
+def test_the_published_counts_are_those_of_the_sheets(shared_data: Path) -> None:
+    """CultureScope's Tables 4 and 5; two of its questions have an empty option and are not asked."""
+    found = culture_mcq(shared_data / "culturescope", blend=shared_data / "blend")
+    assert len(found.questions) + len(found.remarks) == found.published["questions"] == 8826
+    types = Counter(one.facets["type"] for one in found.questions)
+    assert types == {"resource": 5048, "region": 3776}
+    levels = Counter(one.facets["level"] for one in found.questions if one.facets["type"] == "resource")
+    assert levels == {"high": 2548, "low": 1425, "mid": 1075}  # printed with mid and low exchanged; 2 mid are not asked
+    region = [one for one in found.questions if one.facets["type"] == "region"]
+    for role, mean, deviation in (("own", 269.71, 16.49), ("other", 539.43, 38.34)):
+        counts = Counter(
+            country for one in region for place, country in zip(one.roles, one.facets["countries"].split("; "),
+                                                                 strict=True) if place == role
+        )  # fmt: skip
+        assert fmean(counts.values()) == pytest.approx(mean, abs=0.005)
+        assert pstdev(counts.values()) == pytest.approx(deviation, abs=0.05)
+    checked = [one.facets["also_given"] for one in found.questions if one.facets["type"] == "resource"]
+    known = [one for one in checked if one != "not known"]
+    assert known[:4000].count("yes") == 901
+
+
+def test_of_published_blend_names_stay_and_numbers_do_not(shared_data: Path) -> None:
+    blend = shared_data / "blend"
+    found = culture_open(blend)
+    assert len(found.questions) == 4543
+    assert {"New-in-62", "New-in-63", "Ni-en-12"} <= {one.unit for one in found.questions}
+    assert not [one for one in found.questions if "numerals" in one.text or "format (" in one.text]
+    for selection in ("built", "strict"):
+        made = culture_mcq(blend, selection)
+        left = sum(int(one.reason.partition(" ")[0]) for one in made.remarks)
+        assert len(made.questions) + left == 2 * 4543
+        also = Counter(one.facets["also_given"] for one in made.questions)
+        assert (also["yes"] > 0) == (selection == "built")

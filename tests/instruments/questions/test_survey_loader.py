@@ -1,0 +1,69 @@
+"""The survey behind KoBBQ as questions: the people's votes, the two forms, and our wordings of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.questions.loaders.kobbq_survey import FILE, SELECTIONS, kobbq_survey
+
+
+def write(folder: Path, *entries: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / FILE).write_text(json.dumps(entries, ensure_ascii=False), encoding="utf-8")
+    return folder
+
+
+def entry(stereotype: str, **votes: int) -> dict[str, Any]:
+    return {"category": "Age", "stereotype": stereotype, "survey_stats": votes}
+
+
+def test_votes_are_weights_and_no_stereotype_is_the_last_option(tmp_path: Path) -> None:
+    folder = write(tmp_path, entry("a", no_stereo=5, old=90, young=5), entry("b", p=60, q=50, r=9, no_stereo=10),
+                   entry("c", old=70, young=60, no_stereo=0))  # fmt: skip
+    [one] = kobbq_survey(folder).questions
+    assert (one.text, one.options, one.roles) == ("a", ("old", "young", "no_stereo"), ("group", "group", "unknown"))
+    assert (one.weights, one.right, one.facets) == ((90.0, 5.0, 5.0), (), {"category": "age", "form": "one"})
+    several = kobbq_survey(folder, "several")
+    assert [one.text for one in several.questions] == ["b", "c"]  # more answers than three, or more votes than people
+    assert (several.name, several.read_as) == ("kobbq-survey-several", ("several",))
+
+
+def test_an_entry_that_cannot_be_used_is_a_remark(tmp_path: Path) -> None:
+    good = entry("a", old=90, young=5, no_stereo=5)
+    bad = (["x"], {"category": "Age", "stereotype": "x"}, entry("x", old=101, no_stereo=1), entry("x", old=1),
+           entry("x", old=-1, young=2, no_stereo=1), good)  # fmt: skip
+    found = kobbq_survey(write(tmp_path, good, *bad))
+    assert len(found.questions) == 1
+    assert [one.place.row for one in found.remarks] == [2, 3, 4, 5, 6, 7]
+    assert "stands before it" in found.remarks[-1].reason
+
+
+def test_a_file_without_such_stereotypes_ends_in_a_line(tmp_path: Path) -> None:
+    for text in ('{"category": 1}', "[", "[]"):
+        (tmp_path / FILE).write_text(text, encoding="utf-8")
+        with pytest.raises(DataSetError, match=FILE) as fault:
+            kobbq_survey(tmp_path)
+        assert fault.value.remedy
+    with pytest.raises(DataSetError, match="no selection 'many'"):
+        kobbq_survey(tmp_path, "many")
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_each_form_has_three_wordings_with_labels_for_all_options(shared_data: Path, selection: str) -> None:
+    found = kobbq_survey(shared_data / "kobbq", selection)
+    assert len(found.questions) == (184 if selection.startswith("one") else 83)
+    assert len({one.name for one in found.questions}) == len(found.questions)
+    assert Counter(len(one.options) for one in found.questions if one.facets["form"] == "one") in ({}, {3: 184})
+    assert {prompt.language for prompt in found.prompts} == {one.language for one in found.questions}
+    assert len(found.prompts) == 3
+    for prompt in found.prompts:
+        assert "{question}" in prompt.template
+        assert prompt.template.endswith(f"\n\n{{options}}\n{prompt.answer}")
+        assert prompt.unknown
+        assert len(set(prompt.labels)) >= max(len(one.options) for one in found.questions)
