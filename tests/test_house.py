@@ -40,12 +40,15 @@ MAY_IMPORT = {
         "published",
         "cache",
     },
+    # A question set in somebody's files is read by the readers of imported files.
     "instruments": {
         "reports",
         "metrics",
         "collect",
         "link",
         "extract",
+        "imports.files",
+        "imports.record",
         "generate.engines",
         "generate.refusals",
         "generate.request",

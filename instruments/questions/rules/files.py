@@ -1,0 +1,187 @@
+"""The files of a block, and their rows.
+
+A pattern is a path in the set's folder. `{language}`, `{category}` or any other name takes what stands there, the first
+as much as it can; `*` takes anything but a slash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.errors import DataSetError, UserError
+from polyculture.imports.files import read_file
+from polyculture.imports.record import BadRow, Record, find
+from polyculture.instruments.questions.model import Place, Remark
+from polyculture.instruments.questions.rules.values import Row, RowError, split_texts, tidy
+
+if TYPE_CHECKING:
+    from polyculture.instruments.questions.rules.model import Block, Join
+
+_PLACE = re.compile(r"(\{\w+\}|\*+)")
+_MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each
+MOST_ROWS = 1_000_000
+
+
+def parse_files(pattern: str) -> str:
+    """A pattern of files that can be matched in bounded time. Raises `ValueError` where it is none."""
+    named = re.findall(r"\{(\w+)\}", pattern)
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        raise ValueError("leaves the set's folder; it is a path inside it")
+    if len(set(named)) < len(named):
+        raise ValueError("has a field twice")
+    if any(len(_PLACE.findall(part)) > _MOST for part in pattern.split("/")):
+        raise ValueError(f"has more than {_MOST} fields and stars in one part of the path")
+    return pattern
+
+
+@lru_cache(maxsize=256)
+def _path_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile("".join(map(_piece, _PLACE.split(pattern))))
+
+
+def _piece(part: str) -> str:
+    if part.startswith("*"):
+        return "[^/]*"
+    return f"(?P<{part[1:-1]}>[^/]+)" if part.startswith("{") else re.escape(part)
+
+
+def root_of(folder: Path, patterns: Iterable[str]) -> Path:
+    """The folder that patterns begin in: `folder`, or the one above it where that is called as a pattern begins.
+
+    People name `KoBBQ/data` as well as `KoBBQ`.
+    """
+    inside = folder.name in {pattern.partition("/")[0] for pattern in patterns if "/" in pattern}
+    return folder.parent if inside and not (folder / folder.name).is_dir() else folder
+
+
+def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, Mapping[str, str]]]:
+    """The files of all blocks in the order of their paths, with what their paths say."""
+    root = folder.resolve()
+    found: list[tuple[Path, Block, Mapping[str, str]]] = []
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file() or not file.resolve().is_relative_to(root):
+            continue
+        path = file.relative_to(folder).as_posix()
+        for block in blocks:
+            match = next(filter(None, (_path_pattern(one).fullmatch(path) for one in block.files)), None)
+            if match and not any(_path_pattern(one).fullmatch(path) for one in block.without):
+                found.append((file, block, match.groupdict()))
+                break
+    return found
+
+
+def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | Remark]:
+    """The rows of a file; in place of one that cannot be read or split, why."""
+    name = file.relative_to(folder).as_posix()
+    records: list[tuple[Place, Record]] = []
+    for record in _records(file, block):
+        place = _place(name, record.row)
+        if isinstance(record, BadRow):
+            if record.lost:
+                yield Remark(place, f"left out: {record.reason}", record.value or "")
+        elif any(value not in (None, "") for value in record.values.values()):
+            records.append((place, record))
+        if len(records) > MOST_ROWS:
+            raise DataSetError(f"has more than {MOST_ROWS:,} rows", where=file, remedy="Split it.")
+    path = {"file": file.stem, **told}
+    rows = [Row(place, record, {**path, "row": record.row}) for place, record in records]
+    for column, pattern in block.split.items():
+        rows = yield from _split(rows, column, pattern)
+    yield from rows
+
+
+def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None, list[Row]]:
+    """The rows with the parts of a column; what does not fit is a remark."""
+    kept: list[Row] = []
+    texts = [tidy(str(row.get(column) or "")) for row in rows]
+    for row, text, parts in zip(rows, texts, split_texts(texts, pattern), strict=True):
+        if parts is None:
+            yield Remark(row.place, f"left out: {column} {text!r} is not of the form {pattern}", text)
+        else:
+            kept.append(Row(row.place, row.record, {**row.more, **parts}))
+    return kept
+
+
+def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
+    try:
+        records: Iterator[Record | BadRow] = read_file(file)
+        if block.rows is not None:
+            records = _inside(records, block.rows)
+        if block.loader == "kobbq":
+            from polyculture.instruments.questions.rules.kobbq import expanded
+
+            records = expanded(records)
+        yield from records
+    except UserError as fault:
+        raise DataSetError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault
+    except OSError as fault:
+        raise DataSetError(f"cannot be read: {fault.strerror}", where=file) from fault
+
+
+def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | BadRow]:
+    """The rows that a file holds as the values of an object, or as a list at a path."""
+    for record in records:
+        if isinstance(record, BadRow):
+            yield record
+            continue
+        if path == "object":
+            inner: Iterable[tuple[str, Any]] = record.values.items()
+        else:
+            inner = ((str(number), one) for _, many in find(record.values, path)
+                     for number, one in enumerate(many if isinstance(many, list) else [many], 1))  # fmt: skip
+        for key, values in inner:
+            if isinstance(values, dict):
+                yield Record(key, {"key": key, **values})
+            else:
+                yield BadRow(key, "is no object")
+
+
+def _place(name: str, row: str) -> Place:
+    number = row.rpartition("!")[2]
+    return Place(name, int(number)) if number.isdecimal() else Place(f"{name} {row}")
+
+
+class Joined:
+    """The columns of second files, by the key of their rows."""
+
+    def __init__(self, folder: Path, join: Join) -> None:
+        self._folder, self._join = folder, join
+        self._read: dict[str, dict[str, dict[str, str]]] = {}
+        self.remarks: list[Remark] = []
+
+    def columns(self, row: Row, name: str) -> Mapping[str, str]:
+        """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
+        path = self._join.files
+        for field, value in row.more.items():
+            path = path.replace(f"{{{field}}}", value)
+        if path not in self._read:
+            self._read[path] = self._rows(path)
+        key = name if self._join.key is None else row.text(self._join.key)
+        return self._read[path].get(key) or dict.fromkeys(self._join.take, "")
+
+    def _rows(self, path: str) -> dict[str, dict[str, str]]:
+        file = self._folder / path
+        if not file.is_file():
+            if not self._join.optional:
+                what = f"there is no {path}, which {', '.join(self._join.take)} come from"
+                raise DataSetError(what, where=self._folder, remedy="Get it from the publisher.")
+            self.remarks.append(Remark(Place(path), f"there is none: {', '.join(self._join.take)} are not known"))
+            return {}
+        found: dict[str, dict[str, str]] = {}
+        for record in read_file(file):
+            if isinstance(record, BadRow):
+                self.remarks.append(Remark(_place(path, record.row), f"left out: {record.reason}"))
+                continue
+            row = Row(_place(path, record.row), record, {})
+            try:
+                taken = {column: row.text(column) for column in self._join.take}
+                first = found.setdefault(row.text(self._join.on), taken)
+            except RowError as fault:
+                raise DataSetError(str(fault), where=row.place, remedy="Name the columns that it has.") from fault
+            if first != taken:
+                self.remarks.append(Remark(row.place, "left out: the row contradicts an earlier one of its key"))
+        return found

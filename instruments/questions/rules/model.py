@@ -1,0 +1,221 @@
+"""A rules file: how the files of a question set are read. See docs/question-sets.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from polyculture.instruments.datasets.source import Source
+from polyculture.instruments.questions.model import Kind
+from polyculture.instruments.questions.rules.files import parse_files
+from polyculture.instruments.questions.rules.values import parse_condition, parse_pattern
+
+Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
+TARGET, RIGHT, UNKNOWN, BIASED = "target", "right", "unknown", "biased"  # names of [questions.roles] with a meaning
+LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+
+
+def _several(value: Any) -> Any:
+    """One in place of a list of one."""
+    return (value,) if isinstance(value, (str, dict)) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
+Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(_several)]
+When = Annotated[str, AfterValidator(lambda text: (parse_condition(text), text)[1])]
+Language = Annotated[str, Field(pattern=LANGUAGE)]
+
+
+def _shape(value: Any) -> str:
+    """Which of several forms a value has, so that an error is about the one that was meant."""
+    if isinstance(value, dict):
+        return "in a column" if isinstance(value.get("column"), str) else "from" if "from" in value else "table"
+    if isinstance(value, BaseModel):
+        return "in a column" if isinstance(value, OptionsColumn) else "from"
+    return "list" if isinstance(value, (list, tuple)) else "name"
+
+
+SHAPES = ("in a column", "from", "table", "list", "name")
+
+
+class _Rules(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class From(_Rules):
+    """A value in other words: `{ from = "polarity", bsd = "biased", cnt = "counter-biased" }`."""
+
+    source: str = Field(alias="from")
+    cldr: bool = False  # the English name of a language as its code
+    words: Mapping[str, str] = {}  # any other key is a word; a value without one stays
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_keys_are_words(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        words = {key: value for key, value in data.items() if key not in ("from", "cldr", "words")}
+        kept = {key: value for key, value in data.items() if key not in words}
+        return {**kept, "words": {**words, **kept.get("words", {})}} if words else kept
+
+
+# A column's number (from 0) or name or path; with braces a template of columns.
+Value = Annotated[Annotated[int | str, Tag("name")] | Annotated[From, Tag("from")], Discriminator(_shape)]
+
+
+class OptionsColumn(_Rules):
+    """Options, or their roles, in one column."""
+
+    column: str
+    form: Literal["list", "python list", "split"] = Field(default="list", alias="as")
+    separator: str = "|"  # with as = "split"
+
+
+class Where(_Rules):
+    """Which option is meant: one of `column`, `text`, `place`, `of` with `is`, or `groups` with `of`."""
+
+    column: str | None = None  # whose value names it
+    form: Literal["text", "index from 0", "index from 1", "letter", "column"] = Field(default="text", alias="as")
+    separator: str | None = None  # of a column that names several
+    nobody: Texts = ()  # values of the column that say: no option, whatever follows
+    text: Texts = ()  # its wordings
+    place: Annotated[int, Field(ge=1)] | None = None  # counted from 1
+    of: str | None = None  # a value that every option has: `answer_info.{option}`, {option} being the option's column
+    value: Texts = Field(default=(), alias="is")
+    groups: Texts = ()  # columns that name groups: the option whose `of` is of one of them
+    kinds: Mapping[str, str] = {}  # category -> the one of `groups.toml` whose names are meant
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Where:
+        ways = [self.column, self.text, self.place, self.of if self.value else None, self.of and self.groups]
+        if sum(bool(way) for way in ways) != 1:
+            raise ValueError("needs one of: column, text, place, of with is, of with groups")
+        return self
+
+
+Wheres = Annotated[tuple[Where, ...], BeforeValidator(_several)]  # the first that finds one counts
+
+
+class Join(_Rules):
+    """Columns of a second file, for the row with the same key."""
+
+    files: Annotated[str, AfterValidator(parse_files)]
+    on: str  # its key
+    key: str | None = None  # ours; None: the id
+    take: tuple[str, ...]
+    optional: bool = False  # True: a remark where the file is missing, not an error
+
+
+class Skip(_Rules):
+    """Rows that are left out, and why."""
+
+    when: When
+    reason: str
+
+
+class Block(_Rules):
+    """Files of one form. A file is read by the first block that it fits."""
+
+    files: Files
+    without: Files = ()  # of these files, none that fits one of these patterns
+    rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
+    loader: Literal["kobbq"] | None = None  # code of ours that makes rows of a file's rows
+    split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
+    id: Value = "row"
+    text: Value | None = None
+    context: Value | None = None
+    options: Annotated[
+        Annotated[tuple[Value, ...], Tag("list")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(_shape)
+    ] = ()
+    roles: Annotated[
+        Annotated[tuple[str, ...], Tag("list")]
+        | Annotated[OptionsColumn, Tag("in a column")]
+        | Annotated[Mapping[str, Wheres], Tag("table")],
+        Discriminator(_shape),
+    ] = {}
+    right: Wheres = ()
+    answers: str | None = None  # of an open question, as `annotations[].answers`
+    weights: str | None = None
+    join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
+    skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
+    replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap
+    facets: Mapping[str, Value] = {}  # a name without braces is the value itself
+
+    @model_validator(mode="before")
+    @classmethod
+    def _right_among_roles(cls, data: Any) -> Any:
+        roles = data.get("roles") if isinstance(data, dict) else None
+        if not isinstance(roles, dict) or not isinstance(roles.get(RIGHT), dict):
+            return data
+        return {**data, "right": roles[RIGHT], "roles": {name: one for name, one in roles.items() if name != RIGHT}}
+
+
+class Culture(_Rules):
+    """What a publisher's name of a culture stands for."""
+
+    country: str | None = None  # ISO 3166, or a name of a part of a country
+    language: Language | None = None
+
+
+class Selection(_Rules):
+    """A part of a set, or the set read in another way: `set` puts other values into every block."""
+
+    published: Mapping[str, int] = {}
+    drop: Annotated[tuple[Skip, ...], BeforeValidator(lambda one: _dropped(one))] = ()
+    set: Mapping[str, Any] = {}
+
+
+class PromptRules(_Rules):
+    """The prompts: a publisher's file of them, or templates by language; ours where nothing is said."""
+
+    files: Annotated[str, AfterValidator(parse_files)] | None = None
+    id: str = "id"
+    template: str = "prompt"
+    unknown: str | None = None  # the column with the prompt's wording of 'unknown'
+    escapes: bool = False  # '\n' in a template is a line break
+    templates: Mapping[Language, Texts] = {}
+    option: str = "{label}: {option}"
+    label: str = "A"  # the first: 'A', '(a)', '1'
+    instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
+
+
+class Rules(Source):
+    """A question set: its publisher, and how its files are read."""
+
+    kind: Kind
+    published_at: str = ""  # where no git repository has it: an address
+    language: Language | None = None
+    numbers: Annotated[tuple[Numbers, ...], Field(min_length=1)]
+    unit: str = "row"  # a facet, or 'row': the question itself
+    read_as: tuple[Literal["paper", "publisher"], ...] = ()
+    orders: tuple[tuple[int, ...], ...] = ()  # in which the publisher shows the options; (): as they stand
+    questions: Annotated[tuple[Block, ...], Field(min_length=1)]
+    prompts: PromptRules = PromptRules()
+    cultures: Mapping[str, Culture] = {}
+    selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Selection] = {}
+    published: Mapping[str, int] = {}  # 'questions', or 'FACET=VALUE': how many the publisher counts
+
+    @model_validator(mode="after")
+    def _complete(self) -> Rules:
+        for number, block in enumerate(self.questions):
+            needed = {"pair": ("options",), "open": ("text", "answers")}.get(self.kind, ("text", "options"))
+            lacking = [name for name in needed if not getattr(block, name)]
+            if lacking:
+                raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
+            if self.unit not in ("row", *block.facets):
+                raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
+        unknown = [key for key in self.published if key != "questions" and "=" not in key]
+        if unknown:
+            raise ValueError(f"published: {unknown[0]!r} is neither 'questions' nor of the form 'category=Age'")
+        return self
+
+
+def _dropped(value: Any) -> Any:
+    """Conditions as they are written: a text, or a table with a reason of its own."""
+    return tuple({"when": one, "reason": f"dropped: {one}"} if isinstance(one, str) else one
+                 for one in ((value,) if isinstance(value, (str, dict)) else value))  # fmt: skip
+
+
+EVERY = (Rules, Block, Where, OptionsColumn, From, Join, Skip, PromptRules, Selection, Culture)

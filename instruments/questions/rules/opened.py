@@ -1,0 +1,124 @@
+"""Question sets on this machine: by the name of rules that come along, or by a rules file of the user's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from polyculture.cache.catalog.read import read_toml
+from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.files import is_folder_name
+from polyculture.cache.validation import plain_words
+from polyculture.instruments.datasets.fetch import check_as_received
+from polyculture.instruments.datasets.opened import data_folder
+from polyculture.instruments.questions.model import QuestionSet, Remark
+from polyculture.instruments.questions.rules.files import root_of
+from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
+from polyculture.instruments.questions.rules.prompts import prompts_of
+from polyculture.instruments.questions.rules.questions import Questions
+
+SETS = Path(__file__).parent.with_name("sets")
+_NAMED = 3  # remarks that a line names
+
+
+@cache
+def known_sets() -> Mapping[str, Rules]:
+    """The sets whose rules come along, by name."""
+    return {file.stem: read_rules(file) for file in sorted(SETS.glob("*.toml"))}
+
+
+def rules_of(name_or_file: str) -> Rules:
+    """The rules of a set, by name or by the path of a rules file. Raises `DataSetError` where there are none."""
+    if name_or_file.endswith(".toml"):
+        return read_rules(Path(name_or_file))
+    if not is_folder_name(name_or_file) or not (SETS / f"{name_or_file}.toml").is_file():
+        known = [file.stem for file in SETS.glob("*.toml")]
+        remedy = did_you_mean(name_or_file, known)
+        raise DataSetError(f"there is no question set {name_or_file!r}", remedy=f"{remedy} Or name a rules file.")
+    return read_rules(SETS / f"{name_or_file}.toml")
+
+
+def read_rules(file: Path) -> Rules:
+    """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
+    return _checked(read_toml(file, DataSetError), file)
+
+
+def _checked(data: Mapping[str, Any], where: object) -> Rules:
+    try:
+        return Rules.model_validate(data)
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        steps = [str(step) for step in first["loc"] if step not in SHAPES]
+        remedy = "See docs/question-sets.md."
+        what = plain_words(first)
+        if first["type"] == "extra_forbidden":
+            known = {field.alias or name for one in EVERY for name, field in one.model_fields.items()}
+            what, remedy = "unknown key", did_you_mean(steps[-1], known, otherwise=remedy)
+        elif first["type"] == "union_tag_invalid":
+            what = f"must be one of these forms: {first['ctx']['expected_tags']}"
+        place = f"{'.'.join(steps)}: " if steps else ""
+        raise DataSetError(f"{place}{what}", where=where, remedy=remedy) from fault
+
+
+def open_set(name_or_file: str, folder: Path | None = None, selection: str | None = None) -> QuestionSet:
+    """A question set from `folder`, or from where it was fetched to; a user's own from where its rules file lies.
+
+    `selection`: one of the rules' [selections]. Raises `DataSetError` where files cannot be read, ids repeat with
+    another text, no question is left, or a language has no prompt.
+    """
+    rules = rules_of(name_or_file)
+    place = folder or _folder_of(name_or_file, rules)
+    name = rules.name
+    if selection is not None:
+        rules, name = _selected(rules, selection), f"{rules.name}-{selection}"
+    root = root_of(place, [pattern for block in rules.questions for pattern in block.files])
+    if not root.is_dir():
+        raise DataSetError("is no folder", where=place, remedy="Name the folder of its files with --folder.")
+    check_as_received(root)
+    read = Questions(rules, name, root)
+    read.read()
+    if not read.found:
+        first = f"; the first: {read.remarks[0].place}: {read.remarks[0].reason}" if read.remarks else ""
+        remedy = f"See what is made of its rows with `polyculture data check {name_or_file}`."
+        raise DataSetError(f"holds no usable question; {len(read.remarks)} remarks{first}", where=root, remedy=remedy)
+    questions = tuple(read.found.values())
+    return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),
+                       rules.numbers, tuple(read.remarks), rules.read_as, rules.orders, rules.published)  # fmt: skip
+
+
+def _folder_of(name_or_file: str, rules: Rules) -> Path:
+    fetched = data_folder(rules.name)
+    return Path(name_or_file).parent if name_or_file.endswith(".toml") and not fetched.is_dir() else fetched
+
+
+def _selected(rules: Rules, name: str) -> Rules:
+    """The rules with a selection's values in every block, and its conditions."""
+    selection = rules.selections.get(name)
+    if selection is None:
+        there = f"There are {', '.join(rules.selections)}." if rules.selections else "There is none."
+        raise DataSetError(f"there is no selection {name!r} of {rules.name}", remedy=there)
+    data = rules.model_dump(by_alias=True, exclude_unset=True)
+    drops = [drop.model_dump() for drop in selection.drop]
+    data["questions"] = [_merged({**block, "skip": [*block.get("skip", ()), *drops]}, selection.set)
+                         for block in data["questions"]]  # fmt: skip
+    data |= {"selections": {}, "published": selection.published}
+    return _checked(data, f"{rules.name}: selections.{name}")
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    both = dict(one)
+    for key, value in other.items():
+        both[key] = {**both[key], **value} if isinstance(value, dict) and isinstance(both.get(key), dict) else value
+    return both
+
+
+def told(remarks: tuple[Remark, ...]) -> list[str]:
+    """Remarks by reason, most frequent first, each with its first place."""
+    first = {remark.reason: remark for remark in reversed(remarks)}
+    return [f"{number} x {reason} ({first[reason].place})" for reason, number in
+            Counter(remark.reason for remark in remarks).most_common()]  # fmt: skip

@@ -1,0 +1,138 @@
+"""The options of a row, which of them a rule means, and which way a stereotype goes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
+from polyculture.instruments.questions.rules.model import OptionsColumn, Value, Where
+from polyculture.instruments.questions.rules.values import Row, RowError, as_text
+
+MOST_OPTIONS = 1000  # candidates of a gap
+_LONGEST_LIST = 1_000_000  # characters of a list that is written as in Python
+_LETTER = re.compile(r"\W*([A-Za-z])\W*")
+_MISSING = ("", "na", "nan", "none", "null")  # as tables of numbers write that there is none
+
+
+def options_of(row: Row, rule: Sequence[Value] | OptionsColumn, value: Callable[[Value], str]) -> list[str]:
+    """The options of a row, in the file's order. Raises `RowError` where they are none."""
+    if not isinstance(rule, OptionsColumn):
+        return [value(one) for one in rule]
+    told = row.get(rule.column)
+    if told is None:
+        raise RowError(f"there is no {rule.column!r}")
+    found = [as_text(rule.column, one) for one in _listed(rule, told)]
+    if len(found) > MOST_OPTIONS:
+        raise RowError(f"{len(found)} options; at most {MOST_OPTIONS} are read")
+    return found
+
+
+def _listed(rule: OptionsColumn, told: Any) -> list[Any]:
+    if rule.form == "split" and isinstance(told, str):
+        return told.split(rule.separator)
+    if isinstance(told, str):
+        try:
+            told = (
+                ast.literal_eval(told) if rule.form == "python list" and len(told) < _LONGEST_LIST else json.loads(told)
+            )
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as fault:
+            raise RowError(f"{rule.column} {told[:80]!r} is no {rule.form}") from fault
+    if isinstance(told, dict):  # {"A": "tea", "B": "coffee"}
+        told = list(told.values())
+    if not isinstance(told, (list, tuple)):
+        raise RowError(f"{rule.column} is no {rule.form}")
+    return list(told)
+
+
+class Options:
+    """The options of one row, to find those that rules mean."""
+
+    def __init__(self, row: Row, texts: Sequence[str], columns: Sequence[str], category: str) -> None:
+        self._row, self._texts, self._columns, self._category = row, texts, columns, category
+        self._folded = [text.casefold() for text in texts]
+
+    def find(self, wheres: Sequence[Where]) -> tuple[int, ...]:
+        """The indexes that the first rule to find any means. Raises `RowError` where a value names no option."""
+        return next(filter(None, map(self._of, wheres)), None) or ()
+
+    def one(self, role: str, wheres: Sequence[Where], among: Sequence[int]) -> int | None:
+        """The index that the first rule to find exactly one of `among` means; None where none does.
+
+        Raises `RowError` where no rule finds one, and one finds several.
+        """
+        several = 0
+        for where in wheres:
+            found = self._of(where)
+            if found is None:
+                return None
+            if len(found) == 1 and found[0] in among:
+                return found[0]
+            several = max(several, len(found))
+        if several > 1:
+            raise RowError(f"{several} options are {role!r}")
+        return None
+
+    def _of(self, where: Where) -> tuple[int, ...] | None:
+        """The options that a rule means; None where it says that nobody is meant."""
+        if where.column is not None:
+            return self._named(where, self._row.text(where.column))
+        if where.place is not None:
+            return (where.place - 1,) if where.place <= len(self._texts) else ()
+        if where.text:
+            wordings = {text.casefold() for text in where.text}
+            return tuple(number for number, text in enumerate(self._folded) if text in wordings)
+        if where.groups:
+            return self._grouped(where)
+        wanted = {text.casefold() for text in where.value}
+        return tuple(number for number in range(len(self._texts))
+                     if any(text.casefold() in wanted for text in self._own(where, number)))  # fmt: skip
+
+    def _named(self, where: Where, told: str) -> tuple[int, ...] | None:
+        if told in where.nobody:
+            return None
+        parts = [part.strip() for part in told.split(where.separator)] if where.separator else [told]
+        if where.form != "text" and told.casefold() in _MISSING:
+            return ()
+        return tuple(sorted({self._place(where, part) for part in parts if part}))
+
+    def _place(self, where: Where, told: str) -> int:
+        place: int | None = None
+        if where.form.startswith("index"):
+            number = told.removesuffix(".0")
+            place = int(number) - (where.form == "index from 1") if re.fullmatch(r"\d{1,4}", number) else None
+        elif where.form == "letter":
+            letter = _LETTER.fullmatch(told)
+            place = ord(letter[1].upper()) - ord("A") if letter else None
+        elif where.form == "column":
+            place = self._columns.index(told) if told in self._columns else None
+        elif self._folded.count(told.casefold()) == 1:
+            place = self._folded.index(told.casefold())
+        if place is None or not 0 <= place < len(self._texts):
+            raise RowError(f"{where.column} {told!r} is none of the {len(self._texts)} options")
+        return place
+
+    def _own(self, where: Where, number: int) -> list[str]:
+        path = (where.of or "").replace("{option}", self._columns[number])
+        return self._row.texts(path)
+
+    def _grouped(self, where: Where) -> tuple[int, ...]:
+        groups = [one for path in where.groups for text in self._row.texts(path) for one in split_groups(text)]
+        persons = []
+        for number, text in enumerate(self._texts):
+            name, code, *_ = (*self._own(where, number), "", "")
+            persons.append(Person(name.strip("{} "), code, text))
+        real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
+        category = where.kinds.get(self._category, self._category)
+        found = targets(category, list(dict.fromkeys(groups)), [persons[number] for number in real])
+        return (real[found[0]],) if len(found) == 1 else ()
+
+
+def roles_of(texts: Sequence[str], named: Mapping[str, int]) -> tuple[str, ...]:
+    """A role each: the named ones; what is left is 'other' beside a biased option, 'person' beside 'unknown' alone."""
+    left = "other" if "biased" in named else "person" if "unknown" in named else ""
+    by_place = {place: role for role, place in named.items()}
+    return tuple(by_place.get(place, left) for place in range(len(texts)))

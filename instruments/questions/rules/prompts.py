@@ -1,0 +1,156 @@
+"""The prompts of a set, in its languages: a publisher's file of them, templates of the rules file, or ours."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from polyculture.cache.errors import DataSetError
+from polyculture.imports.files import read_file
+from polyculture.imports.record import BadRow
+from polyculture.instruments.questions.model import Place, Prompt, Question
+from polyculture.instruments.questions.rules.model import PromptRules, Rules
+from polyculture.instruments.questions.rules.values import Row, RowError
+
+HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
+HOUSE = "house"
+_SLOT = re.compile(r"\{(\w+)\}")
+_SIGN = re.compile(r"[A-Za-z0-9]")
+_MOST_LABELS = 26
+
+
+def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tuple[Prompt, ...]:
+    """The prompts in every language of the questions; none of sentence pairs and gaps, which are asked bare.
+
+    Raises `DataSetError` where a language has none: no other takes its place unless the rules say so.
+    """
+    if rules.kind not in ("choice", "open"):
+        return ()
+    languages = sorted({question.language for question in questions})
+    if rules.prompts.files is not None:
+        return tuple(prompt for language in languages for prompt in _read(rules, folder, language))
+    return tuple(prompt for language in languages for prompt in _of_language(rules, questions, language))
+
+
+def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> list[Prompt]:
+    spoken = "en" if rules.prompts.instruction == "en" else language
+    templates = rules.prompts.templates.get(spoken) or rules.prompts.templates.get(spoken.partition("-")[0])
+    if templates:
+        names = [HOUSE] if len(templates) == 1 else [str(number) for number in range(1, len(templates) + 1)]
+        return [_prompt(rules, name, language, text) for name, text in zip(names, templates, strict=True)]
+    words = _house().get(spoken) or _house().get(spoken.partition("-")[0])
+    if words is None:
+        what = f"has no prompt in {language!r}, the language of some of its questions"
+        remedy = (
+            f"Write templates.{language} under [prompts], or there instruction = 'en' to ask under the English one."
+        )
+        raise DataSetError(what, where=rules.name, remedy=remedy)
+    mine = [question for question in questions if question.language == language]
+    return [_prompt(rules, HOUSE, language, house_template(words, rules.kind == "open", mine))]
+
+
+@cache
+def _house() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(HOUSE_PROMPTS.read_text(encoding="utf-8"))
+
+
+def house_template(words: Mapping[str, str], is_open: bool, questions: Sequence[Question]) -> str:
+    """Our own template of some questions: with their letters where all have as many options, and their context."""
+    with_context = any(question.context for question in questions)
+    numbers = {len(question.options) for question in questions}
+    if is_open:
+        task = words["open"]
+    elif len(numbers) == 1:
+        *first, last = labels("A", numbers.pop())
+        task = words["choose"].format(labels=f"{words['comma'].join(first)}{words['last']}{last}")
+    else:
+        task = words["choose_any"]
+    lines = [f"{words['read' if with_context else 'reply']}{words.get('between', ' ')}{task}", ""]
+    lines += [f"{words['context']}{{context}}"] if with_context else []
+    lines += [f"{words['question']}{{question}}", *([] if is_open else ["{options}"]), words["answer"]]
+    return "\n".join(lines)
+
+
+def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str | None = None) -> Prompt:
+    """A template as a prompt. Raises `DataSetError` where it lacks a slot or has one that is none."""
+    told, where = rules.prompts, f"{rules.name}: prompt {name!r}"
+    option, label = told.option, told.label
+    slots = _SLOT.findall(template)
+    if rules.kind == "choice" and "options" not in slots:
+        template, option, label = _with_options(template, where)
+        slots = _SLOT.findall(template)
+    needed = {"question", "options"} if rules.kind == "choice" else {"question"}
+    wrong = sorted(needed - set(slots)) + sorted(set(slots) - {"context", "question", "options"})
+    if wrong:
+        raise DataSetError(f"slot {{{wrong[0]}}} is missing, or no slot", where=where,
+                           remedy="Slots are {context}, {question} and {options}, or {a}, {b}, {c}.")  # fmt: skip
+    shown = tuple(labels(label, _MOST_LABELS)) if rules.kind == "choice" else ()
+    last = template.rstrip().rpartition("\n")[2]
+    return Prompt(name, language, template, shown, option, "" if "{" in last else last, unknown)
+
+
+def _with_options(template: str, where: str) -> tuple[str, str, str]:
+    """A template with a slot an option, {a} {b} {c}, as one with {options}: its form of a line, and the first label.
+
+    What stands before the first slot may begin the line: "Options:(A) {a}". The second tells where the label begins.
+    """
+    places = [match for match in _SLOT.finditer(template) if len(match[1]) == 1]
+    letters = [match[1].lower() for match in places]
+    if len(places) < 2 or letters != [chr(ord("a") + number) for number in range(len(places))]:
+        raise DataSetError("has neither {options} nor {a}, {b}, ...", where=where, remedy="Write {options}.")
+    before = template[places[0].end() : places[1].start()]
+    line = before.lstrip("\n")
+    sign = _SIGN.search(line)
+    head = line if sign is None else f"{line[: sign.start()]}{_earlier(sign[0])}{line[sign.end() :]}"
+    start = places[0].start() - len(head)
+    if sign is None or template[start : places[0].start()] != head or not before.startswith("\n"):
+        what = "does not show each option on a line of its own under a letter"
+        raise DataSetError(what, where=where, remedy="As in 'A: {a}', line break, 'B: {b}'.")
+    label = head.strip().rstrip(":. ")
+    option = head.replace(label, "{label}", 1) + "{option}"
+    return f"{template[:start]}{{options}}{template[places[-1].end() :]}", option, label
+
+
+def _earlier(sign: str) -> str:
+    return chr(ord(sign) - 1)
+
+
+def labels(first: str, number: int) -> list[str]:
+    """So many labels in the form of the first: '(a)', '(b)', ...; digits go on beyond 9."""
+    sign = _SIGN.search(first)
+    if sign is None:
+        raise DataSetError(f"label {first!r} has no letter or digit", remedy="As 'A', '(a)' or '1'.")
+
+    def shown(place: int) -> str:
+        return str(int(sign[0]) + place) if sign[0].isdecimal() else chr(ord(sign[0]) + place)
+
+    return [f"{first[: sign.start()]}{shown(place)}{first[sign.end() :]}" for place in range(number)]
+
+
+def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
+    """A publisher's prompts in its file's order. Raises `DataSetError`, naming file and row."""
+    told: PromptRules = rules.prompts
+    path = (told.files or "").replace("{language}", language)
+    file = folder / path
+    if not file.is_file():
+        raise DataSetError(f"there is no {path}, which its prompts come from", where=folder,
+                           remedy=f"Get it from the publisher: polyculture data fetch {rules.name}.")  # fmt: skip
+    found: dict[str, Prompt] = {}
+    for record in read_file(file):
+        place = Place(path, int(record.row)) if record.row.isdecimal() else Place(f"{path} {record.row}")
+        if isinstance(record, BadRow):
+            raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
+        row = Row(place, record, {})
+        try:
+            name, template = row.text(told.id), str(row.get(told.template) or "")
+            unknown = row.text(told.unknown) if told.unknown else None
+        except RowError as fault:
+            raise DataSetError(str(fault), where=place, remedy="Name its columns under [prompts].") from fault
+        template = template.replace("\\n", "\n") if told.escapes else template
+        if name in found:
+            raise DataSetError(f"prompt {name!r} is there twice", where=place, remedy="Keep one of them.")
+        found[name] = _prompt(rules, name, language, template.strip(), unknown or None)
+    return list(found.values())

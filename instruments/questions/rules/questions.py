@@ -1,0 +1,272 @@
+"""Rows as questions: texts, options and what each of them is, facets, language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.instruments.questions.model import BIASED, GAP, UNKNOWN, Question, Remark
+from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
+from polyculture.instruments.questions.rules.model import TARGET, Block, From, Rules, Value, Wheres
+from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
+from polyculture.instruments.questions.rules.values import Row, RowError, as_text, parse_condition, tidy
+
+NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
+LEFT_OUT, SKIPPED = "left out: ", "skipped: "
+_SEEN_TWICE = "read once: the same question stands in "
+# What publishers of BBQ's kin write for the two contexts and the two questions; a rules file may add its own words.
+CONTEXTS = dict.fromkeys(("ambig", "amb", "ambiguous"), "ambiguous") | dict.fromkeys(
+    ("disambig", "dis", "disambiguous", "disambiguated", "unambiguous"), "disambiguated"
+)
+POLARITIES = dict.fromkeys(("neg", "negative", "bsd", "biased"), "biased") | dict.fromkeys(
+    ("nonneg", "non_neg", "non-neg", "non-negative", "nonnegative", "cnt", "counter-biased"), "counter-biased"
+)
+_DERIVED = {"context": CONTEXTS, "polarity": POLARITIES}
+
+
+@dataclass
+class Questions:
+    """Reads the questions of a folder by the rules."""
+
+    rules: Rules
+    name: str  # of the set, its selection included
+    folder: Path
+    found: dict[tuple[str, str], Question] = field(default_factory=dict)  # (language, id) -> question
+    remarks: list[Remark] = field(default_factory=list)
+    _repeated: list[tuple[Question, Question]] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Reads all files. Raises `DataSetError` where there is none, a file cannot be read, or ids repeat with another
+        text."""
+        files = files_of(self.folder, self.rules.questions)
+        if not files:
+            raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
+                               remedy=_where_from(self.rules))  # fmt: skip
+        joins = {id(join): Joined(self.folder, join) for block in self.rules.questions for join in block.join}
+        for file, block, told in files:
+            for row in read_rows(self.folder, file, block, told):
+                if isinstance(row, Remark):
+                    self.remarks.append(row)
+                    continue
+                try:
+                    self._take(row, block, joins)
+                except RowError as fault:
+                    self.remarks.append(Remark(row.place, f"{LEFT_OUT}{fault}"))
+        self.remarks += [remark for joined in joins.values() for remark in joined.remarks]
+        self._check_ids()
+
+    def _take(self, row: Row, block: Block, joins: Mapping[int, Joined]) -> None:
+        name = self._value(row, block.id)
+        for join in block.join:
+            row = Row(row.place, row.record, {**row.more, **joins[id(join)].columns(row, name)})
+        for skip in block.skip:
+            if row.meets(parse_condition(skip.when)):
+                self.remarks.append(Remark(row.place, f"{SKIPPED}{skip.reason}", name))
+                return
+        if block.id == "row":
+            name = f"{Path(row.place.file).with_suffix('').as_posix()}:{name}"
+        if not name:
+            raise RowError("its id is empty")
+        question = self._question(row, block, name)
+        first = self.found.setdefault((question.language, name), question)
+        if first is not question and _content(first) == _content(question):
+            self.remarks.append(Remark(row.place, f"{_SEEN_TWICE}{first.place}", name))
+        elif first is not question:
+            self._repeated.append((first, question))
+        elif BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
+            self.remarks.append(Remark(row.place, NO_DIRECTION, name))
+
+    def _question(self, row: Row, block: Block, name: str) -> Question:
+        facets = self._facets(row, block)
+        language = self._language(row, facets)
+        context, text = (self._text(row, block, one) for one in (block.context, block.text))
+        options = [_replaced(one, block) for one in options_of(row, block.options, lambda one: self._value(row, one))]
+        self._check_texts(text, options)
+        right: tuple[int, ...] = ()
+        roles: tuple[str, ...] = tuple("" for _ in options)
+        if options:
+            columns = [str(one) for one in block.options] if isinstance(block.options, tuple) else [
+                str(number) for number in range(len(options))]  # fmt: skip
+            known = Options(row, options, columns, facets.get("category", ""))
+            right = known.find(block.right)
+            roles = self._roles(row, block, known, options, right, facets)
+        answers, weights = self._answers(row, block)
+        unit = name if self.rules.unit == "row" else facets[self.rules.unit]
+        if "polarity" in facets and "pair" not in facets:
+            facets["pair"] = content_id("pair", unit, facets.get("context", ""), context, sorted(options))
+        return Question(name, self.name, language, self.rules.kind, unit, text, tuple(options), roles, right, row.place,
+                        context, answers, weights, facets)  # fmt: skip
+
+    def _check_texts(self, text: str, options: list[str]) -> None:
+        if not text and self.rules.kind != "pair":
+            raise RowError("its text is empty")
+        if self.rules.kind == "gap" and text.count(GAP) != 1:
+            raise RowError(f"{text.count(GAP)} gaps where one is needed: [questions.replace] says what the gap is")
+        if self.rules.kind == "open":
+            return
+        if len(options) < 2 or (self.rules.kind == "pair" and len(options) != 2):
+            raise RowError(f"{len(options)} options")
+        if not all(options):
+            raise RowError("an option is empty")
+        if len({one.casefold() for one in options}) < len(options):
+            raise RowError("two options are alike")
+
+    def _answers(self, row: Row, block: Block) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """The answers that an open question accepts, and the weight of each: that of all its spellings."""
+        if block.answers is None:
+            return (), ()
+        lists = row.get(block.answers)
+        lists = lists if isinstance(lists, list) else [] if lists is None else [lists]
+        told = row.get(block.weights) if block.weights else None
+        weights = [1.0] * len(lists) if told is None else told if isinstance(told, list) else [told]
+        if len(weights) != len(lists) or any(
+            isinstance(one, bool) or not isinstance(one, (int, float)) for one in weights
+        ):
+            raise RowError(f"{block.weights} is not one number for each of {len(lists)} answers")
+        found = [(text, float(weight)) for one, weight in zip(lists, weights, strict=True)
+                 for text in _spellings(block.answers, one)]  # fmt: skip
+        if not found:
+            raise RowError("it has no answer")
+        return tuple(text for text, _ in found), tuple(weight for _, weight in found)
+
+    def _roles(self, row: Row, block: Block, known: Options, options: list[str], right: tuple[int, ...],
+               facets: dict[str, str]) -> tuple[str, ...]:  # fmt: skip
+        if not isinstance(block.roles, Mapping):
+            roles = block.roles if isinstance(block.roles, tuple) else tuple(options_of(row, block.roles, str))
+            if len(roles) != len(options):
+                raise RowError(f"{len(roles)} roles for {len(options)} options")
+            return roles
+        everyone = range(len(options))
+        named = {role: known.one(role, rule, everyone) for role, rule in block.roles.items()
+                 if role not in (TARGET, BIASED)}  # fmt: skip
+        unknown = named.get(UNKNOWN)
+        if UNKNOWN in block.roles and unknown is None:
+            raise RowError("no option is 'unknown'")
+        persons = [place for place in everyone if place != unknown]
+        biased = _biased(known, block.roles, persons, facets.get("polarity"))
+        if unknown is not None and right:
+            facets["context"] = _context(facets.get("context"), right, biased, unknown)
+        return roles_of(
+            options, {role: place for role, place in {**named, BIASED: biased}.items() if place is not None}
+        )
+
+    def _facets(self, row: Row, block: Block) -> dict[str, str]:
+        found = {name: rule if isinstance(rule, str) and "{" not in rule else self._value(row, rule)
+                 for name, rule in block.facets.items()}  # fmt: skip
+        for name, words in _DERIVED.items():
+            if name in found and found[name] not in words.values():
+                word = words.get(found[name].casefold())
+                if word is None:
+                    raise RowError(f"{name} {found[name]!r} is none of {', '.join(words)}: add it to facets.{name}")
+                found[name] = word
+        return found
+
+    def _language(self, row: Row, facets: dict[str, str]) -> str:
+        """The language of a row: of its facet, its culture, its path, or of all; never a default."""
+        culture = facets.get("culture") or row.more.get("culture") or facets.get("country", "")
+        known = self.rules.cultures.get(culture)
+        if self.rules.cultures and known is None:
+            raise RowError(f"culture {culture!r} is not in [cultures]")
+        if known and known.country and facets.get("country") == culture:
+            facets["country"] = known.country
+        told = (facets.pop("language", "") or (known.language if known else None) or row.more.get("language")
+                or self.rules.language)  # fmt: skip
+        if not told:
+            raise DataSetError("no rule says its language", where=row.place,
+                               remedy="Write `language`, {language} in `files`, or facets.language.")  # fmt: skip
+        if not _is_code(told):
+            raise RowError(f"language {told!r} is no code: facets.language = {{ from = ..., cldr = true }} reads names")
+        return told
+
+    def _text(self, row: Row, block: Block, rule: Value | None) -> str:
+        return "" if rule is None else _replaced(self._value(row, rule), block)
+
+    def _value(self, row: Row, rule: Value) -> str:
+        if not isinstance(rule, From):
+            return row.text(rule)
+        told = row.text(rule.source)
+        if told in rule.words or not rule.cldr:
+            return rule.words.get(told, told)
+        code = _codes().get(told.casefold())
+        if code is None:
+            raise RowError(f"{rule.source} {told!r} is the name of no language in CLDR: add it beside `cldr`")
+        return code
+
+    def _check_ids(self) -> None:
+        if not self._repeated:
+            return
+        first, second = self._repeated[0]
+        what = (f"{len(self._repeated)} ids have another text than before, as {first.name!r}: in {first.place} and in "
+                f"{second.place}")  # fmt: skip
+        raise DataSetError(what, where=self.folder,
+                           remedy="Let `id` name what tells them apart, or leave one of the files out.")  # fmt: skip
+
+
+def _biased(known: Options, roles: Mapping[str, Wheres], persons: list[int], polarity: str | None) -> int | None:
+    """The option that the stereotype expects: named, or whom it is about, or of a counter-biased question the other."""
+    if BIASED in roles:
+        biased = known.one(BIASED, roles[BIASED], range(len(persons) + 1))
+        if biased is not None and biased not in persons:
+            raise RowError("the biased option is 'unknown'")
+        return biased
+    about = known.one(TARGET, roles.get(TARGET, ()), persons)
+    if about is None or polarity != "counter-biased":
+        return about
+    return sum(persons) - about if len(persons) == 2 else None
+
+
+def _context(told: str | None, right: tuple[int, ...], biased: int | None, unknown: int) -> str:
+    """What a context says: nothing ('ambiguous'), or which of the persons it was."""
+    ambiguous = unknown in right
+    if told is not None and (told == "ambiguous") != ambiguous:
+        raise RowError(f"the right option does not fit a context that is {told}")
+    if ambiguous:
+        return "ambiguous"
+    if biased is None:
+        return "disambiguated"
+    return "biased" if biased in right else "counter-biased"
+
+
+def _content(question: Question) -> tuple[object, ...]:
+    return (question.context, question.text, question.options, question.right, question.roles, question.answers,
+            question.facets)  # fmt: skip
+
+
+def _replaced(text: str, block: Block) -> str:
+    for old, new in block.replace.items():
+        text = text.replace(old, new)
+    return tidy(text) if block.replace else text
+
+
+def _spellings(name: str, value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [text for one in values if (text := as_text(name, one))]
+
+
+def _where_from(rules: Rules) -> str:
+    if rules.repository:
+        return f"Get it with `polyculture data fetch {rules.name}`, or name the folder of its files with --folder."
+    published = f"It is published at {rules.published_at}: download it, and name" if rules.published_at else "Name"
+    return f"{published} the folder of its files with --folder."
+
+
+@cache
+def _codes() -> Mapping[str, str]:
+    """Codes of languages by their English names, from CLDR; the shortest of several."""
+    from babel import Locale  # here: few sets need it
+
+    names = sorted(Locale("en").languages.items(), key=lambda one: (-len(one[0]), one[0]))
+    return {name.casefold(): code.replace("_", "-") for code, name in names}
+
+
+def _is_code(text: str) -> bool:
+    return text.replace("_", "-").partition("-")[0] in _known_codes()
+
+
+@cache
+def _known_codes() -> frozenset[str]:
+    return frozenset(_codes().values())

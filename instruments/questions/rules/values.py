@@ -1,0 +1,171 @@
+"""A row of a file: its columns, paths into them, templates, and conditions.
+
+A name without braces is a column or a path, as `imports.record` reads them (`answer_info.ans0[1]`;
+`annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`. A condition is a few
+tests of columns:
+`Translation contains 'Provide' and not contains 'official name'`, `annotations is empty`, `source is not 'x'`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyculture.imports.record import Record, names
+from polyculture.instruments.questions.model import Place
+
+_BRACES = re.compile(r"\{([^{}]+)\}")
+_WORD = r"'[^']*'|\"[^\"]*\""
+_TEST = re.compile(
+    rf"(?:(?P<column>{_WORD}|(?!not\b)[^\s'\"]+)\s+)??(?P<no>not\s+)?"
+    rf"(?:is\s+(?P<isnot>not\s+)?(?P<empty>empty)|(?P<verb>is(?:\s+(?P<other>not))?|contains)\s+(?P<word>{_WORD}))"
+)
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_AND = re.compile(r"\s+and\s+")
+LONGEST_PATTERN = 1000
+
+
+class RowError(Exception):
+    """A row that is no question; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test of a condition."""
+
+    column: str
+    verb: str  # 'empty' | 'is' | 'contains'
+    word: str
+    wanted: bool
+
+
+Condition = tuple[Test, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row under its columns, and what else is known of it: parts of its path, joined columns, split parts."""
+
+    place: Place
+    record: Record
+    more: Mapping[str, str]
+
+    def get(self, name: int | str) -> Any:
+        """The value of a column (its number or name), a path or a template; None where there is none."""
+        if isinstance(name, int):
+            values = list(self.record.values.values())
+            return values[name] if name < len(values) else None
+        for values in (self.record.values, self.more):  # most names are columns: no path is looked for
+            if name in values:
+                return values[name]
+        if "{" in name:
+            return _BRACES.sub(lambda match: self.text(match[1]), name)
+        return self.record.get(name.replace("[]", "[*]"))
+
+    def has(self, name: int | str) -> bool:
+        """Whether there is a column, or a path into one, of this name."""
+        if isinstance(name, int):
+            return name < len(self.record.values)
+        if "{" in name:
+            return all(self.has(part) for part in _BRACES.findall(name))
+        return name in self.more or self.record.has(name.replace("[]", "[*]"))
+
+    def text(self, name: int | str) -> str:
+        """A value as a text. Raises `RowError` where there is no such column, or it holds no text."""
+        value = self.get(name)
+        if value is None and not self.has(name):
+            there = names({**self.more, **self.record.values})
+            raise RowError(f"there is no {name!r}; there are {there}")
+        return as_text(name, value)
+
+    def texts(self, name: str) -> list[str]:
+        """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself."""
+        return list(_flat(name, self.get(name)))
+
+    def meets(self, condition: Condition) -> bool:
+        """Whether all tests of a condition hold. Raises `RowError` where there is no such column."""
+        return all(self._holds(test) for test in condition)
+
+    def _holds(self, test: Test) -> bool:
+        if not self.has(test.column):
+            raise RowError(f"there is no {test.column!r} to test")
+        value = self.get(test.column)
+        if test.verb == "empty":
+            return (value in (None, "", [], {}) or not str(value).strip()) == test.wanted
+        text = tidy("" if value is None else str(value))
+        return (text == test.word if test.verb == "is" else test.word in text) == test.wanted
+
+
+def as_text(name: object, value: Any) -> str:
+    """A value as a text in tidy spaces: a whole number without a point. Raises `RowError` where it is none."""
+    if isinstance(value, str):
+        return tidy(value)
+    if value is None:
+        return ""
+    if isinstance(value, (list, dict)):
+        raise RowError(f"{name!r} is a {'list' if isinstance(value, list) else 'table'}, no text")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return tidy(str(value))
+
+
+def _flat(name: str, value: Any) -> Sequence[str]:
+    if isinstance(value, list):
+        return [text for one in value for text in _flat(name, one)]
+    text = as_text(name, value)
+    return [text] if text else []
+
+
+def tidy(text: str) -> str:
+    """Single spaces, no blanks at the ends of lines, and a blank for each control character.
+
+    A publisher's editor left backspaces where a blank stood ("18\\x08years"): deleting them joins two words.
+    """
+    text = _CONTROL.sub(" ", text)
+    return (
+        "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+        if "\n" in text
+        else " ".join(text.split())
+    )
+
+
+@lru_cache(maxsize=1024)
+def parse_condition(text: str) -> Condition:
+    """A condition as its tests. Raises `ValueError` with what cannot be read."""
+    tests: list[Test] = []
+    for part in _AND.split(text.strip()):
+        match = _TEST.fullmatch(part)
+        column = (match["column"] or "").strip("'\"") or (tests[-1].column if tests else "") if match else ""
+        if match is None or not column:
+            raise ValueError(f"{part!r} is no test: COLUMN is empty, COLUMN is 'x', COLUMN contains 'x'; with not, and")
+        verb = "empty" if match["empty"] else match["verb"].split()[0]
+        wanted = not (match["no"] or match["isnot"] or match["other"])
+        tests.append(Test(column, verb, (match["word"] or "")[1:-1], wanted))
+    return tuple(tests)
+
+
+def parse_pattern(pattern: str) -> str:
+    """A pattern with named groups, as RE2 reads it: its time grows with the text alone, whatever strangers write.
+
+    Raises `ValueError` where it is none.
+    """
+    if len(pattern) > LONGEST_PATTERN:
+        raise ValueError(f"is a pattern of more than {LONGEST_PATTERN} characters")
+    try:
+        split_texts(["x"], pattern)
+    except pa.ArrowInvalid as fault:
+        reason = str(fault).removeprefix("Invalid regular expression: ")
+        raise ValueError(f"is no pattern of named groups that RE2 reads: {reason}") from fault
+    return pattern
+
+
+def split_texts(texts: Sequence[str], pattern: str) -> list[dict[str, str] | None]:
+    """The named groups of a pattern in each text; None where a text does not fit as a whole."""
+    found: Any = pc.extract_regex(pa.array(texts, pa.string()), f"^(?:{pattern})$")
+    return list(found.to_pylist())

@@ -1,0 +1,324 @@
+"""Question sets as rules files: what becomes a question, and what bad files and rules are told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import CatalogError, DataSetError
+from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.rules.opened import known_sets, open_set
+from polyculture.instruments.questions.rules.values import parse_pattern, tidy
+
+HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
+# Of BBQ's kin: contexts, polarity, a person whom the stereotype is about.
+BIAS = f"""{HEAD}
+kind = "choice"
+numbers = ["bbq"]
+unit = "template"
+[[questions]]
+files = "{{category_file}}_{{language}}.jsonl"
+id = "{{category}}-{{example_id}}"
+context = "context"
+text = "question"
+options = ["ans0", "ans1", "ans2"]
+right = {{ column = "label", as = "index from 0" }}
+[questions.roles]
+unknown = {{ of = "answer_info.{{option}}[1]", is = "unknown" }}
+target = {{ groups = "groups", of = "answer_info.{{option}}" }}
+[questions.facets]
+category = "{{category}}"
+template = "{{category}}-{{question_index}}"
+context = "{{context_condition}}"
+polarity = "{{question_polarity}}"
+"""
+ROW: dict[str, Any] = {
+    "example_id": 1, "question_index": "4", "category": "Religion", "context_condition": "ambig",
+    "question_polarity": "neg", "context": "An Ahmadi and a Sunni came.", "question": "Who was late?",
+    "ans0": "The Sunni", "ans1": "The Ahmadi", "ans2": "Not known", "label": 2, "groups": ["Ahmadis"],
+    "answer_info": {"ans0": ["Sunni", "nonAhmadi"], "ans1": ["Ahmadi", "Ahmadi"], "ans2": ["Not known", "unknown"]},
+}  # fmt: skip
+
+
+def rules(folder: Path, text: str) -> str:
+    file = folder / "rules.toml"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def lines(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:
+    (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def bias_set(folder: Path, *rows: dict[str, Any], name: str = "Religion_en.jsonl") -> QuestionSet:
+    lines(folder, name, [{**ROW, **row} for row in rows])
+    return open_set(rules(folder, BIAS))
+
+
+def test_two_to_many_options_by_letter_and_in_several_languages_side_by_side(tmp_path: Path) -> None:
+    text = f"""{HEAD}
+kind = "choice"
+numbers = ["accuracy"]
+[[questions]]
+files = "{{topic}}.csv"
+id = "{{topic}}-{{no}}"
+text = "question"
+options = {{ column = "choices", as = "split", separator = "|" }}
+right = {{ column = "key", as = "letter" }}
+[questions.facets]
+topic = "{{topic}}"
+language = {{ from = "lang", cldr = true, Castilian = "es" }}
+[prompts]
+templates = {{ es = "{{question}}\\n{{options}}\\nRespuesta:", ko = "{{question}}\\n(a) {{a}}\\n(b) {{b}}\\n답:" }}
+"""
+    (tmp_path / "food.csv").write_text(
+        "no,lang,question,choices,key\n1,Castilian,¿Qué se bebe?,té|café|agua|vino,(D)\n2,Korean,무엇?,차|물,b\n",
+        encoding="utf-8",
+    )
+    found = open_set(rules(tmp_path, text))
+    spanish, korean = found.questions
+    assert (spanish.name, spanish.language, spanish.right, len(spanish.options)) == ("food-1", "es", (3,), 4)
+    assert (korean.language, korean.right, korean.roles) == ("ko", (1,), ("", ""))
+    assert {prompt.language: (prompt.labels[:2], prompt.answer) for prompt in found.prompts} == {
+        "es": (("A", "B"), "Respuesta:"),
+        "ko": (("(a)", "(b)"), "답:"),
+    }
+
+
+def test_context_roles_and_pairs_follow_from_right_polarity_and_whom_it_is_about(tmp_path: Path) -> None:
+    counter = {"question_polarity": "non_neg", "question": "Who was early?"}
+    clear = {"context_condition": "disambiguous", "label": 1, "context": "The Ahmadi was late."}
+    found = bias_set(
+        tmp_path, {}, {"example_id": 2, **counter}, {"example_id": 3, **clear}, {"example_id": 4, **clear, **counter}
+    ).questions
+    assert [question.roles for question in found] == [
+        ("other", "biased", "unknown"), ("biased", "other", "unknown"), ("other", "biased", "unknown"),
+        ("biased", "other", "unknown"),
+    ]  # fmt: skip
+    assert [question.facets["context"] for question in found] == ["ambiguous", "ambiguous", "biased", "counter-biased"]
+    assert found[0].facets["pair"] == found[1].facets["pair"] != found[2].facets["pair"]
+    assert {question.unit for question in found} == {"Religion-4"}
+
+
+def test_a_right_option_that_contradicts_the_context_is_left_out_and_counted(tmp_path: Path) -> None:
+    found = bias_set(tmp_path, {}, {"example_id": 2, "label": 0}, {"example_id": 3, "question_polarity": "so-so"})
+    assert len(found.questions) == 1
+    assert [(str(remark.place), remark.reason.startswith("left out")) for remark in found.remarks] == [
+        ("Religion_en.jsonl row 2", True),
+        ("Religion_en.jsonl row 3", True),
+    ]
+    assert "facets.polarity" in found.remarks[1].reason
+
+
+def test_undirected_questions_stay_for_accuracy_and_are_counted(tmp_path: Path) -> None:
+    found = bias_set(tmp_path, {"groups": ["Martians"]})
+    assert found.questions[0].roles == ("person", "person", "unknown")
+    assert "not for bias" in found.remarks[0].reason
+
+
+def test_ids_that_repeat_with_another_text_name_both_files(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_control_en.jsonl", [{**ROW, "context": "Anna and Berta came."}])
+    with pytest.raises(DataSetError, match=r"Religion_control_en\.jsonl row 1 and in Religion_en\.jsonl row 1"):
+        bias_set(tmp_path, {})
+
+
+def test_the_same_question_twice_is_read_once_and_counted(tmp_path: Path) -> None:
+    found = bias_set(tmp_path, {}, {})
+    assert len(found.questions) == 1
+    assert "Religion_en.jsonl row 1" in found.remarks[0].reason
+
+
+def test_one_id_may_stand_in_several_languages(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_es.jsonl", [{**ROW, "question": "¿Quién llegó tarde?"}])
+    found = bias_set(tmp_path, {})
+    assert [question.language for question in found.questions] == ["en", "es"]
+    assert {prompt.language for prompt in found.prompts} == {"en", "es"}
+
+
+def test_a_language_without_a_prompt_is_named_and_never_asked_in_english(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match=r"'yo'.*templates\.yo.*instruction = 'en'"):
+        bias_set(tmp_path, {}, name="Religion_yo.jsonl")
+    lines(tmp_path, "Religion_yo.jsonl", [ROW])
+    found = open_set(rules(tmp_path, f'{BIAS}\n[prompts]\ninstruction = "en"\n'))
+    assert [(prompt.language, prompt.template[:4]) for prompt in found.prompts] == [("yo", "Read")]
+
+
+def test_a_file_whose_language_nobody_says_is_an_error(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_xx.jsonl", [ROW])
+    with pytest.raises(DataSetError, match="language"):
+        open_set(rules(tmp_path, BIAS.replace("{language}", "*")))
+
+
+def test_house_prompts_name_the_letters_of_as_many_options_as_there_are(tmp_path: Path) -> None:
+    found = bias_set(tmp_path, {})
+    assert "one of A, B and C," in found.prompts[0].template
+
+
+def test_pairs_gaps_and_open_questions(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text(",more,less\n7,We ate soup.,We ate rice.\n", encoding="utf-8")
+    pairs = open_set(rules(tmp_path, f"""{HEAD}
+kind = "pair"
+numbers = ["pairs"]
+language = "en"
+[[questions]]
+files = "pairs.csv"
+id = 0
+options = ["more", "less"]
+roles = ["more stereotypical", "less stereotypical"]
+"""))  # fmt: skip
+    assert (pairs.questions[0].name, pairs.questions[0].roles[0], pairs.prompts) == ("7", "more stereotypical", ())
+    (tmp_path / "gaps.tsv").write_text("Prompt\tAns\tCands\nWe drive on the <mask>.\tleft, right\tright, left, top\n")
+    gaps = open_set(rules(tmp_path, f"""{HEAD}
+kind = "gap"
+numbers = ["cloze"]
+language = "en"
+[[questions]]
+files = "gaps.tsv"
+text = "Prompt"
+options = {{ column = "Cands", as = "split", separator = "," }}
+right = {{ column = "Ans", separator = "," }}
+replace = {{ "<mask>" = "[MASK]" }}
+"""))  # fmt: skip
+    assert (gaps.questions[0].text, gaps.questions[0].right) == ("We drive on the [MASK].", (0, 1))
+    (tmp_path / "UK_data.json").write_text(
+        json.dumps(
+            {
+                "a-1": {
+                    "q": "What is eaten?",
+                    "said": [{"words": ["pie", "a pie"], "n": 3}, {"words": ["tea"], "n": 1}],
+                },
+                "a-2": {"q": "When? Provide a number.", "said": []},
+            }
+        )
+    )
+    asked = open_set(rules(tmp_path, f"""{HEAD}
+kind = "open"
+numbers = ["exact_match"]
+[[questions]]
+files = "{{culture}}_data.json"
+rows = "object"
+id = "{{culture}}-{{key}}"
+text = "q"
+answers = "said[].words"
+weights = "said[].n"
+skip = {{ when = "said is empty and q contains 'Provide'", reason = "nobody answered" }}
+[questions.facets]
+country = "{{culture}}"
+[cultures]
+UK = {{ country = "GB", language = "en" }}
+"""))  # fmt: skip
+    question = asked.questions[0]
+    assert (question.name, question.answers, question.weights) == ("UK-a-1", ("pie", "a pie", "tea"), (3.0, 3.0, 1.0))
+    assert (question.language, question.facets["country"]) == ("en", "GB")
+    assert asked.remarks[0].reason == "skipped: nobody answered"
+
+
+def test_a_second_file_is_joined_by_key_and_must_be_there(tmp_path: Path) -> None:
+    text = f"""{HEAD}
+kind = "open"
+numbers = ["exact_match"]
+language = "en"
+[[questions]]
+files = "a.csv"
+id = "no"
+text = "said"
+answers = "answer"
+join = {{ files = "b.csv", on = "ID", take = ["said"] }}
+[selections.short]
+drop = "said contains 'long'"
+"""
+    (tmp_path / "a.csv").write_text("no,answer\n1,tea\n2,coffee\n")
+    with pytest.raises(DataSetError, match=r"there is no b\.csv"):
+        open_set(rules(tmp_path, text))
+    (tmp_path / "b.csv").write_text("ID,said\n2,A long one?\n1,What is drunk?\n")
+    found = open_set(rules(tmp_path, text))
+    assert [question.text for question in found.questions] == ["What is drunk?", "A long one?"]
+    short = open_set(rules(tmp_path, text), selection="short")
+    assert (short.name, len(short.questions)) == ("mine-short", 1)
+    with pytest.raises(DataSetError, match="There are short"):
+        open_set(rules(tmp_path, text), selection="tall")
+
+
+def test_control_characters_become_blanks_and_words_stay_apart() -> None:
+    assert tidy("a 40-year-old and an 18-year-old\x08driver \x1b met") == "a 40-year-old and an 18-year-old driver met"
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+", "(?P<a>(?=b)c)", "(?P<a>", "x" * 2000, "plain(?P<a>.*)(b)"])
+def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
+    with pytest.raises(ValueError, match="pattern"):
+        parse_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('unit = "template"', 'unit = "row"\nunits = 3', "units: unknown key"),
+        ("{category_file}_{language}.jsonl", "../{language}.jsonl", r"questions\.0\.files"),
+        ("{category_file}_{language}.jsonl", "{a}{b}{c}{language}.jsonl", "in one part of the path"),
+        ('unit = "template"', 'unit = "family"', "'family' is no facet"),
+        ('as = "index from 0"', 'as = "number"', "index from 0"),
+        (
+            'unknown = { of = "answer_info.{option}[1]", is = "unknown" }',
+            'unknown = { place = 3, text = "x" }',
+            "one of",
+        ),
+    ],
+)
+def test_wrong_rules_name_the_file_and_the_key(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert old in BIAS
+    lines(tmp_path, "Religion_en.jsonl", [ROW])
+    with pytest.raises(CatalogError, match=rf"rules\.toml: .*{told}"):
+        open_set(rules(tmp_path, BIAS.replace(old, new)))
+
+
+def test_no_file_and_no_usable_row_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match="--folder"):
+        open_set(rules(tmp_path, BIAS))
+    with pytest.raises(DataSetError, match=r"Religion_en\.jsonl row 1: .*polyculture data check"):
+        bias_set(tmp_path, {"label": 7})
+    with pytest.raises(DataSetError, match=r"no question set 'kobq'.*kobbq"):
+        open_set("kobq")
+
+
+def test_shipped_sets_say_licence_publisher_and_source() -> None:
+    for name, one in known_sets().items():
+        assert one.name == name
+        assert all((one.title, one.licence, one.citation, one.repository or one.published_at))
+        assert one.commit or not one.repository
+
+
+def _content(one: Question) -> tuple[object, ...]:
+    return (
+        one.name,
+        one.context,
+        one.text,
+        frozenset(zip(one.options, one.roles, strict=True)),
+        one.options[one.right[0]],
+    )
+
+
+def test_kobbq_and_bbq_as_published(shared_data: Path, tmp_path: Path) -> None:
+    kobbq = open_set("kobbq", shared_data / "kobbq" / "data")
+    assert (len(kobbq.questions), len({one.unit for one in kobbq.questions}), kobbq.remarks) == (2280, 269, ())
+    assert [prompt.labels[1] for prompt in kobbq.prompts] == ["B", "B", "b", "b", "(B)"]
+    assert [prompt.name for prompt in kobbq.prompts] == list("12345")
+    versions = {"a": "counter-biased", "b": "biased", "c": "counter-biased", "d": "biased"}
+    for question in kobbq.questions:
+        version = question.name.split("-")[-4][-1]
+        assert question.facets["context"] in ("ambiguous", versions[version])
+    (tmp_path / "data").mkdir()
+    (tmp_path / "evaluation").symlink_to(shared_data / "kobbq" / "evaluation")
+    templates = (shared_data / "kobbq" / "data" / "KoBBQ_templates.tsv").read_text(encoding="utf-8").split("\n")
+    (tmp_path / "data" / "KoBBQ_templates.tsv").write_text("\n".join(templates[:21]), encoding="utf-8")
+    expanded = open_set("kobbq", tmp_path, "all")
+    units, content = {one.unit for one in expanded.questions}, {_content(one) for one in expanded.questions}
+    assert len(expanded.questions) > 1000
+    assert len(units) == 10
+    assert all(_content(one) in content for one in kobbq.questions if one.unit in units)
+    bbq = open_set("bbq", shared_data / "bbq")
+    assert len(bbq.questions) == 1464
+    assert all("biased" in question.roles for question in bbq.questions)
