@@ -1,0 +1,36 @@
+"""How answers are read: which option a text picks, under any labels and in any language.
+
+- `answer_text`: an answer without reasoning, JSON, LaTeX and decoration
+- `languages`, `languages/*.toml`: what reading must know of a language: data
+- `tokens`: labels and options of a text as tokens; from there on no rule knows which label it was
+- `choice`: the option that is picked, by where tokens stand and the words around them
+- `publisher`: KoBBQ's own code; `likelihoods`: the likeliest option; `open_answers`: exact, soft match and F1
+- `readers`: all of these by name, with a hash of their rules; a warning of what could not be read
+
+To add a language, write `languages/CODE.toml`: every field is explained in `languages.Words`.
+"""
+
+from polyculture.instruments.questions.reading.choice import Ground, Reading
+from polyculture.instruments.questions.reading.readers import (
+    ChoiceReader,
+    LikelihoodReader,
+    OpenReader,
+    PublisherReader,
+    ReadAnswer,
+    Reader,
+    readers_of,
+    unread,
+)
+
+__all__ = [
+    "ChoiceReader",
+    "Ground",
+    "LikelihoodReader",
+    "OpenReader",
+    "PublisherReader",
+    "ReadAnswer",
+    "Reader",
+    "Reading",
+    "readers_of",
+    "unread",
+]

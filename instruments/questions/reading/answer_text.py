@@ -1,0 +1,86 @@
+"""What a model said, without what surrounds it: reasoning, marks of chat templates, code fences, JSON, LaTeX."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from polyculture.cache.folding import Folding, fold, nfkc
+from polyculture.generate.engines.answer import text_in
+
+# Decoration: it may surround a label or an option without changing what is said.
+MARKS = "*_`~#>\"'“”‘’«»‹›「」『』《》【】[](){}<.,;:!?。，、：；！？।۔؟،።፣፡…$\\- \t\r\n"
+# Vowel signs and other combining marks are no word characters to `re`: a Hindi or Thai word would end at each of them.
+_COMBINING = (
+    "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e30-\u0e4e\u0eb0-\u0ece"
+    "\u0f71-\u0f84\u102b-\u103e\u1056-\u1060\u1712-\u1734\u17b4-\u17d3\u1b00-\u1b44\u1b80-\u1bad\u3099\u309a"
+)
+WORD = rf"[\w{_COMBINING}]"
+
+# Letters that are one: Arabic forms, apostrophes; vowel marks and invisible characters are removed.
+_SPELLING = Folding(
+    merged=("arabic", "hamza_seats", "apostrophes"),
+    blank=("non_joiner",),
+    removed=("arabic_vowels", "quranic", "invisible"),
+    ascii_digits=True,
+)
+_FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
+_TAG = re.compile(r"<(\w*answer|output|response|정답|답|答案|回答)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_BOXED = re.compile(r"\$*\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}\$*")
+_STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit|mathit|emph)\s*\{([^{}]*)\}")
+_OBJECT = re.compile(r"\{[^{}]{0,4000}\}", re.DOTALL)
+_SPACES = re.compile(r"\s+")  # long runs of spaces would cost patterns a time that grows with their square
+_PRIVATE = re.compile("[\ue000-\uf8ff]")  # private use: `tokens` writes labels and options with these
+
+
+def answer_text(text: str, answer_keys: re.Pattern[str]) -> str:
+    """The answer alone, one spelling of each letter, lines kept. `answer_keys` finds the key of an answer in JSON."""
+    said = unspelled(text_in(text) or "")
+    if fence := _FENCE.match(said):
+        said = fence[1]
+    if tags := _TAG.findall(said):
+        said = tags[-1][1]
+    said = _BOXED.sub(lambda match: f" {match[1]} ", said)
+    said = _STYLED.sub(lambda match: match[1], said)
+    return unspelled(_of_json(said, answer_keys) or said)
+
+
+def unspelled(text: str) -> str:
+    """A text in Unicode's compatible form: full-width and circled letters are letters, digits of all scripts 0 to 9."""
+    said = _SPACES.sub(lambda match: "\n" if "\n" in match[0] else " ", nfkc(_PRIVATE.sub(" ", text)))
+    return "\n".join(line.translate(_SPELLING.letters) for line in said.split("\n")).strip()
+
+
+def folded(text: str) -> str:
+    """A text of `unspelled` without case."""
+    return "\n".join(fold(line) for line in text.split("\n"))
+
+
+def plain(text: str) -> str:
+    """An option as options are compared: without case, decoration around it, and doubled spaces."""
+    return fold(unspelled(text).strip(MARKS))
+
+
+def _of_json(said: str, answer_keys: re.Pattern[str]) -> str | None:
+    """The answer in the last JSON object of a text; None where no object has one."""
+    answers = [answer for found in _OBJECT.findall(said) for answer in _answers(found, answer_keys)]
+    return answers[-1] if answers else None
+
+
+def _answers(written: str, answer_keys: re.Pattern[str]) -> Iterator[str]:
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(found, Mapping):
+        return
+    values = {
+        str(key): value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in found.items()
+    }
+    keys = [key for key in values if answer_keys.search(folded(unspelled(key)))] or (
+        list(values) if len(values) == 1 else []
+    )
+    for key in keys[:1]:
+        if isinstance(values[key], str | int) and not isinstance(values[key], bool):
+            yield str(values[key])

@@ -1,0 +1,66 @@
+"""How well an answer in words matches the answers that people gave.
+
+Exact match and token F1 are those of SQuAD (Rajpurkar et al. 2016): without case, punctuation and articles, the best
+over all accepted answers. Soft match is that of BLEnD (Myung et al. 2024, SEM-B and SEM-W; nlee0212/BLEnD,
+evaluation/exact_match.py), where an accepted answer stands within the text. BLEnD lemmatises words in 13 languages by
+as many packages; here words are compared as `cache/folding` folds them, without the plural s in English.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from polyculture.cache.folding import ANSWERS, fold, fold_case
+from polyculture.cache.inflection import singular
+from polyculture.instruments.questions.reading.answer_text import answer_text
+from polyculture.instruments.questions.reading.languages import Language, language_of
+
+_APART = str.maketrans("-", " ")
+
+
+def match(text: str, answers: Sequence[str], language: str) -> tuple[float, float]:
+    """Whether the text is one of the answers (1 or 0), and the best token F1 over them, 0 to 1."""
+    words = language_of(language)
+    said = _words(answer_text(text, words.answer_key), words)
+    accepted = [_words(answer, words) for answer in answers]
+    return float(bool(said) and said in accepted), max((_f1(said, one) for one in accepted), default=0.0)
+
+
+def soft_match(text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> tuple[float, float]:
+    """Whether an accepted answer is in the text (SEM-B, 1 or 0), and its weight over the largest one (SEM-W, 0 to 1).
+
+    `weights` are the numbers of people who gave each answer; equal where empty.
+    """
+    words = language_of(language)
+    said = answer_text(text, words.answer_key)
+    counts = tuple(weights) or (1.0,) * len(answers)
+    found = [count for answer, count in zip(answers, counts, strict=True) if _within(answer, said, words)]
+    return (1.0, max(found) / max(counts)) if found else (0.0, 0.0)
+
+
+def _within(answer: str, said: str, language: Language) -> bool:
+    one, whole = fold_case(answer).strip(), fold_case(said)
+    if not one:
+        return False
+    if one in whole or one.translate(_APART) in whole.translate(_APART):
+        return True
+    wanted = set(_stems(answer, language))
+    return bool(wanted) and wanted <= set(_stems(said, language))
+
+
+def _stems(text: str, language: Language) -> list[str]:
+    words = _words(text, language)
+    return [singular(word) for word in words] if language.code == "en" else words
+
+
+def _words(text: str, language: Language) -> list[str]:
+    """The words without articles; in a script without spaces the characters."""
+    articles = {fold(article, ANSWERS) for article in language.own.articles}
+    words = [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
+    return words if language.spaced else list("".join(words))
+
+
+def _f1(said: Sequence[str], accepted: Sequence[str]) -> float:
+    common = sum((Counter(said) & Counter(accepted)).values())
+    return 2 * common / (len(said) + len(accepted)) if common else 0.0

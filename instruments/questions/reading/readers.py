@@ -1,0 +1,153 @@
+"""Readers of answers and of likelihoods. Each is known by its name and a hash of its rules."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.generate.engines.answer import text_in
+from polyculture.generate.refusals import refusal_rules_id
+from polyculture.generate.refusals.phrases import built_in_languages
+from polyculture.instruments.questions.model import Kind, QuestionSet
+from polyculture.instruments.questions.reading.choice import Reading, read_choice
+from polyculture.instruments.questions.reading.likelihoods import Rule, read_likelihoods
+from polyculture.instruments.questions.reading.open_answers import match, soft_match
+from polyculture.instruments.questions.reading.publisher import read_as_published
+
+_FOLDER = Path(__file__).parent
+OURS, PUBLISHER = "ours", "publisher"
+MOSTLY = 0.5  # share of answers without a reading from which it is worth a warning
+_SHOWN, _LONGEST = 3, 120  # answers that a warning shows, and characters of each
+
+
+@dataclass(frozen=True)
+class ChoiceReader:
+    """Reads which option a text picks, in any language: `choice`."""
+
+    name: str = OURS
+
+    @property
+    def reader_id(self) -> str:
+        """It changes with the rules: reading again is free, and nobody has to raise a version."""
+        return _text_rules()
+
+    def read(
+        self, text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str
+    ) -> Reading:
+        """The option that an answer as it came picks, by place: `choice.read_choice`."""
+        return read_choice(text, shown, labels, unknown, language)
+
+
+@dataclass(frozen=True)
+class PublisherReader:
+    """Reads as the code that was published with KoBBQ: `publisher`."""
+
+    name: str = PUBLISHER
+
+    @property
+    def reader_id(self) -> str:
+        return content_id("questions", self.name, file_sha256(_FOLDER / "publisher.py"))
+
+    def read(
+        self,
+        text: str,
+        shown: Sequence[str],
+        labels: Sequence[str],  # noqa: ARG002
+        unknown: int | None,  # noqa: ARG002
+        language: str,  # noqa: ARG002
+    ) -> Reading:
+        """The option that the publisher's code reads, by place, of an answer without its reasoning."""
+        return read_as_published(text_in(text) or "", shown)
+
+
+@dataclass(frozen=True)
+class LikelihoodReader:
+    """Takes the likeliest option under a rule; of equal ones none."""
+
+    name: Rule
+
+    @property
+    def reader_id(self) -> str:
+        return content_id("questions", self.name, file_sha256(_FOLDER / "likelihoods.py"))
+
+    def read_scores(
+        self, scores: Sequence[float], tokens: Sequence[float] = (), unconditional: Sequence[float] = ()
+    ) -> Reading:
+        """The likeliest option by place: `likelihoods.read_likelihoods`."""
+        return read_likelihoods(self.name, scores, tokens, unconditional)
+
+
+@dataclass(frozen=True)
+class OpenReader:
+    """Compares an answer in words with those of people: 'exact', 'soft' (SEM-B of BLEnD), or 'weighted' (its SEM-W)."""
+
+    name: str
+
+    @property
+    def reader_id(self) -> str:
+        return content_id("questions", self.name, _text_rules())
+
+    def match(self, text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> tuple[float, float]:
+        """How far the answer matches, 0 to 1, and the best token F1: see `open_answers`."""
+        exact, f1 = match(text, answers, language)
+        if self.name == "exact":
+            return exact, f1
+        soft, weighted = soft_match(text, answers, weights, language)
+        return (soft if self.name == "soft" else weighted), f1
+
+
+Reader = ChoiceReader | PublisherReader | LikelihoodReader | OpenReader
+
+_BY_KIND: dict[Kind, tuple[Reader, ...]] = {
+    "choice": (ChoiceReader(), LikelihoodReader("sum"), LikelihoodReader("mean"), LikelihoodReader("corrected")),
+    "gap": (LikelihoodReader("sum"), LikelihoodReader("mean")),
+    "pair": (LikelihoodReader("sum"), LikelihoodReader("mean")),
+    "open": (OpenReader("exact"), OpenReader("soft"), OpenReader("weighted")),
+}
+
+
+def readers_of(questions: QuestionSet) -> list[Reader]:
+    """The readers of a set: those of its kind, and the publisher's where its rules name it."""
+    return [*_BY_KIND[questions.kind], *([PublisherReader()] if PUBLISHER in questions.read_as else [])]
+
+
+@cache
+def _text_rules() -> str:
+    """A hash of the files that decide how texts are read, refusals included."""
+    files = sorted([*_FOLDER.glob("*.py"), *_FOLDER.glob("languages/*.toml")])
+    refusals = [refusal_rules_id(language) for language in sorted(built_in_languages())]
+    return content_id("questions", [(file.name, file_sha256(file)) for file in files], refusals)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """A text with its reading, for `unread`."""
+
+    model: str
+    prompt: str
+    text: str
+    place: int | None
+
+
+def unread(answers: Iterable[ReadAnswer], at_least: float = MOSTLY) -> list[str]:
+    """A warning per model and prompt of which at least this share of answers picks no option, with three of them."""
+    groups: defaultdict[tuple[str, str], list[ReadAnswer]] = defaultdict(list)
+    for answer in answers:
+        groups[answer.model, answer.prompt].append(answer)
+    warnings = []
+    for (model, prompt), group in sorted(groups.items()):
+        lost = [answer.text for answer in group if answer.place is None]
+        if lost and len(lost) / len(group) >= at_least:
+            shown = ", ".join(repr(_short(text)) for text in list(dict.fromkeys(lost))[:_SHOWN])
+            share = f"{len(lost):,} of {len(group):,} answers of {model} to prompt {prompt} pick no option"
+            warnings.append(f"{share}, for example {shown}")
+    return warnings
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."

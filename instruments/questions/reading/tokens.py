@@ -1,0 +1,153 @@
+"""Where a text names the options that were shown: their labels and their texts as tokens.
+
+From here on no rule sees which label it was. That is what makes reading equivariant: if labels are permuted in a text,
+its readings are permuted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, folded, plain, unspelled
+from polyculture.instruments.questions.reading.languages import Language, language_of
+
+LABEL, TEXT = 0xE000, 0xE800  # code points of private use stand for the label, and for the text, of each place
+LABELS, TEXTS = f"{chr(LABEL)}-{chr(TEXT - 1)}", f"{chr(TEXT)}-{chr(TEXT + 0x7FF)}"
+TOKENS = LABELS + TEXTS
+_LATIN = "[A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff]"
+_NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
+_PROCLITIC = re.compile(rf"(?<!{WORD})(?:[وفبکل]?(?:ال)?|[והבכלמש]{{1,2}})$")  # Arabic, Hebrew: written onto a word
+_ARTICLE_OF = re.compile(f"([^{TEXTS}]{{1,8}})([{TEXTS}])")
+_ALIKE = str.maketrans("АВСЕНКМОРТХавсеорхΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABCEHKMOPTXabceopxABEZHIKMNOPTXo")
+
+
+def place_of(token: str) -> int:
+    """The place of the option that a token stands for."""
+    return ord(token) - (LABEL if ord(token) < TEXT else TEXT)
+
+
+def is_label(token: str) -> bool:
+    """Whether a token stands for a label, and not for an option's text."""
+    return ord(token) < TEXT
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The options of a question under their labels, as they were shown."""
+
+    shown: tuple[str, ...]
+    labels: tuple[str, ...]
+    language: Language
+
+    @cached_property
+    def cores(self) -> tuple[str, ...]:
+        """The labels without decoration: 'a' of '(a)'."""
+        return tuple(unspelled(label).strip(MARKS) for label in self.labels[: len(self.shown)])
+
+    @cached_property
+    def are_words(self) -> bool:
+        """Whether a label may be an ordinary word or number within a sentence."""
+        return any(self._is_word(core) for core in self.cores)
+
+    @cached_property
+    def begin_sentences(self) -> bool:
+        """Whether a label may be an ordinary word at the beginning of a sentence."""
+        return any(self._is_word(core.casefold()) for core in self.cores) or self.are_words
+
+    def _is_word(self, core: str) -> bool:
+        if core.isdigit() or not core.isascii() or core in self.language.one_letter:
+            return True
+        return not self.language.known and core.islower()
+
+    def tokens_in(self, said: str, *, any_case: bool = False) -> str:
+        """A text of `answer_text` with tokens for labels and options, without case.
+
+        A label counts in the case in which it was shown; with `any_case` in the other, and in letters that look alike.
+        """
+        text = said
+        for pattern, places in self._texts:
+            text = pattern.sub(lambda found, places=places: self._text_tokens(found, places), text)
+        if len(text) != len(said):  # an article before an option's text is a part of it
+            text = _ARTICLE_OF.sub(lambda found: self.language.articles.sub("", found[1]) + found[2], text)
+        label = self._other_labels if any_case else self._labels
+        return folded(label.sub(self._label_token, text) if label else text)
+
+    def _text_tokens(self, found: re.Match[str], places: Sequence[int]) -> str:
+        """The option that was written; of options that differ in case alone the one of this case, or all of them."""
+        text, (start, end) = found.string, found.span()
+        before = "" if _NO_SPACES.match(found[0]) else text[max(0, start - 4) : start]
+        if _INSIDE.search(before) and not _PROCLITIC.search(before):
+            return found[0]
+        if not _NO_SPACES.match(found[0][-1]) and not self.language.text_end.match(text, end):
+            return found[0]
+        written = _bare(found[0])
+        exact = [place for place in places if written == _bare(self.shown[place])]
+        return "".join(chr(TEXT + place) for place in (exact if len(exact) == 1 else places))
+
+    def _label_token(self, found: re.Match[str]) -> str:
+        core = found[0]
+        if core not in self.cores:
+            core = core.translate(_ALIKE)
+            core = core if core in self.cores else core.swapcase()
+        return chr(LABEL + self.cores.index(core))
+
+    @cached_property
+    def _labels(self) -> re.Pattern[str] | None:
+        return _label_pattern(self.cores, self.language)
+
+    @cached_property
+    def _other_labels(self) -> re.Pattern[str] | None:
+        alike = {letter for letter, latin in _ALIKE.items() if chr(latin) in self.cores}
+        cores = {core.swapcase() for core in self.cores if len(core) == 1} | set(map(chr, alike))
+        return _label_pattern(tuple(sorted(cores - set(self.cores))), self.language)
+
+    @cached_property
+    def _texts(self) -> list[tuple[re.Pattern[str], list[int]]]:
+        """Patterns of the options' texts, the longest first, so an option inside another is not taken for it."""
+        by_text: dict[str, list[int]] = {}
+        for place, text in enumerate(self.shown):
+            by_text.setdefault(plain(text), []).append(place)
+        cores = {core.casefold() for core in self.cores}
+        texts = [text for text in by_text if text and text not in cores]
+        bare = {text: self.language.articles.sub("", text, count=1) for text in texts}
+        bare = {text: own if len(own) > 1 and own not in texts else text for text, own in bare.items()}
+        order = sorted(texts, key=len, reverse=True)  # of "man" and "the man" both offered, neither loses its article
+        return [(_text_pattern(bare[text]), by_text[text]) for text in order]
+
+
+@lru_cache(maxsize=1024)
+def _label_pattern(cores: tuple[str, ...], language: Language) -> re.Pattern[str] | None:
+    forms = "|".join(_stand_alone(core, language) for core in sorted(cores, key=len, reverse=True) if core)
+    return re.compile(forms) if forms else None
+
+
+def _stand_alone(core: str, language: Language) -> str:
+    """A pattern of a label that is a token of its own: no part of a word, a number or an abbreviation."""
+    escaped = re.escape(core)
+    ends = rf"(?!{WORD})" if language.spaced else ""
+    joined = rf"(?:(?!{WORD})|(?=['-]?{language.suffix}{ends}))"
+    if core.isdigit():
+        return rf"(?<![\da-zA-Z%€$£])(?<!\d[.,:/-]){escaped}{joined}(?!['-]?[A-Za-z]{{3}})(?![.,:/-]\d)(?! ?%)"
+    if core.isascii():  # a letter of another script may be a particle, as in "B입니다"; a Latin one makes a word
+        right = rf"(?:(?=['-]{language.suffix}(?!{WORD}))|(?!{_LATIN}|['-]{_LATIN}|\.[A-Za-z](?![A-Za-z])))"
+        return rf"(?<!{_LATIN})(?<!{_LATIN}[.-]){escaped}{right}"
+    return escaped if _NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
+
+
+@lru_cache(maxsize=65536)
+def _text_pattern(text: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
+
+
+def _bare(text: str) -> str:
+    return " ".join(unspelled(text).strip(MARKS).split())
+
+
+@lru_cache(maxsize=4096)
+def offered(shown: tuple[str, ...], labels: tuple[str, ...], language: str) -> Offered:
+    """The options of a question, with their patterns compiled once."""
+    return Offered(shown, labels, language_of(language))

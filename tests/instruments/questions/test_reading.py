@@ -1,0 +1,168 @@
+"""What is read in an answer, on answers as models write them."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polyculture.instruments.questions.reading import (
+    ChoiceReader,
+    LikelihoodReader,
+    PublisherReader,
+    ReadAnswer,
+    unread,
+)
+
+GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
+CASES = [
+    pytest.param(group, said, label, ground, id=f"{group['name']}: {said[:40]!r}")
+    for group in GROUPS
+    for said, label, ground in group["answers"]
+]
+READER = ChoiceReader()
+UNKNOWN = {1: "알 수 없음", 3: "주어진 정보만으로는 답을 알 수 없음"}
+
+
+@pytest.mark.parametrize(("group", "said", "label", "ground"), CASES)
+def test_reading_of_an_answer(group: dict[str, Any], said: str, label: str, ground: str) -> None:
+    found = READER.read(said, group["options"], group["labels"], group.get("unknown"), group["language"])
+    expected = None if label == "-" else group["labels"].index(label)
+    assert (found.place, found.ground) == (expected, ground)
+
+
+def rows(file: Path) -> Iterator[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(lines, delimiter="\t")
+
+
+def test_publisher_reader_equals_the_publishers_code_in_every_style(shared_data: Path) -> None:
+    wrong = []
+    read = list(rows(shared_data / "kobbq" / "publishers-readings.tsv"))
+    for row in read:
+        said, shown = row["answer"].replace("\\n", "\n"), [row["A"], row["B"], row["C"]]
+        place = PublisherReader().read(said, shown, ("A", "B", "C"), None, "ko").place
+        if ("" if place is None else "ABC"[place]) != row["published_reading"]:
+            wrong.append(row)
+    assert len(read) == 540
+    assert wrong == []
+
+
+def test_publisher_reader_equals_the_published_predictions(shared_data: Path) -> None:
+    folder = shared_data / "kobbq"
+    choices = {row["sample_id"]: eval(row["choices"]) for row in rows(folder / "data" / "KoBBQ_test_samples.tsv")}
+    differ: Counter[tuple[str, str]] = Counter()
+    for row in rows(folder / "peer" / "raw-answers-prompt-3.tsv"):
+        name, _, permutation = row["guid"].rpartition("-")
+        order = ((0, 2, 1), (1, 0, 2), (2, 1, 0))[int(permutation)]
+        options = [UNKNOWN[3] if one == UNKNOWN[1] else one for one in choices[name]]
+        shown = [options[index] for index in order]
+        published = "ABC".index(row["prediction"]) if row["prediction"] in ("A", "B", "C") else None
+        assert PublisherReader().read(row["raw"], shown, "abc", None, "ko").place == published, row
+        found = READER.read(row["raw"], shown, "abc", shown.index(UNKNOWN[3]), "ko")
+        if found.place != published:
+            differ[found.ground, "out" if published is None else "read"] += 1
+    assert differ == {("letter", "out"): 324, ("conflict", "read"): 164}  # as docs say
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+def test_an_options_text_is_read_wherever_it_is_shown(order: tuple[int, ...]) -> None:
+    texts = ["여자", "트랜스젠더 여자", "알 수 없음"]
+    shown = [texts[number] for number in order]
+    for place, text in enumerate(shown):
+        for said in (text, f"{'abc'[place]}: {text}", f"정답은 {text}입니다.", f"저는 {text}를 선택하겠습니다."):
+            assert READER.read(said, shown, "abc", shown.index("알 수 없음"), "ko").place == place
+
+
+CHOICES = ("tea", "green tea", "PB&J", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "ground"),
+    [
+        ("tea", 0, "option"),
+        ("**Green Tea**.", 1, "option"),
+        ("- tea", 0, "option"),
+        ("The answer is: green tea", 1, "option"),
+        ("Answer: tea\nbecause green tea is rare", 0, "explicit"),
+        ('{"answer": "tea"}', 0, "option"),
+        ("<think>tea</think>green tea", 1, "option"),
+        ("2", 3, "option"),
+        ("It is tea.", 0, "option"),
+        ("I think it is green tea, not tea.", 1, "option"),
+        ("The answer is not tea but green tea", 1, "option"),
+        ("tea or green tea", None, "several"),
+        ("- tea\n- green tea\n- PB&J\n- 2", None, "several"),
+        ("not tea", None, "denied"),
+        ("coffee", None, "other"),
+        ("teas", None, "other"),
+        ("2.5", None, "other"),
+        ("12", None, "other"),
+        ("B", None, "other"),
+        ("", None, "empty"),
+        ("**", None, "empty"),
+        ("I'm sorry, but I can't help with that.", None, "refusal"),
+    ],
+)
+def test_reading_without_labels(text: str, place: int | None, ground: str) -> None:
+    found = READER.read(text, CHOICES, (), None, "en")
+    assert (found.place, found.ground) == (place, ground)
+
+
+def test_case_counts_where_options_differ_in_nothing_else() -> None:
+    days = ("friday", "thursday night", "Friday", "saturday")
+    read = {
+        said: READER.read(said, days, (), None, "en").place
+        for said in ("Friday", "friday", "FRIDAY", "It is on Friday.")
+    }
+    assert read == {"Friday": 2, "friday": 0, "FRIDAY": None, "It is on Friday.": 2}
+
+
+words = st.sampled_from(["tea", "green tea", "rice", "fish soup", "soup", "egg", "PB&J", "drink (party)", "mom's"])
+
+
+@given(
+    st.lists(words, min_size=4, max_size=4, unique=True), st.text(max_size=60), st.sampled_from(["", "ABCD", "1234"])
+)
+def test_any_text_has_a_reading(options: list[str], text: str, labels: str) -> None:
+    assert READER.read(text, options, labels, None, "en").place in {None, 0, 1, 2, 3}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "long",
+    ["A (" * 15000, "x" + " " * 30000 + "y", "(" * 30000, "not A " * 15000, "\\boxed{" * 10000, "A or B " * 5000],
+)
+def test_a_long_answer_takes_no_quadratic_time(long: str) -> None:
+    assert READER.read(long, ("손자", "할머니", "알 수 없음"), "ABC", 2, "ko").ground != "option"
+
+
+def test_an_unknown_that_was_not_offered_is_never_read() -> None:
+    for said in ("It cannot be known.", "Unknown", "There is not enough information to tell."):
+        assert READER.read(said, ("The man", "The woman"), "AB", None, "en").place is None
+
+
+def test_the_likeliest_option_by_three_rules() -> None:
+    scores, tokens, alone = (-6.0, -4.0, -9.0, -8.0), (3.0, 1.0, 9.0, 2.0), (-2.0, -1.0, -8.5, -2.0)
+    found = {
+        rule: LikelihoodReader(rule).read_scores(scores, tokens, alone).place for rule in ("sum", "mean", "corrected")
+    }
+    assert found == {"sum": 1, "mean": 2, "corrected": 2}
+    assert LikelihoodReader("sum").read_scores((-1.0, -1.0, -2.0)).ground == "tie"
+
+
+def test_answers_that_nobody_can_read_are_shown() -> None:
+    answers = [ReadAnswer("stub:a", "house", f"text {number % 5}", None) for number in range(10)]
+    answers += [ReadAnswer("stub:b", "house", "A", 0) for _ in range(10)]
+    (warning,) = unread(answers)
+    assert "stub:a" in warning
+    assert "10 of 10" in warning
+    assert all(f"text {number}" in warning for number in range(3))
+    assert "text 3" not in warning
