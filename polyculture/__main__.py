@@ -9,7 +9,8 @@ import sys
 from types import TracebackType
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
-QUICK = {"sql", "status"}  # commands that have no use for numpy
+# Commands that have no use for these packages, which Arrow would load.
+NEEDLESS = {"sql": ("pandas", "numpy"), "status": ("pandas", "numpy"), "measure": ("pandas",), "compare": ("pandas",)}
 STOPPED = "polyculture: stopped; the same command resumes"
 
 
@@ -91,8 +92,8 @@ def _run() -> None:
     from polyculture.cli.options import message_of
     from polyculture.console import say
 
-    if QUICK & set(sys.argv[1:2]):  # here, where the process is the command's alone
-        load_arrow_alone()
+    if without := NEEDLESS.get("".join(sys.argv[1:2])):  # here, where the process is the command's alone
+        load_arrow_alone(without=without)
     _started()
     try:
         code = app(standalone_mode=False)

@@ -203,7 +203,7 @@ class Run:
         large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
         """
         from polyculture.api.start import quietly
-        from polyculture.running.pipeline import measure_run, report_run
+        from polyculture.running.results import measure_run, report_run
 
         run, catalog = self._workspace.run, self._workspace.catalog
         with quietly(), self._faults():

@@ -1,35 +1,39 @@
-"""Arrow without numpy and pandas, for commands of a second: none needs another."""
+"""Arrow without pandas, or without numpy, too, for commands that have no use for them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 
-_LEFT_OUT = ("numpy", "pandas")
+PANDAS, NUMPY = "pandas", "numpy"
 
 
 class _LeftOut(MetaPathFinder):
     """Finds nothing, and nobody after it finds what is left out."""
 
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Raises `ImportError` for numpy and pandas."""
-        if name in _LEFT_OUT:
+        """Raises `ImportError` for what is left out."""
+        if name in self._names:
             raise ImportError("left out: see polyculture.cli.arrow_alone", name=name)
         return None
 
 
-def load_arrow_alone(module: str = "pyarrow") -> None:
-    """Imports a `module` of Arrow, and has it look for both in vain: it does so once, and takes a quarter of a second.
+def load_arrow_alone(module: str = "pyarrow", without: Sequence[str] = (PANDAS, NUMPY)) -> None:
+    """Imports a `module` of Arrow, and has it look in vain for others, which takes a quarter of a second.
 
     It looks for numpy when it is imported, and for pandas before it makes its first array of a list, which might be a
     series. Later in this process it takes an array or a series as a list like any other, and makes none: only for a
     command that has none.
     """
-    if any(name in sys.modules for name in ("pyarrow", *_LEFT_OUT)):
+    if any(name in sys.modules for name in ("pyarrow", *without)):
         return
-    hidden = _LeftOut()
+    hidden = _LeftOut(without)
     sys.meta_path.insert(0, hidden)
     try:
         import_module(module)

@@ -12,7 +12,8 @@ from polyculture.cache.files import store_faults
 from polyculture.cli.tables import print_metrics
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
-from polyculture.running.pipeline import Pipeline, measure_run, report_run, tell_limits
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.results import measure_run, report_run, tell_limits
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")
 

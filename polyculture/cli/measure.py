@@ -5,7 +5,7 @@ from __future__ import annotations
 from polyculture.cli.options import ExperimentFile, OfSelection, Runs, StoreSelection
 from polyculture.cli.tables import print_metrics
 from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
-from polyculture.running.pipeline import measure_run
+from polyculture.running.results import measure_run
 
 
 def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.ALL, runs: Runs = None) -> None:

@@ -15,7 +15,7 @@ from polyculture.reports.main_table import write_main_table
 from polyculture.reports.paper_tables.paper import PaperAsked
 from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.layout import report_papers, report_sections, store_layout
-from polyculture.running.pipeline import measure_run, report_run
+from polyculture.running.results import measure_run, report_run
 
 COLUMN = 3.3  # inches: a column of a paper with two
 

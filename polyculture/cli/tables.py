@@ -219,10 +219,12 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 def print_metrics(workspace: Workspace, selection: str = MAIN) -> None:
     """Prints the four metrics per model and language."""
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import METRICS
     from polyculture.reports.sections import HEADLINE
-    from polyculture.running.tables import table_rows
 
-    with table_rows(workspace, HEADLINE, selection=selection) as rows:
+    table = HEADLINE.declared
+    with open_store(workspace.run, METRICS, selection=selection, asked=table.sql) as store:
         if selection != MAIN:
             say(f"of the responses and links of {selection}:")
-        print_declared(HEADLINE.declared, rows)
+        print_declared(table, table.select(store))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Self
 
 import pyarrow as pa
 
-from polyculture.cache.catalog import Catalog
-from polyculture.cache.layout import MAIN
 from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import current_store
 from polyculture.cache.worker import left
-from polyculture.console import say, watch
+from polyculture.console import say
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
 from polyculture.experiment.workspace import Workspace
@@ -150,31 +147,6 @@ def check_changes(workspace: Workspace, manifest: Manifest, *, accept_changes: b
         refuse_costly(changes, costly_rows(workspace, manifest), workspace.file)
     for change in changes:
         say(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
-
-
-def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None:
-    """Computes all metrics, their intervals and differences over what a run's store holds."""
-    from polyculture.metrics.measure import measure
-
-    with watch("measure", 0) as progress:
-        outcome = measure(run, progress, selection, catalog)
-    say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
-
-
-def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
-    """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
-    from polyculture.reports.report import write_report
-    from polyculture.running.layout import report_sections, store_layout
-
-    return write_report(run, catalog, store_layout(), report_sections(), to)
-
-
-def tell_limits(manifest: Manifest) -> None:
-    """Says what a run's sources rule out, and how far its extractor errs."""
-    from polyculture.reports.limits import limit_lines
-
-    for line in limit_lines(manifest):
-        say(line)
 
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:

@@ -16,7 +16,8 @@ from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
-from polyculture.running.pipeline import Pipeline, measure_run, report_run, tell_limits
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.results import measure_run, report_run, tell_limits
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole, works_share
 
 

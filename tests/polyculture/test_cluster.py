@@ -21,7 +21,8 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
 from polyculture.experiment.workspace import open_workspace
-from polyculture.running.pipeline import Pipeline, measure_run
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.results import measure_run
 from polyculture.running.studies import whole
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, undisturbed, wait_for, write_experiment

@@ -1,0 +1,36 @@
+"""What a run's store comes to: its numbers and its report. Loads no engine, and nothing that asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.layout import MAIN
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.console import say, watch
+
+
+def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None:
+    """Computes all metrics, their intervals and differences over what a run's store holds."""
+    from polyculture.metrics.measure import measure
+
+    with watch("measure", 0) as progress:
+        outcome = measure(run, progress, selection, catalog)
+    say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
+
+
+def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
+    """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
+    from polyculture.reports.report import write_report
+    from polyculture.running.layout import report_sections, store_layout
+
+    return write_report(run, catalog, store_layout(), report_sections(), to)
+
+
+def tell_limits(manifest: Manifest) -> None:
+    """Says what a run's sources rule out, and how far its extractor errs."""
+    from polyculture.reports.limits import limit_lines
+
+    for line in limit_lines(manifest):
+        say(line)
