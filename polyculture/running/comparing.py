@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,7 @@ def compared(
     else:
         sides = choose_sides(opened, workspace, question.asked, tell)
         several = [([opened], sides, disqualified(manifest))]
+    _check_brackets(conditions, [side for _, sides, _ in several for side in sides])
     for line in text_doubts(opened.store, manifest, _models([sides for _, some, _ in several for sides in some])):
         tell(line)
     targets = _targets(question, conditions, [run for runs, _, _ in several for run in runs])
@@ -118,6 +119,14 @@ def _terms(
         yield Terms(question.by, tuple(of_all), targets, (ALL,), fixed)
     if split:
         yield Terms(tuple(dict.fromkeys((*question.by, "condition"))), tuple(sorted(split)), targets, (ALL,), fixed)
+
+
+def _check_brackets(conditions: Sequence[Condition], sides: Sequence[Sides]) -> None:
+    """Raises `ExperimentError` for a condition of one sort of prompts where these are what is compared."""
+    for condition in conditions:
+        if condition.conditions and any(each.dimension == "condition" for each in sides):
+            what = f"--fail-if '{condition}': {sides[0].a} and {sides[0].b} are conditions themselves"
+            raise ExperimentError(what, remedy=f"Leave the brackets out: '{replace(condition, conditions=())}'.")
 
 
 def _targets(question: Question, conditions: Sequence[Condition], runs: Sequence[ComparedRun]) -> Sequence[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -178,3 +180,19 @@ def test_options_that_say_different_things_are_one_line(folder: Path, words: Seq
     code, lines, _ = gate(folder, *words)
     assert code == 2
     assert said in lines[-1]
+
+
+def test_brackets_where_conditions_are_compared_are_one_line_with_the_remedy(folder: Path) -> None:
+    words = ("compare", "after.toml", "explicit", "neutral", "--fail-if", "granularity[explicit] lower")
+    done = polyculture(*words, cwd=folder)
+    assert done.returncode == 2
+    assert "conditions themselves. Leave the brackets out: 'granularity lower'" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("words", ["measure after.toml", "compare after.toml DE JP --format csv --output rows.csv"])
+def test_pandas_is_not_loaded_by_commands_that_have_no_frame(folder: Path, words: str) -> None:
+    """Arrow loads it before its first array of a list, a quarter of a second of each command."""
+    program = f"import sys; sys.argv = ['polyculture', *{words.split()}]\nfrom polyculture.__main__ import main\n"
+    program += "try: main()\nexcept SystemExit as done: print(done.code, 'pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=folder)
+    assert done.stdout.splitlines()[-1] == "0 False"
