@@ -23,7 +23,7 @@ from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate, student
-from polyculture.metrics.inference.prompts import prompt_mean, table_of
+from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.places import (
     CONSENSUS,
     OF_ITEMS,
@@ -304,11 +304,10 @@ def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
 def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | None, float | None, str | None]:
     """The interval of other prompts like these, or the reason why there is none."""
     known = [row for row in rows if row.estimate is not None]
-    known = [row for row in known if row.country != UNNAMED] or known  # no country is a country like these
     if len({(row.topic, row.country) for row in known}) == 1:
         return None, None, ONE_PROMPT
     numbers = np.array([row.estimate for row in known], dtype=np.float64)
-    found = prompt_mean(table_of([row.topic for row in known], [row.country for row in known], numbers))
+    found = prompt_mean([row.topic for row in known], [row.place.named_country for row in known], numbers)
     if found.reason is not None:
         return None, None, found.reason
     reach = student(found.freedom) * math.sqrt(found.variance)

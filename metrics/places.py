@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from polyculture.cache.schema.measured import EVERY, WITHOUT
+from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT
 
 Level = tuple[str, ...]
 
@@ -51,6 +51,11 @@ class Place(NamedTuple):
     condition: str
     country: str
     wording: str
+
+    @property
+    def named_country(self) -> str | None:
+        """The country that its prompts name."""
+        return None if self.country == UNNAMED else self.country
 
 
 def is_share(metric: str) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.inference.limits import Estimate, student
-from polyculture.metrics.inference.prompts import Numbers, prompt_mean, table_of
+from polyculture.metrics.inference.prompts import Numbers, prompt_mean
 from polyculture.metrics.inference.shares import mean_share, share_of
 from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES
 
@@ -116,7 +116,7 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
     found = mean_share(_estimate(prompt, label) for prompt in read)
     low, high = found.interval()
     few = FEW_RESPONSES if counts.labelled < FEWEST_RESPONSES else None
-    wide = prompt_mean(table_of([one.topic for one in read], [one.country or "" for one in read], _shares(read, label)))
+    wide = prompt_mean([one.topic for one in read], [one.country for one in read], _shares(read, label))
     reach = 0.0 if wide.reason else student(wide.freedom) * math.sqrt(wide.variance)
     return RegionShare(
         *place,

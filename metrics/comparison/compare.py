@@ -31,7 +31,7 @@ from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
 from polyculture.metrics.inference.limits import Contrast, Estimate
-from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean, table_of
+from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean
 from polyculture.metrics.means import (
     FEW_DISTINCT,
     FEW_RESPONSES,
@@ -246,10 +246,8 @@ class _Group:
         return self._row(THESE, None if reason else contrast, reason, "response", units, at_n)
 
     def _others(self, found: Moments, at_n: int | None) -> Row:
-        named = [at for at, one in enumerate(self.used) if one.key.country != UNNAMED] or list(range(len(self.used)))
-        keys = [self.used[at].key for at in named]
-        table = table_of([key.topic for key in keys], [key.country for key in keys], self.of_key[named])
-        mean = prompt_mean(table)
+        keys = [one.key for one in self.used]
+        mean = prompt_mean([key.topic for key in keys], [key.named_country for key in keys], self.of_key)
         reason = self.fixed or mean.reason
         contrast = None if reason else self._crossed(found, mean)
         units = mean.topics * mean.countries

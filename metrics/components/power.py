@@ -136,7 +136,8 @@ def found_difference(noise: Noise, plan: Plan, power: float, target: str) -> flo
 def _reach(topics: int, countries: int) -> Numbers | None:
     """Half the widths of intervals over other prompts, in standard errors, where neither factor matters."""
     random = np.random.default_rng(0)
-    means = [prompt_mean(random.normal(size=(topics, countries))) for _ in range(_DRAWN)]
+    topic, country = np.divmod(np.arange(topics * countries), countries)
+    means = [prompt_mean(topic, country, random.normal(size=topics * countries)) for _ in range(_DRAWN)]
     if any(one.reason for one in means):
         return None
     widths = [student(one.freedom) * math.sqrt(one.variance * topics * countries) for one in means]

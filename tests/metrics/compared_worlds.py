@@ -50,6 +50,7 @@ class World:
     of_cell: float = 0.0
     shift: float = 0.0  # of the first model's chance
     missing: Mapping[int, Sequence[int]] = field(default_factory=dict)  # topics that a model was not asked of
+    thin: Sequence[int] = ()  # topics that the second model was asked of under one condition alone
 
     def draw(self, random: Random) -> DrawnRun:
         """One run, with the true difference of the first two models in its prompts."""
@@ -109,7 +110,7 @@ class DrawnRun:
             for t in range(world.topics)
             if t not in world.missing.get(number, ())
             for c in range(world.countries)
-            for k in range(world.conditions)
+            for k in range(1 if number == 1 and t in world.thin else world.conditions)
         ]
         cells = [
             Cell(at, name, "en", f"t{t}", f"k{k}", f"c{c}", "w", size, 1, size, size)
@@ -277,6 +278,13 @@ NULLS: Mapping[str, tuple[World, str, str, Callable[[DrawnRun], float] | None, s
         for k in (1, 3)
     },
     "both, large": (World(of_topic=0.08, of_country=0.08, of_cell=0.05), "granularity", OTHERS, None, ALL),
+    "half the topics under 1 of 8 conditions": (
+        World(of_topic=0.05, of_prompt=0.05, of_cell=0.06, countries=6, conditions=8, thin=(3, 4, 5)),
+        "granularity",
+        OTHERS,
+        None,
+        ALL,
+    ),
     "diversity, nothing varies": (World(), "diversity", THESE, zero, ALL),
     "diversity, 3 topics, 3 countries": (World(topics=3, countries=3), "diversity", OTHERS, zero, ALL),
     "one was not asked of two topics": (

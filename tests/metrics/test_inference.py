@@ -31,8 +31,8 @@ from polyculture.metrics.inference.prompts import (
     FEW_TOPICS,
     INCOMPLETE,
     NO_SPREAD,
+    PromptMean,
     prompt_mean,
-    table_of,
 )
 from polyculture.metrics.inference.shares import mean_share, share_of
 
@@ -219,39 +219,79 @@ def test_a_mean_of_shares_adds_up_their_variances() -> None:
     assert found.variance == pytest.approx(sum(part.variance for part in known) / 4)
 
 
+def of_table(table: NDArray[np.float64]) -> PromptMean:
+    """The mean of a table of topics by countries, one value a place; NaN: none."""
+    topic, country = np.nonzero(~np.isnan(table))
+    return prompt_mean(topic, country, table[topic, country])
+
+
 def test_one_sampled_factor_has_students_interval() -> None:
     values = np.random.default_rng(1).normal(size=8)
-    found = prompt_mean(values[:, None])
+    found = of_table(values[:, None])
     assert found.variance == pytest.approx(stats.sem(values) ** 2)
-    assert (found.freedom, found.unit) == (7, "topic")
-    assert prompt_mean(values[None, :5]).reason == FEW_COUNTRIES
+    assert found.freedom == pytest.approx(7)
+    assert found.unit == "topic"
+    assert of_table(values[None, :5]).reason == FEW_COUNTRIES
 
 
 def test_crossed_factors_that_matter_each_add_their_own_variance() -> None:
     random = np.random.default_rng(3)
     topics, countries = 5 * random.normal(size=(6, 1)), 5 * random.normal(size=(1, 9))
     table = topics + countries + random.normal(size=(6, 9))
-    found = prompt_mean(table)
+    found = of_table(table)
     own = table.mean(axis=1).var(ddof=1) / 6 + table.mean(axis=0).var(ddof=1) / 9
     assert found.variance == pytest.approx(own, rel=0.02)
-    flat = prompt_mean(random.normal(size=(6, 9)))
+    flat = of_table(random.normal(size=(6, 9)))
     assert flat.variance == pytest.approx(1 / 54, rel=0.5)
 
 
 def test_a_table_that_is_too_small_uneven_or_flat_has_the_reason() -> None:
     random = np.random.default_rng(5)
     table = random.normal(size=(4, 5))
-    assert prompt_mean(table[:2]).reason == FEW_TOPICS
-    assert prompt_mean(table[:, :2]).reason == FEW_COUNTRIES
-    assert prompt_mean(np.full((4, 5), 0.3)).reason == NO_SPREAD
+    assert of_table(table[:2]).reason == FEW_TOPICS
+    assert of_table(table[:, :2]).reason == FEW_COUNTRIES
+    assert of_table(np.full((4, 5), 0.3)).reason == NO_SPREAD
     one = table.copy()
     one[1, 2] = np.nan
-    assert prompt_mean(one).reason is None
+    assert of_table(one).reason is None
     one[2, :3] = np.nan
-    assert prompt_mean(one).reason == INCOMPLETE
+    assert of_table(one).reason == INCOMPLETE
 
 
 def test_conditions_of_a_topic_and_country_are_one_value() -> None:
-    table = table_of(["a", "a", "b", "b"], ["x", "x", "x", "y"], np.array([1.0, 3.0, 5.0, 7.0]))
-    assert table[0, 0] == 2.0
-    assert np.isnan(table[0, 1])
+    table = np.random.default_rng(6).normal(size=(4, 5))
+    topic, country = (np.tile(index.ravel(), 2) for index in np.indices(table.shape))
+    apart = np.concatenate([table.ravel() + 0.3, table.ravel() - 0.3])
+    assert prompt_mean(topic, country, apart).variance == pytest.approx(of_table(table).variance)
+
+
+def test_a_mean_that_one_topic_carries_has_the_degrees_of_one() -> None:
+    random = np.random.default_rng(7)
+    topic = np.repeat(np.arange(7), [400, 5, 5, 5, 5, 5, 5])
+    country = np.arange(len(topic)) % 5
+    assert 1 <= prompt_mean(topic, [None] * len(topic), random.normal(size=len(topic))).freedom < 1.1
+    assert prompt_mean(topic, country, random.normal(size=len(topic)) + topic).freedom < 1.5
+
+
+@pytest.mark.parametrize("neutral", [False, True])
+@pytest.mark.parametrize("scales", [(0.05, 0.0), (0.0, 0.05), (0.05, 0.05)])
+def test_means_of_unequal_numbers_of_conditions_are_covered(scales: tuple[float, float], neutral: bool) -> None:
+    """Eight conditions or one of a topic and country: what is covered is the mean over cells, of 0 in all prompts."""
+    random = np.random.default_rng(8)
+    topics, countries = 6, 12
+    covered = []
+    for _ in range(300):
+        conditions = np.where(random.random((topics, countries)) < 0.5, 8, 1)
+        topic, country = (np.repeat(index.ravel(), conditions.ravel()) for index in np.indices(conditions.shape))
+        of_topic, of_country = scales[0] * random.normal(size=topics), scales[1] * random.normal(size=countries)
+        of_both = 0.05 * random.normal(size=conditions.shape)
+        values = of_topic[topic] + of_country[country] + of_both[topic, country]
+        named: list[object] = list(country)
+        if neutral:  # prompts of a topic that name no country
+            topic, named = np.concatenate([topic, np.arange(topics)]), [*named, *[None] * topics]
+            values = np.concatenate([values, of_topic])
+        values = values + 0.05 * random.normal(size=len(values))
+        found = prompt_mean(topic, named, values)
+        assert found.reason is None
+        covered.append(abs(values.mean()) <= stats.t.ppf(0.975, found.freedom) * math.sqrt(found.variance))
+    assert np.mean(covered) >= 0.93

@@ -40,7 +40,7 @@ def compared(random: Random, noise: Noise, plan: Plan, truth: float, count: int)
     noise, found = replace(noise, wording=0.0), 0
     for _ in range(count):
         values = differences(random, noise, plan).mean(axis=1) + truth
-        mean = prompt_mean(values.reshape(plan.topics, plan.countries))
+        mean = prompt_mean(*np.divmod(np.arange(plan.blocks), plan.countries), values)
         found += 2 * stats.t.sf(abs(values.mean()) / np.sqrt(mean.variance), mean.freedom) < 0.05
     return found / count
 
