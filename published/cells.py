@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -25,7 +26,7 @@ _REMEDY = "Its columns, with tabs between them: see docs/papers.md."
 
 @dataclass(frozen=True, slots=True)
 class PublishedCell:
-    """A cell of a paper's table."""
+    """A cell of a paper's table; a table of one's own needs the columns up to `unit`."""
 
     paper: str  # one of `PAPERS`
     table: str  # as the paper counts its tables; 'figure 4a'; 'text', where `row` is the section
@@ -56,6 +57,15 @@ class PublishedCell:
         """The value as `numbers` have it: a share where the paper prints per cent."""
         return float(self.value) * UNITS[self.unit]
 
+    @property
+    def name(self) -> str:
+        """The model, or else the row."""
+        return self.row if self.model == NONE else self.model
+
+    def is_of(self, model: str) -> bool:
+        """Whether a run's model, with or without its engine, is the one of the row, or its repository."""
+        return bool({model, model.partition(":")[2]} & ({self.row, self.model, self.model_id} - {NONE}))
+
 
 @cache
 def published(paper: str) -> tuple[PublishedCell, ...]:
@@ -70,29 +80,24 @@ def read_published(file: Path) -> tuple[PublishedCell, ...]:
     except (OSError, UnicodeDecodeError) as fault:
         raise DataSetError("cannot be read as a table of published numbers", where=file, remedy=_REMEDY) from fault
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    for name in ("paper", "table", "row", "column", "measure", "metric", "value", "unit"):
-        if name not in (rows.fieldnames or ()):
-            raise DataSetError(f"no column {name!r}", where=file, remedy=_REMEDY)
+    if missing := {one.name for one in fields(PublishedCell)[:8]} - set(rows.fieldnames or ()):
+        raise DataSetError(f"no column {min(missing)!r}", where=file, remedy=_REMEDY)
     return tuple(_cell(f"{file} line {rows.line_num}", row) for row in rows)
 
 
 def _cell(place: str, row: Mapping[str, str | None]) -> PublishedCell:
     words: dict[str, Any] = {one.name: (row.get(one.name) or "").strip() or NONE for one in fields(PublishedCell)}
     if words["unit"] not in UNITS:
-        remedy = f"Write one of {', '.join(UNITS)}."
-        raise DataSetError(f"unit {words['unit']!r} is not known", where=place, remedy=remedy)
+        raise DataSetError(f"unit {words['unit']!r} is not known", where=place, remedy=f"One of {', '.join(UNITS)}.")
     words["value"] = _number(place, words["value"])
     words["spread"] = None if words["spread"] == NONE else _number(place, words["spread"])
     pairs = [pair.partition("=") for pair in words["facets"].split(";") if pair != NONE]
     words["facets"] = {name.strip(): value.strip() for name, _, value in pairs}
-    return PublishedCell(**words | {"in_numbers": words["in_numbers"] != "no"})
+    return PublishedCell(**{**words, "in_numbers": words["in_numbers"] != "no"})
 
 
 def _number(place: str, text: str) -> Decimal:
-    try:
-        number = Decimal(text.replace(",", ""))
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite():
-        raise DataSetError(f"{text!r} is no number", where=place, remedy=_REMEDY)
-    return number
+    with suppress(InvalidOperation):
+        if (number := Decimal(text.replace(",", ""))).is_finite():
+            return number
+    raise DataSetError(f"{text!r} is no number", where=place, remedy=_REMEDY)

@@ -9,10 +9,11 @@ import pandas as pd
 
 from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
+from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.escaping import table_text
-from polyculture.reports.paper_tables.published import PublishedCell
 
 PERCENT = ("cbs", "qa", "ner", TOKENS, "texts")  # measures that the papers print in per cent
 CELLS = "cells"
@@ -20,18 +21,24 @@ _LONGEST = 60  # letters of a cell
 _UNMEASURED = "not compared: this run has no number here"
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "culture", "setting", "variant", "value", "ours",
-    "contexts", "published", "published_protocol", "differs", "source", "lacking",
+    "contexts", "published", "published_protocol", "differs", "note", "lacking",
 )  # fmt: skip
 
 
 def write_paper(
-    folder: Path, paper: Paper, data: str, tables: Sequence[PaperTable], published: Sequence[PublishedCell]
+    folder: Path,
+    paper: Paper,
+    data: str,
+    tables: Sequence[PaperTable],
+    own: Sequence[PublishedCell],
+    printed: Sequence[PublishedCell] = (),
 ) -> list[Path]:
     """Writes `<table>.csv` and `<table>.tex` for each table, and `cells.csv`. Returns the paths.
 
-    A published row stands below the user's, with its source behind the model's name.
+    Published rows stand below the user's: those of a file of `own`, and of the `printed` ones what is of a table here.
     """
-    known = [cell for cell in published if cell.paper == paper.name]
+    known = [cell for cell in own if cell.paper == paper.name]
+    known += [cell for cell in printed if any(_is_of(cell, table) for table in tables)]
     written = []
     for table in tables:
         frame = _frame(table, [cell for cell in known if _is_of(cell, table)])
@@ -43,27 +50,35 @@ def write_paper(
     return [*written, _write(folder / f"{CELLS}.csv", table_text(cells))]
 
 
-def _is_of(cell: PublishedCell, table: PaperTable) -> bool:
-    there = cell.measure, cell.language, cell.culture, cell.setting
-    return there == (table.measure, table.language, table.culture, table.setting)
+def _is_of(cell: PublishedCell, mine: PaperTable | TableCell) -> bool:
+    """Whether a published cell is of the same place; one that tells no form of contexts is of all."""
+    place = (mine.measure, mine.language, mine.culture, mine.setting)
+    return (cell.measure, *_place(cell)) == place and cell.facets.get("form", mine.variant) == mine.variant
+
+
+def _place(cell: PublishedCell) -> tuple[str, ...]:
+    return tuple("" if word == NONE else word for word in (cell.language, cell.culture, cell.condition))
+
+
+def _column(cell: PublishedCell) -> str:
+    """The column in the tables here, by what the cell is of; else as its own table names it."""
+    if cell.topic not in (NONE, EVERY):
+        return ", ".join(filter(None, (cell.topic, cell.facets.get("gender"))))
+    if side := cell.facets.get("side"):
+        return side.replace("western", "Western")
+    return AVERAGE if cell.topic == EVERY else cell.column
 
 
 def _beside(cell: PublishedCell, mine: TableCell) -> bool:
     """Whether a published cell is of the same place, model and column as a user's."""
-    same = _same_place(cell, mine) and cell.column == mine.column
-    return same and cell.row in (mine.model, mine.model.partition(":")[2])
-
-
-def _same_place(cell: PublishedCell, mine: TableCell) -> bool:
-    place = (mine.measure, mine.language, mine.culture, mine.setting)
-    return (cell.measure, cell.language, cell.culture, cell.setting) == place
+    return _is_of(cell, mine) and _column(cell) == mine.column and cell.is_of(mine.model)
 
 
 def _frame(table: PaperTable, published: Sequence[PublishedCell]) -> pd.DataFrame:
     """A row per model, then a row per published model; a missing number is an empty cell."""
     factor = 100 if table.measure in PERCENT else 1
     values = {(cell.model, cell.column): cell.value * factor for cell in table.cells}
-    theirs = {(f"{cell.row} ({cell.source})", cell.column): cell.value * factor for cell in published}
+    theirs = {(f"{cell.name} (published)", _column(cell)): cell.number * factor for cell in published}
     columns = sorted(dict.fromkeys([*table.columns, *(c for _, c in theirs)]), key=lambda name: name == AVERAGE)
     rows = [*table.models, *dict.fromkeys(row for row, _ in theirs)]
     found = {**values, **theirs}
@@ -122,12 +137,12 @@ def _cell_rows(
             yield (paper.name, None, *mine, None, None, _unpublished(cell, published), None, cell.lacking)
             continue
         differs = "; ".join(_differences(paper, data, table, cell)) or "none known"
-        yield (paper.name, theirs.table, *mine, theirs.value, theirs.protocol, differs, theirs.source, cell.lacking)
+        yield (paper.name, theirs.table, *mine, *_told(theirs, differs), cell.lacking)
 
 
 def _unpublished(cell: TableCell, published: Sequence[PublishedCell]) -> str:
     """Why nothing stands beside a cell of the user's."""
-    others = sorted({one.row for one in published if _same_place(one, cell) and one.column == cell.column})
+    others = sorted({one.name for one in published if _is_of(one, cell) and _column(one) == cell.column})
     if others:
         return f"not compared: the published figures here are of {', '.join(others)}"
     return "not compared: no published figure is known here"
@@ -145,12 +160,14 @@ def _differences(paper: Paper, data: str, table: PaperTable, cell: TableCell) ->
         yield cell.lacking
 
 
+def _told(cell: PublishedCell, differs: str) -> tuple[object, ...]:
+    return cell.number, cell.protocol, differs, None if cell.note == NONE else cell.note
+
+
 def _alone(cell: PublishedCell) -> tuple[object, ...]:
     """A published cell without one of the user's."""
-    return (
-        cell.paper, cell.table, cell.measure, cell.row, cell.column, cell.language, cell.culture, cell.setting, None,
-        None, None, None, cell.value, cell.protocol, _UNMEASURED, cell.source, None,
-    )  # fmt: skip
+    place = (cell.paper, cell.table, cell.measure, cell.name, _column(cell), *_place(cell))
+    return (*place, None, None, None, None, *_told(cell, _UNMEASURED), None)
 
 
 def _write(path: Path, text: str) -> Path:

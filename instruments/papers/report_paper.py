@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyculture.reports.paper_tables.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
 
-SHIPPED = Path(__file__).with_name("published.tsv")
+if TYPE_CHECKING:
+    from polyculture.published.cells import PublishedCell
+
+# Sentiments are printed as counts on sets whose sizes do not follow from the paper's contexts: no run has the like.
+_COMPARED = ("cbs", "qa", "embeddings")
+_KNOWN = {"gender", "form", "side"}  # facets that the tables here tell apart
 
 
 def report_paper(name: str) -> ReportPaper:
@@ -22,15 +27,16 @@ def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     from polyculture.instruments.papers.paper import ours, papers
     from polyculture.instruments.papers.paper_files import CELLS, write_paper
     from polyculture.instruments.papers.paper_tables import paper_tables
-    from polyculture.reports.paper_tables.published import read_published
+    from polyculture.published.cells import published, read_published
 
     paper = papers()[name]
     data = asked.data or paper.data
-    cells = [cell for file in (SHIPPED, asked.published) if file for cell in read_published(file)]
+    own = read_published(asked.published) if asked.published else ()
+    printed = [cell for cell in published(name) if cell.dataset == data and compared(cell)]
     with open_store(asked.run, asked.layout) as store:
         tables = paper_tables(store, paper, data, ours(), asked.seed)
     folder = paper_folder(asked.run, name)
-    written = write_paper(folder, paper, data, tables, cells)
+    written = write_paper(folder, paper, data, tables, own, printed)
     notes = []
     less = sum(any(cell.lacking for cell in table.cells) for table in tables)
     if less:
@@ -38,3 +44,9 @@ def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     if not tables:
         notes.append(f"Nothing is measured on {data} yet: polyculture {name} {asked.experiment}")
     return WrittenPaper(folder, len(tables), len(written), tuple(notes))
+
+
+def compared(cell: PublishedCell) -> bool:
+    """Whether a table of ours has such a number: not those of pronouns, nor sizes of differences."""
+    told = cell.in_numbers and cell.measure in _COMPARED and cell.table != "text"
+    return told and cell.facets.keys() <= _KNOWN and cell.facets.get("side") != "absolute_difference"

@@ -10,14 +10,15 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.schema.measured import EVERY
+from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.escaping import table_text
-from polyculture.reports.paper_tables.published import PublishedCell
-from polyculture.reports.paper_tables.study_tables import OVERVIEW, StudyCell, StudyTable
+from polyculture.reports.paper_tables.study_tables import OVERVIEW, WHOLE, StudyCell, StudyTable
 
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "setting", "value", "low", "high", "no_interval", "ours",
     "linked_items", "responses", "cells", "missing", "thin", "published", "published_protocol", "differs",
-    "source", "file",
+    "note", "file",
 )  # fmt: skip
 _COUNTS = ("linked_items", "responses", "cells", "missing")
 _DIGITS = 6
@@ -36,28 +37,29 @@ class Beside:
     manifest: Manifest | None
 
     @cached_property
-    def _theirs(self) -> Mapping[tuple[Place, str], PublishedCell]:
-        return {(_published_place(one), one.row): one for one in self.published}
+    def _theirs(self) -> Mapping[Place, list[PublishedCell]]:
+        found: dict[Place, list[PublishedCell]] = {}
+        for one in self.published:
+            found.setdefault(published_place(one), []).append(one)
+        return found
 
     def of(self, cell: StudyCell) -> PublishedCell | None:
-        """The published number of a cell; the model may be named with or without its engine."""
-        rows = (cell.model, cell.model.partition(":")[2])
-        return next((one for row in rows if (one := self._theirs.get((_place(cell), row)))), None)
+        """The published number of a cell: the first of its place and model."""
+        return next((one for one in self._theirs.get(_place(cell), ()) if one.is_of(cell.model)), None)
 
     @cached_property
     def _met(self) -> frozenset[int]:
         found = (self.of(cell) for cell in self.cells if cell.value is not None)
         return frozenset(id(one) for one in found if one)
 
-    @property
-    def matched(self) -> int:
-        """How many published numbers have one of the run's beside them."""
-        return len(self._met)
+    def matched(self, some: Sequence[PublishedCell]) -> int:
+        """How many of some published numbers have one of the run's beside them."""
+        return sum(id(one) in self._met for one in some)
 
     def below(self, table: StudyTable) -> list[PublishedCell]:
         """The published numbers of a table's places, and of its setting where no place is the same."""
         places = {_place(cell) for cell in table.cells}
-        return [one for one in self.published if _published_place(one) in places]
+        return [one for one in self.published if published_place(one) in places]
 
     def text(self) -> str:
         """A line per cell, then the published numbers that no number of this run stands beside."""
@@ -81,8 +83,9 @@ class Beside:
         return line if theirs is None else {**line, **_theirs(theirs), "differs": self._differences()}
 
     def _alone(self, one: PublishedCell) -> dict[str, Any]:
-        where = {"paper": one.paper, "measure": one.measure, "row": one.row, "column": one.column}
-        return {**where, "language": one.language, "setting": one.setting, **_theirs(one), "differs": _UNMEASURED}
+        measure, language, column, setting = published_place(one)
+        where = {"paper": one.paper, "measure": measure, "row": one.name, "column": column}
+        return {**where, "language": language, "setting": setting, **_theirs(one), "differs": _UNMEASURED}
 
     def _differences(self) -> str:
         """What is known of this run that a published number may not share."""
@@ -100,14 +103,19 @@ def _place(cell: StudyCell) -> Place:
     return cell.measure, cell.language, cell.column, cell.setting
 
 
-def _published_place(one: PublishedCell) -> Place:
-    return one.measure, one.language, one.column, one.setting
+def published_place(one: PublishedCell) -> Place:
+    """The table by country, pair, topic or language that a number stands in; else the overview."""
+    topic, language, country, condition = (
+        "" if word in (NONE, EVERY) else word for word in (one.topic, one.language, one.culture, one.condition)
+    )
+    if column := one.facets.get("other_language") or country:
+        return one.metric, language, column, condition
+    return one.metric, "", topic or language or WHOLE, condition
 
 
 def _theirs(one: PublishedCell) -> dict[str, Any]:
-    return {
-        "table": one.table, "published": one.value, "published_protocol": one.protocol, "source": one.source,
-    }  # fmt: skip
+    note = None if one.note == NONE else one.note
+    return {"table": one.table, "published": one.number, "published_protocol": one.protocol, "note": note}
 
 
 def _file(cell: StudyCell) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from polyculture.published.cells import PublishedCell
 from polyculture.reports.escaping import latex_text, table_text
 from polyculture.reports.latex import LONGEST, longtable
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, decimal
-from polyculture.reports.paper_tables.published import PublishedCell
-from polyculture.reports.paper_tables.study_beside import Beside, rounded
+from polyculture.reports.paper_tables.study_beside import Beside, published_place, rounded
 from polyculture.reports.paper_tables.study_tables import (
     BY_COUNTRY,
     BY_PAIR,
@@ -98,8 +98,10 @@ def _rows(table: StudyTable) -> dict[tuple[str, str], dict[str, StudyCell]]:
 def _published_rows(table: StudyTable, published: Sequence[PublishedCell]) -> dict[tuple[str, str], dict[str, float]]:
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for one in published:
-        key = f"{one.row} ({one.source})", one.language
-        rows.setdefault(key, {})[one.measure if table.kind == OVERVIEW else one.column] = one.value
+        measure, language, column, _ = published_place(one)
+        rows.setdefault((f"{one.name} (published)", language), {})[measure if table.kind == OVERVIEW else column] = (
+            one.number
+        )
     return rows
 
 

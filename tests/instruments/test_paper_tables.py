@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import DataSetError
 from polyculture.cache.manifest import Manifest, setup_id, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -24,9 +23,10 @@ from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
 from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
+from polyculture.instruments.papers.report_paper import compared
 from polyculture.instruments.papers.scored import Choice
 from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
-from polyculture.reports.paper_tables.published import read_published
+from polyculture.published.cells import published
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.instruments.test_ledger import placed_contexts
@@ -40,9 +40,9 @@ models = ["openai:lab/toy_1"]
 [options.openai]
 base_url = "http://127.0.0.1:1"
 """
-HEADER = "paper\ttable\tmeasure\trow\tcolumn\tlanguage\tculture\tsetting\tvalue\tunit\tprotocol\tsource"
-OURS = "camel\t3\tcbs\tlab/toy_1\tfood\ten\tJapanese\tgrounded\t12.5\tpercent\tdraws\tNaous & al."
-OTHER = "camel\t3\tcbs\tMARBERT\taverage\ten\tJapanese\tgrounded\t49.33\tpercent\tdraws\tNaous & al."
+HEADER = "paper\ttable\tmeasure\tmetric\trow\tcolumn\tlanguage\tculture\tcondition\ttopic\tvalue\tunit\tprotocol\tnote"
+OURS = "camel\t3\tcbs\tcbs\tlab/toy_1\tFood\ten\tJapanese\tgrounded\tfood\t12.5\tpercent\tdraws\t-"
+OTHER = "camel\t3\tcbs\tcbs\tMARB & al.\taverage\ten\tJapanese\tgrounded\t\t49.33\tpercent\tdraws\tcopied"
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +76,22 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
     tables = folder / "runs" / "paper" / "report-tables" / "paper-camel"
     table = rows(tables / "cbs-en-japanese-grounded-causal.csv")
     assert list(table[0]) == ["model", "food", "names", "average"]
-    assert [row["model"] for row in table] == [MODEL, "lab/toy_1 (Naous & al.)", "MARBERT (Naous & al.)"]
+    assert [row["model"] for row in table] == [MODEL, "lab/toy_1 (published)", "MARB & al. (published)"]
     means = [float(table[0][column]) for column in ("food", "names")]
     assert float(table[0]["average"]) == pytest.approx(sum(means) / 2, abs=0.01)
     assert (table[1]["food"], table[1]["average"], table[2]["average"]) == ("12.5", "", "49.33")
     latex = (tables / "cbs-en-japanese-grounded-causal.tex").read_text(encoding="utf-8")
     assert r"openai:lab/toy\_1 & " in latex
-    assert r"MARBERT (Naous \& al.) & -- & -- & 49.33 \\" in latex
+    assert r"MARB \& al. (published) & -- & -- & 49.33 \\" in latex
     cells = rows(tables / "cells.csv")
     [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
     assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
     assert beside["differs"] == "data set own; 2 of 10 columns; 1 of 4 contexts and 28 of 40 entities not scored"
-    alone = {(cell["row"], cell["published"], cell["differs"]) for cell in cells if not cell["value"]}
+    alone = {(cell["row"], cell["published"], cell["differs"], cell["note"]) for cell in cells if not cell["value"]}
     unmeasured = "not compared: this run has no number here"
-    assert alone == {("MARBERT", "0.4933", unmeasured)}  # the one that comes along, of no setting, and the user's
+    assert alone == {("MARB & al.", "0.4933", unmeasured, "copied")}  # the paper's own are of another data set
     mine_alone = {(cell["setting"], cell["column"]): cell["differs"] for cell in cells if not cell["published"]}
-    assert mine_alone["grounded", "average"] == "not compared: the published figures here are of MARBERT"
+    assert mine_alone["grounded", "average"] == "not compared: the published figures here are of MARB & al."
     assert mine_alone["neutral", "average"] == "not compared: no published figure is known here"
     assert all(cell["differs"] for cell in cells)
 
@@ -189,25 +189,37 @@ def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> 
     assert rows(written[2]) == [{"model": MODEL, "ko: Jamo": "0.0025", "ko: all": "12.5"}]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("paper\ttable\n", "no column 'unit'"),
-        (f"{HEADER}\n{OURS.replace('percent', 'per mille')}\n", "line 2: unit 'per mille' is not known"),
-        (f"{HEADER}\n{OTHER}\n{OURS.replace('12.5', 'many')}\n", "line 3: value 'many' is no number"),
-    ],
-)
-def test_a_wrong_table_of_published_figures_is_one_line(folder: Path, text: str, told: str) -> None:
-    file = folder / "wrong.tsv"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataSetError, match=told):
-        read_published(file)
+def test_the_papers_own_numbers_stand_below_those_of_its_data(tmp_path: Path) -> None:
+    """Each form of contexts beside its own; accuracy of one model found by its repository, whatever runs it."""
+    mine = "vllm:meta-llama/Llama-3.3-70B-Instruct"
+    cells = (
+        TableCell("qa", mine, "native", "zh", "Chinese", "qa", "prompt", 0.9),
+        TableCell("cbs", "m", "names, female", "ar", "Arab", "grounded", "masked", 0.4),
+    )
+    camellia = [cell for cell in published("camellia") if compared(cell)]
+    tables = [PaperTable("qa", "zh", "Chinese", "qa", "prompt", cells[:1])]
+    written = write_paper(tmp_path, papers()["camellia"], "camellia", tables, (), camellia)
+    table = {row["model"]: row for row in rows(written[0])}
+    assert len(table) == 5
+    gemma = {"native": "91.58", "Western": "92.94", "difference": "-1.36"}
+    assert table["Gemma3-27b (published)"] == {"model": "Gemma3-27b (published)", **gemma}
+    [beside] = [row for row in rows(written[-1]) if row["value"]]
+    assert (beside["published"], beside["table"]) == ("0.9481", "12")
+    camel = [cell for cell in published("camel") if compared(cell)]
+    tables = [PaperTable("cbs", "ar", "Arab", "grounded", "masked", cells[1:])]
+    written = write_paper(tmp_path, papers()["camel"], "camel", tables, (), camel)
+    table = {row["model"]: row for row in rows(written[0])}
+    assert len(table) == 12  # eleven encoders; the causal ones are of another table
+    assert (table["MARBERT (published)"]["names, female"], table["MARBERT (published)"]["average"]) == (
+        "50.41",
+        "49.33",
+    )
 
 
 def test_what_reads_a_paper_needs_a_paper(folder: Path) -> None:
     assert "--paper" in polyculture("report", "exp.toml", "--data", "own", cwd=folder).stderr
     said = polyculture("report", "exp.toml", "--paper", "camel", "--published", "nowhere.tsv", cwd=folder)
-    assert "cannot be read as a table of published figures" in said.stderr
+    assert "cannot be read as a table of published numbers" in said.stderr
     assert said.returncode == 2
     nothing = polyculture("report", "exp.toml", "--paper", "camellia", cwd=folder)
     assert "Nothing is measured on camellia yet" in nothing.stdout

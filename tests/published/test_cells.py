@@ -103,4 +103,4 @@ def test_a_table_that_cannot_be_read_is_one_line_with_its_place(tmp_path: Path, 
     with pytest.raises(DataSetError, match=r"mine\.tsv") as fault:
         read_published(file)
     assert named in str(fault.value)
-    assert "docs/papers.md" in str(fault.value) or "Write one of" in str(fault.value)
+    assert "docs/papers.md" in str(fault.value) or "One of" in str(fault.value)

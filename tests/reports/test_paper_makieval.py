@@ -14,6 +14,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.metrics.measure import measure
+from polyculture.published.cells import published
 from polyculture.reports.main_table import main_table
 from polyculture.reports.names import Names
 from polyculture.running.layout import report_papers
@@ -37,12 +38,12 @@ with = "gazetteer"
 snapshot = "starter"
 """
 ITEMS = {"udon": "JP", "sushi": "JP", "ramen": "JP", "burger": "US", "soup": None}
-HEADER = "paper\ttable\tmeasure\trow\tcolumn\tlanguage\tculture\tsetting\tvalue\tunit\tprotocol\tsource"
+HEADER = "paper\ttable\tmeasure\tmetric\trow\tcolumn\tlanguage\tculture\tcondition\tvalue\tunit\tprotocol"
 PUBLISHED = (
-    "makieval\t3\tgranularity\ta_b\ten\t\t\t\t50\tpercent\tthe paper's\tZhao & al.",
-    "makieval\t3\tspecificity\tGPT_4\tJP\tja\t\texplicit\t0.25\tshare\tthe paper's\tZhao & al.",
-    "makieval\t3\tdiversity\tGPT_4\tko\t\t\t\t7\tcount\tthe paper's\tZhao & al.",
-    "camel\t3\tcbs\tMARBERT\taverage\ten\tJapanese\tgrounded\t49.33\tpercent\tdraws\tNaous & al.",
+    "makieval\t3\tentities\tgranularity\ta_b\tEnglish\ten\t\t\t50\tpercent\tthe paper's",
+    "makieval\t3\tentities\tspecificity\tGPT_4\tJapan\tja\tJP\texplicit\t0.25\tshare\tthe paper's",
+    "makieval\t3\tentities\tdiversity\tGPT_4\tKorean\tko\t\t\t7\tcount\tthe paper's",
+    "camel\t3\tcbs\tcbs\tMARBERT\taverage\ten\tJapanese\tgrounded\t49.33\tpercent\tdraws",
 )
 Cell = tuple[str, str, str, str | None]  # model, language, topic, country
 Rows = list[dict[str, str]]
@@ -163,7 +164,8 @@ def test_cells_say_what_they_rest_on_and_what_is_published(written: Written) -> 
     assert (beside["published"], beside["table"]) == ("0.5", "3")
     assert beside["differs"].endswith(f"2 languages, 2 topics, 2 countries, {N} responses a prompt")
     alone = {(cell["row"], cell["column"]) for cell in cells if cell["published"] and not cell["value"]}
-    assert alone == {("GPT_4", "JP"), ("GPT_4", "ko")}
+    printed = {(cell.name, "all") for cell in published("makieval") if cell.table in ("3", "12")}
+    assert alone == {("GPT_4", "JP"), ("GPT_4", "ko"), *printed}
     assert all(cell["differs"] for cell in cells)
     clothing = [cell for cell in cells if (cell["file"], cell["column"]) == ("granularity-by-topic", "clothing")]
     assert len(clothing) == 2
@@ -193,9 +195,17 @@ def test_every_table_is_latex_too_with_published_rows_below(written: Written) ->
             len({line.count(" & ") for line in text.splitlines() if line.endswith(r"\\")}) <= 2
         )  # table, or "continued"
     country = (tables / "specificity-by-country-explicit.tex").read_text(encoding="utf-8")
-    assert r"GPT\_4 (Zhao \& al.) & Japanese & 0.25 & -- \\" in country
+    assert r"GPT\_4 (published) & Japanese & 0.25 & -- \\" in country
     assert re.search(r"千問\\\&b & Japanese & \d\.\d\d & \d\.\d\d\* ", country)
     assert "*: fewer than 10 linked items}" in country
+
+
+def test_the_studys_models_stand_below_those_of_the_run(written: Written) -> None:
+    overview = {row["model"]: row for row in rows(written[0], "overview")}
+    assert len(overview) == 2 + 7
+    aya = overview["Aya (published)"]
+    assert (aya["consensus"], aya["diversity"], aya["granularity"]) == ("0.1839", "25.561", "")
+    assert float(overview[ONE]["consensus"]) > 0
 
 
 def test_the_main_table_stands_in_a_column(written: Written) -> None:
@@ -215,7 +225,7 @@ def test_the_main_table_stands_in_a_column(written: Written) -> None:
     ]
     assert lines[3].startswith(r"千\allowbreak{}問\allowbreak{}\&b & ")
     assert len({line.count(" & ") for line in lines}) == 1
-    overview = rows(folder, "overview")
+    overview = rows(folder, "overview")[:2]  # the study's models have no intervals
     for row, line, below in zip(overview, lines[1::2], lines[2::2], strict=True):
         shown = re.sub(r"\\\\.*", "", line).split(" & ")[1:]
         number = f"{float(row['diversity']):.1f}"
