@@ -21,6 +21,6 @@ MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS), _
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
-    Layer(),
+    Layer((_OWN / "views.sql",)),
     (MEASURE,),
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from bench.bbq import compare, write
 from polyculture.instruments.bbq.numbers import METRICS, interval_rows
 from polyculture.instruments.bbq.rows import OUT_OF_CHOICE, AnswerRow, IntervalRow
 from polyculture.instruments.choices.uncertainty import FEW_TEMPLATES, ONE_KIND, Ratio, estimate
@@ -131,10 +128,3 @@ def test_the_mean_over_templates_weighs_them_alike() -> None:
     rows = [answer("t1", "ambiguous", "C", number=number) for number in range(9)] + [answer("t2", "ambiguous", "A")]
     assert intervals(rows)["acc_a"].estimate == pytest.approx(0.9)
     assert intervals(rows, "by template")["acc_a"].estimate == pytest.approx(0.5)
-
-
-def test_pandas_gives_the_same_numbers(tmp_path: Path) -> None:
-    assert write(tmp_path / "answers.parquet", 3) > 1000
-    ours, theirs, _ = compare(tmp_path / "answers.parquet")
-    assert ours > 0
-    assert theirs > 0

@@ -1,0 +1,133 @@
+"""The numbers of a run's question sets with their intervals, from its store into `numbers` and `differences`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+
+from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Number
+from polyculture.cache.store import open_store
+from polyculture.instruments.differences import with_verdicts
+from polyculture.instruments.questions.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics
+from polyculture.instruments.questions.numbers.paired import paired_differences
+from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+
+POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
+_LETTERED = ("accuracy", "kobbq", "bbq", "levels")  # families of sets whose options stand under letters
+_COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
+_BOUND = "bound of another number"  # why a number has no interval
+_METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
+
+
+def measure_questions(run: RunFolder) -> None:
+    """Writes the numbers and differences of a run's question sets.
+
+    Raises `StoreError` where there is no run or the folder cannot be written.
+    """
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        families = families_of(store)
+        count_answers(store)
+        write_numbers(run, MEASURE.name, number_rows(store, families, inputs))
+        write_differences(run, MEASURE.name, with_verdicts(paired_differences(store, families, inputs)))
+
+
+def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """The families of numbers of each set of the run."""
+    rows = store.sql("SELECT DISTINCT set, numbers FROM questions ORDER BY ALL").fetchall()
+    found: dict[str, dict[str, None]] = {}
+    for name, families in rows:
+        found.setdefault(name, {}).update(dict.fromkeys(families))
+    return {name: tuple(families) for name, families in found.items()}
+
+
+def metrics_of(tally: Tally, families: Sequence[str]) -> Metrics:
+    """All numbers of some families."""
+    return {name: number for family in families for name, number in FAMILIES[family](tally).items()}
+
+
+def number_rows(
+    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
+) -> Iterator[Number]:
+    """Every number of every part of every study, over prompts and under each, pooled and averaged by unit.
+
+    It reads the tables of `tally.count_answers`.
+    """
+    for study, tally in studies(store):
+        own = families[study.dataset]
+        lettered = ("choices",) if any(name in _LETTERED for name in own) else ()
+        for part, some in tally.parts():
+            sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
+            for metric, number in metrics_of(some, (*own, *lettered)).items():
+                for averaging in (POOLED, BY_UNIT):
+                    for prompt in (None, *some.prompts):
+                        row = _row(number, averaging, some.prompts, prompt)
+                        if row is not None:
+                            yield replace(row, **_place(study, part, prompt, averaging), metric=metric,
+                                          sizes=sizes[prompt], inputs=inputs)  # fmt: skip
+
+
+def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
+    """What stands behind all numbers of a part, under one prompt or all: answers, and questions that are undirected."""
+    here = np.ones(len(tally["n"]), bool) if prompt is None else tally["wording"] == tally.prompts.index(prompt)
+    outcomes = {name: int(tally["n"][here & (tally["outcome"] == name)].sum()) for name in _OUTCOMES}
+    questions = tally.count(here & tally["undirected"], "questions").sum(axis=0).max(initial=0)
+    return {"answered": sum(outcomes.values()) - outcomes["failed"], **outcomes, "undirected": int(questions)}
+
+
+_OUTCOMES = ("picked", "refusal", "tie", "unread", "failed")
+
+
+def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: str | None) -> Number | None:
+    """A number without its place; None where there is nothing to count."""
+    chosen = np.array([prompt in (None, name) for name in prompts])
+    if isinstance(number, Bound):
+        values = (number.pooled if averaging == POOLED else number.by_unit)[chosen]
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return None
+        return replace(_EMPTY, estimate=number.of(float(known.mean())), no_interval=_BOUND, cells=len(known))
+    one = number if averaging == POOLED else number.by_unit()
+    one = one.where(np.ones(len(one.units), bool), chosen)
+    found = estimate(one)
+    if found is None:
+        return None
+    low, high = found.limits(one.lowest, one.highest)
+    return replace(
+        _EMPTY, estimate=found.value, low=low, high=high, no_interval=found.withheld(), units=int(one.units.sum()),
+        n=round(number.denominators[..., chosen].sum()), cells=int((~np.isnan(one.of_prompts())).sum()),
+        method_of_interval=_METHOD,
+    )  # fmt: skip
+
+
+def _place(study: Study, part: Part, prompt: str | None, averaging: str) -> dict[str, object]:
+    facets = {"averaging": averaging, **dict(study.apart)}
+    columns = {**study._asdict(), "wording": prompt or EVERY, "condition": facets.pop("condition", WITHOUT)}
+    del columns["apart"]
+    if part.facet in _COLUMNS:
+        columns[_COLUMNS[part.facet]] = part.value
+    elif part.facet:
+        facets[part.facet] = part.value
+    kept = [name for name in _LEVELS if columns.get(name, EVERY) not in (EVERY, WITHOUT)]
+    kept += [name for name in sorted(facets) if name != "averaging"]
+    return {**columns, "level": ", ".join(kept), "facets": dict(sorted(facets.items()))}
+
+
+_LEVELS = ("model", "dataset", "language", "country", "topic", "condition", "wording", "method", "reader")
+_EMPTY = Number(
+    measure=MEASURE.name, metric="", level="", model="", dataset="", language="", country=EVERY, topic=EVERY,
+    condition=WITHOUT, wording=EVERY, method="", reader="", facets={}, estimate=None, no_estimate=None, low=None,
+    high=None, no_interval=None, wide_low=None, wide_high=None, no_wide="the first interval is of other questions",
+    unit="unit", units=0, n=0, sizes={}, cells=0, missing=0, method_of_interval=None, inputs="",
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""Two models, or two methods of one model, on the answers that both gave: rows of `differences` over units.
+
+Answers are paired by question, prompt, order and sample. What the sides have in common is taken off before anything is
+squared (`uncertainty.paired`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+
+from polyculture.cache.schema.measured import EVERY, Difference
+from polyculture.cache.sql_file import read_sql
+from polyculture.instruments.differences import Sides, difference_rows
+from polyculture.instruments.questions.layout import MEASURE
+from polyculture.instruments.questions.numbers.families import FAMILIES
+from polyculture.instruments.questions.numbers.tally import (
+    NOT_READ,
+    Mask,
+    Part,
+    Study,
+    Tally,
+    apart_studies,
+    kinds_of,
+    tally_of,
+)
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
+
+# What is compared of a family, and the outcomes that an answer needs to be in a pair. Of several families of a set the
+# first one here is compared: other numbers of the same answers are no further tests.
+COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "kobbq": (("acc_a", "acc_d", "diff_bias_a", "diff_bias_d"), ("picked",)),
+    "bbq": (("acc_a", "acc_d", "s_dis", "s_amb"), ("picked",)),
+    "levels": (("accuracy", "biased", "others", "out_of_choice"), ("picked", "refusal", "tie", "unread")),
+    "accuracy": (("accuracy",), ("picked", "refusal", "tie", "unread")),
+    "pairs": (("first_preferred",), ("picked", "tie")),
+    "cloze": (("ranked_first",), ("picked", "tie")),
+    "exact_match": (("exact_match", "f1"), ("picked", "unread")),
+}
+_EACH = "level"  # the facet of which each value is compared, too
+_GENERATED = "generated"
+_FOLDER = Path(__file__).parent
+_SIDES = """
+CREATE OR REPLACE TEMP TABLE question_sides AS
+SELECT
+    dataset, language, model, method, reader, wording, question_id, hash("order", sample) AS shown, k.kind, undirected,
+    len("order") AS options, coalesce(role, '') AS role, coalesce(place, -1) AS place, "right"::DOUBLE AS "right",
+    outcome, matched, f1
+FROM question_readings
+INNER JOIN question_kinds AS k USING (unit, facets)
+"""
+
+
+class _Pair(NamedTuple):
+    """Two sides, and what they are called in the row."""
+
+    one: Study
+    other: Study
+    dimension: str
+    names: tuple[str, str]
+
+
+def paired_differences(
+    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
+) -> Iterator[Difference]:
+    """The differences of every two sides that answered the same questions, still without q.
+
+    It reads the tables of `tally.count_answers`.
+    """
+    found = store.sql("SELECT DISTINCT dataset, language, model, method, reader FROM question_counts ORDER BY ALL")
+    pairs = list(_pairs([Study(*row) for row in found.fetchall()]))
+    if not pairs:
+        return
+    store.execute(_SIDES)
+    kinds = kinds_of(store)
+    for pair in pairs:
+        values = {"dataset": pair.one.dataset, "language": pair.one.language}
+        values |= {name: getattr(pair, name)._asdict() for name in ("one", "other")}  # type: ignore[dict-item]
+        rows = store.execute(read_sql(_FOLDER, "pairs"), values).fetchnumpy()
+        if not len(rows["n"]):
+            continue
+        for study, both in apart_studies(pair.one, tally_of(rows, kinds)):
+            for part, some in both.parts():
+                if part.facet in ("", _EACH):
+                    yield from _differences(pair, study, part, some, families[study.dataset], inputs)
+
+
+def _pairs(studies: Sequence[Study]) -> Iterator[_Pair]:
+    read = [study for study in studies if study.reader != NOT_READ]
+    for one, other in combinations(read, 2):
+        if one._replace(model="") == other._replace(model=""):
+            yield _Pair(one, other, "model", (one.model, other.model))
+        elif one._replace(method="", reader="") == other._replace(method="", reader="") and _GENERATED in (
+            one.method, other.method,
+        ) and one.method != other.method:  # fmt: skip
+            first, second = sorted((one, other), key=lambda study: study.method != _GENERATED)
+            yield _Pair(
+                first, second, "method", (f"{first.method}, {first.reader}", f"{second.method}, {second.reader}")
+            )
+
+
+def _differences(
+    pair: _Pair, study: Study, part: Part, both: Tally, families: Sequence[str], inputs: str
+) -> Iterator[Difference]:
+    family = next(name for name in COMPARED if name in families)
+    metrics, outcomes = COMPARED[family]
+    sides = [_side(both, name) for name in ("one", "other")]
+    usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides]
+    missing = tuple(int(both["n"][~rows].sum()) for rows in usable)
+    numbers = [FAMILIES[family](side.where(usable[0] & usable[1])) for side in sides]
+    same_model = pair.dimension == "method"
+    shared = {
+        "model": study.model if same_model else EVERY,
+        "dataset": study.dataset,
+        "language": study.language,
+        "wording": EVERY,
+        "method": EVERY if same_model else study.method,
+        "reader": EVERY if same_model else study.reader,
+    }
+    facets = dict(study.apart) | ({part.facet: part.value} if part.facet else {})
+    if "condition" in facets:
+        shared["condition"] = facets.pop("condition")
+    for metric in metrics:
+        one, other = (number[metric] for number in numbers)
+        found = paired(one, other) if isinstance(one, Ratio) and isinstance(other, Ratio) else None
+        if found is not None:
+            yield from difference_rows(
+                Sides(MEASURE.name, metric, pair.dimension, *pair.names, shared, facets),
+                found,
+                unit="unit",
+                units=int((one.units & other.units).sum()),
+                inputs=inputs,
+                missing=(missing[0], missing[1]),
+                # Whether generated answers were sampled is not kept with them.
+                sampled=_GENERATED in (pair.one.method, pair.other.method),
+            )
+
+
+def _side(both: Tally, name: str) -> Tally:
+    """One side of the pairs, as if it stood alone."""
+    columns = dict(both.columns)
+    columns |= {column: both[f"{column}_{name}"] for column in ("role", "right", "outcome", "place", "matched", "f1")}
+    return Tally(columns, both.facets, both.prompts, both.units)

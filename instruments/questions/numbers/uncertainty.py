@@ -1,0 +1,198 @@
+"""The intervals of shares of answers, and of their differences: units crossed with prompts.
+
+A unit is what a set calls its unit of sampling: a template, a question of several countries, a row. Its orders, names,
+questions and variants are one witness. Every unit is asked under every prompt: the variance is that of units plus that
+of prompts, less their interaction, which both include (Owen 2007; `metrics.inference.crossed`). With one prompt it is
+that of units alone, and the interval holds for that prompt only. Units by the jackknife (Efron and Stein 1981), prompts
+by their means; Student's quantile with Satterthwaite's degrees of freedom, no more than as many units of one size would
+have that weigh alike (Kish).
+
+The limits follow the skewness of the units, and those of a share are at least Wilson's for the number of
+independent units that the variance implies. Where few units differ from the others, another sample may hold
+more of them, or none. Where one more unit, as different as half of the range, would make the interval more than
+twice as wide (`MOST_WIDENED`), it is withheld; with `ENOUGH_UNITS` it leaves room for that unit instead.
+
+`bench/coverage.py bias` measures the coverage in worlds with unit effects; docs/bbq.md has the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.instruments.differences import PairedDifference, paired_difference
+from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
+from polyculture.metrics.intervals.estimate import Estimate, Z, between, symmetric, wilson
+
+Numbers = NDArray[np.float64]
+FEW_UNITS, ONE_KIND = "few units", "few units differ"  # why a number has no interval
+FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
+EXCEPTION = 0.5  # how far from the number a unit may lie that was not seen, as a part of the range there is
+ENOUGH_UNITS = 40
+MOST_WIDENED = 2.0  # how much wider the interval may be with such a unit
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A number as the mean over prompts of a ratio of sums over units, or of one ratio less another.
+
+    The arrays are of shape (ratios, units, prompts). `lowest` is the least that the number can be: 0 of a share, -1
+    of a bias; `highest` the most.
+    """
+
+    numerators: Numbers
+    denominators: Numbers
+    lowest: float = 0.0
+    highest: float = 1.0
+
+    @property
+    def units(self) -> NDArray[np.bool_]:
+        """Which units have something to count."""
+        return np.asarray((self.denominators > 0).any(axis=(0, 2)))
+
+    def alike(self) -> float:
+        """How many units of the same size would weigh as these do (Kish); at most as many as there are."""
+        weights = self.denominators.sum(axis=2)
+        return float((weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)).mean())
+
+    def by_unit(self) -> Ratio:
+        """The mean over units of each one's own number, where it has one."""
+        own = _less(_divided(self.numerators, self.denominators))
+        return Ratio(
+            np.nan_to_num(own)[np.newaxis], (~np.isnan(own)).astype(np.float64)[np.newaxis], self.lowest, self.highest
+        )
+
+    def of_prompts(self) -> Numbers:
+        """The number under each prompt; NaN where a denominator is 0."""
+        return _less(_divided(self.numerators.sum(axis=1), self.denominators.sum(axis=1)))
+
+    def without_unit(self) -> Numbers:
+        """The number under each prompt without each unit: (units, prompts)."""
+        tops, bottoms = (part.sum(axis=1, keepdims=True) - part for part in (self.numerators, self.denominators))
+        return _less(_divided(tops, bottoms))
+
+    def influences(self) -> Numbers:
+        """What a unit adds to the number under a prompt, to first order: (units, prompts)."""
+        bottoms = self.denominators.sum(axis=1, keepdims=True)
+        ratios = _divided(self.numerators.sum(axis=1, keepdims=True), bottoms)
+        return _less((self.numerators - ratios * self.denominators) / bottoms)
+
+    def where(self, units: NDArray[np.bool_], prompts: NDArray[np.bool_]) -> Ratio:
+        """The same of some units and prompts."""
+        here = np.ix_(np.arange(len(self.numerators)), units, prompts)
+        return Ratio(self.numerators[here], self.denominators[here], self.lowest, self.highest)
+
+
+def estimate(number: Ratio) -> Estimate | None:
+    """The mean over the prompts that have the number, with its interval; None where none has it."""
+    known = ~np.isnan(number.of_prompts())
+    present = number.units
+    if not known.any():
+        return None
+    number = number.where(present, known)
+    of_prompts, size = number.of_prompts(), int(present.sum())
+    value = float(of_prompts.mean())
+    if size < FEWEST_UNITS or np.isnan(without := number.without_unit().mean(axis=1)).any():
+        return replace(symmetric(value, 0.0, 0.0), lacking=FEW_UNITS)
+    changes = (without.mean() - without) * (size - 1) / size
+    variance, freedom = _variance(number, of_prompts, changes)
+    freedom = min(freedom, number.alike() - 1)
+    found = _skewed(_in_range(value, variance, freedom, size, number.lowest), variance, changes)
+    roomy = _with_exception(found, variance, changes, number.lowest)
+    if sum(roomy.distances(Z)) <= MOST_WIDENED * sum(found.distances(Z)):
+        return found
+    return roomy if size >= ENOUGH_UNITS else replace(found, lacking=ONE_KIND)
+
+
+def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
+    """One number less another of the same questions: two models, say. None where no prompt has both.
+
+    What a unit or a prompt adds to both is taken off before it is squared. Where few units differ, the degrees
+    of freedom fall with the kurtosis of what they add.
+    """
+    known = ~(np.isnan(one.of_prompts()) | np.isnan(other.of_prompts()))
+    present = one.units & other.units
+    if not known.any() or not present.any():
+        return None
+    sides = [number.where(present, known) for number in (one, other)]
+    of_prompts = sides[0].of_prompts() - sides[1].of_prompts()
+    values = [float(side.of_prompts().mean()) for side in sides]
+    size = int(present.sum())
+    without = (sides[0].without_unit() - sides[1].without_unit()).mean(axis=1)
+    if size < FEWEST_UNITS or np.isnan(without).any():
+        return PairedDifference(values[0], values[1], lacking=FEW_UNITS)
+    changes = (without.mean() - without) * (size - 1) / size
+    ways, shared = _ways(sides[0].influences() - sides[1].influences(), of_prompts, changes)
+    variance, freedom = skewed_variance(ways, shared)
+    freedom = min(freedom, *(side.alike() - 1 for side in sides))
+    found = [number for side in sides if (number := estimate(side)) is not None]
+    if variance <= 0:  # all units say the same of either side: its interval is that of so many
+        found = [replace(number, lacking=None) for number in found]
+    limits = [number.limits(side.lowest, 1.0) for number, side in zip(found, sides, strict=True)]
+    return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
+
+
+def _variance(number: Ratio, of_prompts: Numbers, units: Numbers) -> tuple[float, float]:
+    return crossed_variance(*_ways(number.influences(), of_prompts, units))
+
+
+def _ways(influences: Numbers, of_prompts: Numbers, units: Numbers) -> tuple[list[Way], float]:
+    """What units and prompts add, and the variance that both include."""
+    count, size = len(of_prompts), len(units)
+    if count == 1:
+        return [way(units)], 0.0
+    prompts = (of_prompts - of_prompts.mean()) / count
+    cells = influences / count
+    rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0, keepdims=True) + cells.mean()
+    shared = float((rest**2).sum()) * size * count / ((size - 1) * (count - 1))
+    return [way(units), way(prompts)], shared
+
+
+def _in_range(value: float, variance: float, freedom: float, size: int, lowest: float) -> Estimate:
+    """Wilson's limits on the scale from `lowest` to 1; Student's where nothing varies between the ends."""
+    span = 1 - lowest
+    share = (value - lowest) / span
+    spread = share * (1 - share)
+    if spread <= 0:
+        found = wilson(min(max(share, 0.0), 1.0), size, size - 1)
+    elif variance <= 0 or freedom <= 0:
+        return symmetric(value, 0.0, size - 1)
+    else:
+        found = wilson(share, spread * span**2 / variance, min(freedom, math.inf))
+    below, above = (span * far for far in found.distances(Z))
+    return between(value, below, above, found.freedom)
+
+
+def _skewed(found: Estimate, variance: float, changes: Numbers) -> Estimate:
+    """`found` with limits no nearer than the skewness of the units asks for."""
+    square, cube = float((changes**2).sum()), float((changes**3).sum())
+    if square <= 0:
+        return found
+    below, above = Estimate(found.value, variance, found.freedom, cube / square).distances(Z)
+    own_below, own_above = found.distances(Z)
+    return between(found.value, max(below, own_below), max(above, own_above), found.freedom)
+
+
+def _with_exception(found: Estimate, variance: float, changes: Numbers, lowest: float) -> Estimate:
+    """`found` with limits that leave room for one more unit, far from the others on either side."""
+    square, cube = float((changes**2).sum()), float((changes**3).sum())
+    limits = []
+    for own, far, third in zip(found.distances(Z), (found.value - lowest, 1 - found.value), (-cube, cube), strict=True):
+        more = EXCEPTION * far / (len(changes) + 1)
+        slope = (third + more**3) / (square + more**2 or 1.0)
+        limits.append(max(own, Estimate(found.value, variance, found.freedom, slope).distances(Z)[1]))
+    return between(found.value, limits[0], limits[1], found.freedom)
+
+
+def _divided(tops: Numbers, bottoms: Numbers) -> Numbers:
+    """NaN where the denominator is 0."""
+    nothing: Numbers = np.full(np.broadcast_shapes(tops.shape, bottoms.shape), np.nan)
+    return np.divide(tops, bottoms, out=nothing, where=bottoms > 0)
+
+
+def _less(ratios: Numbers) -> Numbers:
+    """The first ratio, less the second where there are two."""
+    return np.asarray(ratios[0] - ratios[1] if len(ratios) == 2 else ratios[0])

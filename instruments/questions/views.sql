@@ -1,0 +1,103 @@
+-- Answers to questions as readers read them, and their counts.
+--
+-- A study is what is counted together: dataset, language, model, method, reader. What did not come, and what is not read
+-- yet, has the reader '-': it belongs to every reader of its study.
+
+-- known_questions: a row is a question, with what numbers ask of it.
+--   dataset: the question set
+--   facets: of the question: 'category', 'label', 'country', 'context', 'polarity', ...; not its pair
+--   pair: the same of questions that belong together
+--   undirected: nobody knows whom the question's stereotype is about
+CREATE VIEW known_questions AS
+SELECT
+    question_id, set AS dataset, language, kind, name, unit, roles, "right", facets['pair'] AS pair,
+    map_from_entries(list_filter(map_entries(facets), lambda one: one.key <> 'pair')) AS facets,
+    list_contains(roles, 'person') AS undirected
+FROM questions;
+
+-- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
+--   dataset: the question set
+--   wording: the name of the prompt
+--   name: the publisher's id of the question
+--   unit: what is sampled: its orders, names and versions are one witness
+--   facets: of the question: 'category', 'label', 'country', 'context', 'polarity', ...
+--   pair: the same of questions that belong together
+--   undirected: nobody knows whom the question's stereotype is about
+--   order: index of the option at each place, as shown, from 0
+--   picked: index of the option that is read, whatever the order; NULL where none is
+--   place: where it stood, from 0
+--   role: what it is: 'biased', 'other', 'unknown', 'person', or a role of the set's own
+--   right: whether a right one is read; NULL where the question has none
+--   matched: of open questions: 1 or 0, whether the text is one of the accepted answers
+--   f1: of open questions: the best token F1 over accepted answers
+--   outcome: 'picked', 'refusal', 'tie', 'unread' (no option is read otherwise), or 'failed': no answer came
+CREATE VIEW question_readings AS
+SELECT
+    a.answer_id, q.dataset, q.language, a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording,
+    q.question_id, q.name, q.unit, q.kind, q.facets, q.pair, q.undirected, a."order", a.sample,
+    r.picked, list_position(a."order", r.picked) - 1 AS place, nullif(q.roles[r.picked + 1], '') AS role,
+    CASE WHEN len(q."right") > 0 THEN coalesce(list_contains(q."right", r.picked), false) END AS "right",
+    r.ground, r.matched, r.f1,
+    CASE
+        WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
+        WHEN r.ground IN ('refusal', 'tie') THEN r.ground ELSE 'unread'
+    END AS outcome
+FROM answers AS a
+INNER JOIN known_questions AS q ON q.question_id = a.question_id
+LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
+
+-- question_tally: a row is how many answers of a study to questions of one kind, under a prompt, are read alike: the one
+-- table that numbers are computed from. Questions of one kind have the same unit and facets, but for `pair`.
+--   options: how many the questions have
+--   n: answers
+--   matched: of open questions: how many are exact matches
+--   f1: of open questions: the sum of their F1
+CREATE VIEW question_tally AS
+SELECT
+    dataset, language, model, method, reader, wording, unit, facets, undirected, len("order") AS options, role, place, "right",
+    outcome, count(*) AS n, sum(matched) AS matched, sum(f1) AS f1
+FROM question_readings
+GROUP BY ALL;
+
+-- question_orders: a row is the questions of a kind that one prompt asked, and what the order of their options does.
+--   questions: questions that were asked
+--   reordered: of these, read in two orders or more
+--   flipped: of these, not always as the same option
+CREATE VIEW question_orders AS
+WITH questions_asked AS (
+    SELECT
+        a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording, a.question_id,
+        min(r.picked) < max(r.picked) AS flipped,
+        -- Hashes of lists are compared faster than lists.
+        min(hash(a."order")) FILTER (r.picked IS NOT NULL) < max(hash(a."order")) FILTER (r.picked IS NOT NULL) AS reordered
+    FROM answers AS a
+    LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id
+    GROUP BY ALL
+)
+SELECT
+    k.dataset, k.language, q.model, q.method, q.reader, q.wording, k.unit, k.facets, k.undirected, count(*) AS questions,
+    count(*) FILTER (reordered) AS reordered, count(*) FILTER (reordered AND flipped) AS flipped
+FROM questions_asked AS q
+INNER JOIN known_questions AS k ON k.question_id = q.question_id
+GROUP BY ALL;
+
+-- question_pairs: a row is the pairs of a biased and a counter-biased question about one ambiguous context, asked in the
+-- same order under one prompt, of which both answers pick a person.
+--   pairs: both answers pick a person
+--   same_person: of these, the same one: a choice, and no stereotype
+--   both_biased: of these, the biased answer to both questions
+--   both_other: of these, the other one to both
+CREATE VIEW question_pairs AS
+WITH persons AS (
+    FROM question_readings
+    WHERE facets['context'] = 'ambiguous' AND role IN ('biased', 'other')
+)
+SELECT
+    dataset, language, model, method, reader, wording, one.unit, one.facets,
+    count(*) AS pairs, count(*) FILTER (one.role <> other.role) AS same_person,
+    count(*) FILTER (one.role = 'biased' AND other.role = 'biased') AS both_biased,
+    count(*) FILTER (one.role = 'other' AND other.role = 'other') AS both_other
+FROM persons AS one
+INNER JOIN persons AS other USING (dataset, language, model, method, reader, wording, pair, "order", sample)
+WHERE one.facets['polarity'] = 'biased' AND other.facets['polarity'] = 'counter-biased'
+GROUP BY ALL;

@@ -1,0 +1,131 @@
+"""Answers to questions for tests: of templates in all kinds of contexts, and a store with the views over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
+
+from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.schema.measured import Number
+from polyculture.instruments.questions.layout import LAYOUT
+from polyculture.instruments.questions.numbers.measure import families_of, number_rows
+from polyculture.instruments.questions.numbers.tally import count_answers
+from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS, AnswerRow, QuestionRow, ReadingRow
+
+ROLES = ("biased", "other", "unknown")
+ORDERS = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
+RIGHT = {"ambiguous": 2, "biased": 0, "counter-biased": 1}
+REFUSAL, UNREAD, FAILED = "refusal", "unread", "failed"  # what is said where no option is
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one reader makes of an answer of a model: the index of an option, or why there is none."""
+
+    said: int | str
+    unit: str = "t1"
+    facets: Mapping[str, str] = field(default_factory=lambda: {"context": "ambiguous", "polarity": "biased"})
+    name: str = ""  # of the question; made of unit and facets
+    roles: tuple[str, ...] = ROLES
+    right: tuple[int, ...] = (2,)
+    order: tuple[int, ...] = (0, 1, 2)
+    prompt: str = "1"
+    model: str = "m"
+    method: str = "generated"
+    reader: str = "ours"
+    dataset: str = "kobbq"
+    language: str = "ko"
+    kind: str = "choice"
+    numbers: tuple[str, ...] = ("kobbq", "bbq")
+    sample: int = 0
+    matched: float | None = None
+    f1: float | None = None
+
+    @property
+    def question(self) -> QuestionRow:
+        facets = dict(self.facets)
+        name = self.name or f"{self.unit} {sorted(facets.items())} {self.roles}"
+        return QuestionRow(
+            f"{self.dataset} {self.language} {name}", self.dataset, self.language, self.kind, name, self.unit,
+            context="Context.", text="Who?", options=[f"option {index}" for index in range(len(self.roles))],
+            roles=list(self.roles), right=list(self.right), answers=[], weights=[], facets=facets,
+            numbers=list(self.numbers),
+        )  # fmt: skip
+
+    @property
+    def answer(self) -> AnswerRow:
+        asked = self.question.question_id
+        failed = self.said == FAILED
+        place = (asked, self.prompt, str(self.order), self.model, self.method, str(self.sample))
+        return AnswerRow(
+            answer_id="|".join(place), request_id="|".join(place), question_id=asked, model=self.model,
+            language=self.language, topic=self.dataset, method=self.method, prompt=self.prompt, order=list(self.order),
+            labels=["A", "B", "C"], shown=[f"option {index}" for index in self.order], sample=self.sample,
+            raw=None if failed else f"I say {self.said}", status="failed" if failed else "ok",
+            error="no answer" if failed else None, scores=None, tokens=None, unconditional=None, finish_reason=None,
+            retryable=None, prompt_tokens=None, completion_tokens=None, model_version=None, purchase=None,
+        )  # fmt: skip
+
+    @property
+    def reading(self) -> ReadingRow | None:
+        if self.said == FAILED:
+            return None
+        picked = self.said if isinstance(self.said, int) else None
+        ground = "letter" if picked is not None else str(self.said)
+        read_id = f"{self.answer.answer_id} {self.reader}"
+        return ReadingRow(read_id, self.answer.answer_id, self.reader, "rules", picked, ground, self.matched, self.f1)
+
+
+def designed(
+    choose: Callable[[str, str], str | None],
+    templates: int = 4,
+    prompts: Sequence[str] = ("1", "2"),
+    orders: Sequence[tuple[int, ...]] = ORDERS,
+) -> Iterator[Said]:
+    """Every template in all contexts and both polarities; `choose` gives the role from context and template."""
+    for number in range(templates):
+        unit = f"t{number}"
+        for variant, direction in (("a", "counter-biased"), ("b", "biased")):
+            for context in ("ambiguous", direction):
+                role = choose(context, unit)
+                for polarity in ("biased", "counter-biased"):
+                    facets = {
+                        "category": f"c{number % 2}", "label": f"L{number // 2 % 2}", "context": context,
+                        "polarity": polarity, "pair": f"{unit}{variant}-{context}",
+                    }  # fmt: skip
+                    for prompt in prompts:
+                        for order in orders:
+                            said = UNREAD if role is None else ROLES.index(role)
+                            yield Said(said, unit, facets, right=(RIGHT[context],), order=order, prompt=prompt)
+
+
+def right_role(context: str) -> str:
+    return ROLES[RIGHT[context]]
+
+
+def of(rows: Iterable[Said], **changes: Any) -> list[Said]:
+    return [replace(row, **changes) for row in rows]
+
+
+def opened(rows: Iterable[Said]) -> duckdb.DuckDBPyConnection:
+    """A database with the views over these answers."""
+    store = duckdb.connect()
+    given = list(rows)
+    questions = {row.question.question_id: row.question for row in given}
+    answers = {row.answer.answer_id: row.answer for row in given}
+    readings = [reading for row in given if (reading := row.reading) is not None]
+    for table, found in ((QUESTIONS, questions.values()), (ANSWERS, answers.values()), (READINGS, readings)):
+        store.from_arrow(objects_to_table(table, list(found))).create(table.name)
+    for file in LAYOUT.views.files:
+        store.execute(file.read_text(encoding="utf-8"))
+    count_answers(store)
+    return store
+
+
+def numbers(rows: Iterable[Said]) -> list[Number]:
+    """All rows of `numbers` of these answers."""
+    store = opened(rows)
+    return list(number_rows(store, families_of(store), ""))
