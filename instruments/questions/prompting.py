@@ -44,8 +44,11 @@ def shown_options(question: Question, order: Order, prompt: Prompt | None) -> tu
 
 
 def labels_of(question: Question, prompt: Prompt) -> tuple[str, ...]:
-    """The label of each place; none of an open question. Raises `DataSetError` where a prompt has too few."""
-    if len(prompt.labels) < len(question.options):
+    """The label of each place; none of an open question, and where a prompt shows none.
+
+    Raises `DataSetError` where a prompt has too few.
+    """
+    if prompt.labels and len(prompt.labels) < len(question.options):
         what = f"question {question.name}: {len(question.options)} options, and prompt {prompt.name!r} has "
         remedy = "Give the prompt as many labels."
         raise DataSetError(f"{what}{len(prompt.labels)} labels", where=question.place.file, remedy=remedy)
@@ -57,14 +60,38 @@ def message(question: Question, prompt: Prompt, shown: Sequence[str], labels: Se
 
     Slots are filled in one pass: what looks like a slot in a question's own words stays as it is.
     """
+    options = "\n".join(_lines(prompt, shown, labels))
+    return _filled(_template(question, prompt), {**_slots(question), "options": options})
+
+
+def option_spans(
+    question: Question, prompt: Prompt, shown: Sequence[str], labels: Sequence[str]
+) -> tuple[tuple[int, int], ...]:
+    """Where the text of each option stands in the message: its first character, and the one behind its last."""
+    head = _template(question, prompt).partition("{options}")[0]
+    at, found = len(_filled(head, _slots(question))), []
+    for line, label, text in zip(_lines(prompt, shown, labels), labels or [""] * len(shown), shown, strict=True):
+        start = at + len(_filled(prompt.option.partition("{option}")[0], {"label": label}))
+        found.append((start, start + len(text)))
+        at += len(line) + 1
+    return tuple(found)
+
+
+def _template(question: Question, prompt: Prompt) -> str:
     lines = prompt.template.split("\n")
-    if not question.context:
-        lines = [line for line in lines if "{context}" not in line]
-    options = [
-        _filled(prompt.option, {"label": label, "option": text}) for label, text in zip(labels, shown, strict=True)
+    return "\n".join(line for line in lines if question.context or "{context}" not in line)
+
+
+def _slots(question: Question) -> dict[str, str]:
+    return {"context": question.context, "question": question.text}
+
+
+def _lines(prompt: Prompt, shown: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """The line of each option; where no labels are shown their slot is empty."""
+    return [
+        _filled(prompt.option, {"label": label, "option": text})
+        for label, text in zip(labels or [""] * len(shown), shown, strict=True)
     ]
-    slots = {"context": question.context, "question": question.text, "options": "\n".join(options)}
-    return _filled("\n".join(lines), slots)
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:

@@ -62,7 +62,6 @@ def relevance(
     most: int = 20,
     draws: int = 3,
     without_echoes: bool = False,
-    questions: int | None = None,
     seed: int = 1,
 ) -> QuestionSet:
     """The questions that the run in `folder` probed in English, under all conditions.
@@ -71,8 +70,7 @@ def relevance(
     with its folders `sheets` and `blend`. `probed` names the probe's data set where the run has several, `filter` is
     one of the probe's. `concepts` is a table of another source. At most `most` concepts are shown; those of the table
     and of other cultures are drawn `draws` times. `without_echoes` leaves out items that repeat the inspection prompt,
-    the culture's name or the question. So many `questions` are drawn, each with all its conditions; of more the fewer
-    ones are a part. Raises `DataSetError` where the run probed none of the questions.
+    the culture's name or the question. Raises `DataSetError` where the run probed none of the questions.
     """
     if folder is None:
         remedy = "Name the run that was probed: --folder runs/NAME."
@@ -95,8 +93,6 @@ def relevance(
     if not asked:
         remedy = f"Ask another form: --selection {RELEASED}." if form == OPEN else "Probe the same questions first."
         raise DataSetError("no question that the run probed can be asked", where=folder, remedy=remedy)
-    if questions is not None:
-        asked = sorted(asked, key=lambda one: content_id("relevance draw", seed, one.name))[:questions]
     name = NAME if form == OPEN else f"{NAME}-{form}"
     source = None if concepts is None else read_source(concepts, known)
     made: dict[str, Question] = {}

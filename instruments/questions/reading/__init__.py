@@ -3,7 +3,7 @@
 - `answer_text`: an answer without reasoning, JSON, LaTeX and decoration
 - `languages`, `languages/*.toml`: what reading must know of a language: data
 - `tokens`: labels and options of a text as tokens; from there on no rule knows which label it was
-- `choice`: the option that is picked, by where tokens stand and the words around them
+- `choice`: the option that is picked, by where tokens stand and the words around them; `several`: all that are
 - `publisher`: KoBBQ's own code; `likelihoods`: the likeliest option; `open_answers`: exact, soft match and F1
 - `readers`: all of these by name, with a hash of their rules; a warning of what could not be read
 

@@ -77,6 +77,7 @@ class Reading:
 
     place: int | None
     ground: str
+    also: tuple[int, ...] = ()  # other places that it picks, where all options that fit are asked for
 
 
 class Standing(IntEnum):

@@ -17,9 +17,10 @@ from polyculture.instruments.questions.reading.choice import Reading, read_choic
 from polyculture.instruments.questions.reading.likelihoods import Rule, read_likelihoods
 from polyculture.instruments.questions.reading.open_answers import match, soft_match
 from polyculture.instruments.questions.reading.publisher import read_as_published
+from polyculture.instruments.questions.reading.several import read_several
 
 _FOLDER = Path(__file__).parent
-OURS, PUBLISHER = "ours", "publisher"
+OURS, PUBLISHER, SEVERAL = "ours", "publisher", "several"
 MOSTLY = 0.5  # share of answers without a reading from which it is worth a warning
 _SHOWN, _LONGEST = 3, 120  # answers that a warning shows, and characters of each
 
@@ -40,6 +41,28 @@ class ChoiceReader:
     ) -> Reading:
         """The option that an answer as it came picks, by place: `choice.read_choice`."""
         return read_choice(text, shown, labels, unknown, language)
+
+
+@dataclass(frozen=True)
+class SeveralReader:
+    """Reads which options a text picks, where all that fit are asked for: `several`."""
+
+    name: str = OURS
+
+    @property
+    def reader_id(self) -> str:
+        return content_id(SEVERAL, _text_rules())
+
+    def read(
+        self,
+        text: str,
+        shown: Sequence[str],
+        labels: Sequence[str],  # noqa: ARG002
+        unknown: int | None,
+        language: str,
+    ) -> Reading:
+        """The options that an answer as it came picks: `several.read_several`."""
+        return read_several(text, shown, unknown, language)
 
 
 @dataclass(frozen=True)
@@ -100,7 +123,7 @@ class OpenReader:
         return (soft if self.name == "soft" else weighted), f1
 
 
-Reader = ChoiceReader | PublisherReader | LikelihoodReader | OpenReader
+Reader = ChoiceReader | SeveralReader | PublisherReader | LikelihoodReader | OpenReader
 
 _BY_KIND: dict[Kind, tuple[Reader, ...]] = {
     "choice": (ChoiceReader(), LikelihoodReader("sum"), LikelihoodReader("mean"), LikelihoodReader("corrected")),
@@ -112,6 +135,8 @@ _BY_KIND: dict[Kind, tuple[Reader, ...]] = {
 
 def readers_of(questions: QuestionSet) -> list[Reader]:
     """The readers of a set: those of its kind, and the publisher's where its rules name it."""
+    if SEVERAL in questions.read_as:
+        return [SeveralReader()]
     return [*_BY_KIND[questions.kind], *([PublisherReader()] if PUBLISHER in questions.read_as else [])]
 
 

@@ -187,11 +187,13 @@ class Rules(Source):
     kind: Kind
     published_at: str = ""  # where no git repository has it: an address
     language: Language | None = None
-    numbers: Annotated[tuple[Numbers, ...], Field(min_length=1)]
+    numbers: tuple[Numbers, ...] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
     read_as: tuple[Literal["paper", "publisher"], ...] = ()
     orders: tuple[tuple[int, ...], ...] = ()  # in which the publisher shows the options; (): as they stand
-    questions: Annotated[tuple[Block, ...], Field(min_length=1)]
+    questions: tuple[Block, ...] = ()
+    loader: str | None = None  # code of ours that makes the whole set, in place of `questions`: see `loaders`
+    options: Mapping[str, Any] = {}  # of the loader
     prompts: PromptRules = PromptRules()
     cultures: Mapping[str, Culture] = {}
     selections: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Selection] = {}
@@ -199,6 +201,10 @@ class Rules(Source):
 
     @model_validator(mode="after")
     def _complete(self) -> Rules:
+        if self.loader is None and not (self.questions and self.numbers):
+            raise ValueError("questions and numbers: are needed, or a loader")
+        if self.loader is not None and (self.questions or self.numbers or self.selections):
+            raise ValueError("loader: makes its own questions, numbers and selections")
         for number, block in enumerate(self.questions):
             needed = {"pair": ("options",), "open": ("text", "answers")}.get(self.kind, ("text", "options"))
             lacking = [name for name in needed if not getattr(block, name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,8 @@ def open_set(name_or_file: str, folder: Path | None = None, selection: str | Non
     another text, no question is left, or a language has no prompt.
     """
     rules = rules_of(name_or_file)
+    if rules.loader is not None:
+        return _made(rules.loader, Path(name_or_file), rules, folder, selection)
     place = folder or _folder_of(name_or_file, rules)
     name = rules.name
     if selection is not None:
@@ -89,6 +92,17 @@ def open_set(name_or_file: str, folder: Path | None = None, selection: str | Non
     questions = tuple(read.found.values())
     return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),
                        rules.numbers, tuple(read.remarks), rules.read_as, rules.orders, rules.published)  # fmt: skip
+
+
+def _made(loader: str, file: Path, rules: Rules, folder: Path | None, selection: str | None) -> QuestionSet:
+    """A set that a loader makes, under the name that its rules give it; prompts in the rules take the place of ours."""
+    from polyculture.instruments.questions.loaders import load
+
+    made = load(loader, folder, selection, rules.options, file)
+    name = rules.name + made.name.removeprefix(loader)
+    if "prompts" in rules.model_fields_set:
+        made = replace(made, prompts=prompts_of(rules, made.folder, made.questions))
+    return replace(made, name=name, questions=tuple(replace(one, set=name) for one in made.questions))
 
 
 def _folder_of(name_or_file: str, rules: Rules) -> Path:

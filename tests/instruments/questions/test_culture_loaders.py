@@ -21,6 +21,8 @@ from polyculture.instruments.questions.loaders.culture import culture_mcq, cultu
 from polyculture.instruments.questions.loaders.from_blend import made_questions
 from polyculture.instruments.questions.loaders.hard_negatives import HardQuestion, QuestionType
 from polyculture.instruments.questions.model import Question
+from polyculture.instruments.questions.prompting import message, option_spans
+from polyculture.instruments.questions.rules.opened import open_set
 from tests.instruments.culture_mcq.made_up import (
     LEVELS,
     REGIONS,
@@ -124,6 +126,40 @@ def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
         with pytest.raises(DataSetError, match=told) as fault:
             call()
         assert fault.value.remedy
+
+
+def test_a_rules_file_names_a_loader_with_its_options_and_prompts(tmp_path: Path) -> None:
+    sheets = write_sheets(tmp_path / "sheets", 1)
+    write_blend(tmp_path / "blend", 1)
+    assert open_set("culture-mcq", sheets).name == "culture-mcq"
+    assert open_set("culture-mcq", tmp_path / "blend", "strict").name == "culture-mcq-strict"
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "choice"\nloader = "culture-mcq"\n[options]\n'
+        'blend = "blend"\n[prompts.templates]\nen = "{question}\\n{options}\\nAnswer:"\n', encoding="utf-8",
+    )  # fmt: skip
+    found = open_set(str(mine), sheets)
+    assert {one.set for one in found.questions} == {found.name} == {"mine"}
+    assert {one.facets["also_given"] for one in found.questions} == {"no"}
+    assert found.prompts[0].template.startswith("{question}\n")
+    with mine.open("a", encoding="utf-8") as file:
+        file.write('[[questions]]\nfiles = "x.csv"\ntext = "a"\noptions = ["b", "c"]\n')
+    with pytest.raises(DataSetError, match="loader: makes its own questions"):
+        open_set(str(mine), sheets)
+
+
+def test_options_stand_without_letters_and_their_places_are_known(tmp_path: Path) -> None:
+    found = culture_mcq(write_sheets(tmp_path, 1))
+    one, (prompt,) = found.questions[0], found.prompts
+    text = message(one, prompt, one.options, ())
+    assert text.splitlines()[2:] == [
+        f"Question: {one.text}",
+        "Options:",
+        *(f"- {text}" for text in one.options),
+        "Answer:",
+    ]
+    spans = option_spans(one, prompt, one.options, ())
+    assert tuple(text[start:end] for start, end in spans) == one.options
 
 
 answers = st.lists(
