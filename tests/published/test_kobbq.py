@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 
+from polyculture.instruments.questions.rules.opened import SETS
 from tests.published.identities import Identity, at, linear, same, slips, total
 
 
@@ -39,3 +41,12 @@ def test_bias_is_within_what_accuracy_allows() -> None:
         cells = at("kobbq", table)
         for row in dict.fromkeys(row for row, _ in cells):
             assert abs(cells[row, "diff-bias"].value) <= cells[row, "max|bias|"].value
+
+
+def test_the_rules_of_the_set_have_the_counts_that_are_printed() -> None:
+    """`data check kobbq` holds its files to them."""
+    printed = {cell.topic: int(cell.value) for cell in at("kobbq", "1").values() if cell.metric == "samples"}
+    rules = tomllib.loads((SETS / "kobbq.toml").read_text(encoding="utf-8"))
+    whole = {f"category={topic}": number for topic, number in printed.items() if topic != "*"}
+    assert rules["selections"]["all"]["published"] == {"questions": printed["*"], **whole}
+    assert rules["published"]["questions"] * 5 * 3 == at("kobbq", "text")["4.1", "evaluation set"].value
