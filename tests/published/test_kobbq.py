@@ -25,8 +25,8 @@ def identities_of_the_paper() -> Iterator[Identity]:
         for (row, column), cell in table.items():
             if column == "max|bias|":
                 accuracy = table[row, "accuracy"]
-                high = cell.condition == "ambiguous" or accuracy.value > Decimal("0.5")
-                factor = 1 if cell.condition == "ambiguous" else 2
+                high = cell.metric == "max_bias_a" or accuracy.value > Decimal("0.5")
+                factor = 1 if cell.metric == "max_bias_a" else 2
                 yield linear("by accuracy", cell, [(-factor if high else factor, accuracy)], factor if high else 0)
 
 
