@@ -23,7 +23,7 @@ class QuestionRow:
     roles: list[str]
     right: list[int]  # indexes of right options
     answers: list[str]  # that an open question accepts
-    weights: list[float]
+    weights: list[float]  # of each of these: how many people gave it; of a survey of each option
     facets: dict[str, str]
     numbers: list[str]  # the families of numbers of its set: see `model.QuestionSet`
 
@@ -85,6 +85,7 @@ class ReadingRow:
     ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
     matched: float | None  # of open questions: 1 or 0 for exact match
     f1: float | None  # of open questions: the best token F1 over accepted answers
+    also: list[int] | None = None  # other options that it picks, of a question that asks for all that fit
     status: str = "ok"
 
 

@@ -30,6 +30,7 @@ FROM questions;
 --   right: whether a right one is read; NULL where the question has none
 --   matched: of open questions: 1 or 0, whether the text is one of the accepted answers
 --   f1: of open questions: the best token F1 over accepted answers
+--   also: other options that are picked, where all that fit are asked for
 --   outcome: 'picked', 'refusal', 'tie', 'unread' (no option is read otherwise), or 'failed': no answer came
 CREATE VIEW question_readings AS
 SELECT
@@ -37,7 +38,7 @@ SELECT
     q.question_id, q.name, q.unit, q.kind, q.facets, q.pair, q.undirected, a."order", a.sample,
     r.picked, list_position(a."order", r.picked) - 1 AS place, nullif(q.roles[r.picked + 1], '') AS role,
     CASE WHEN len(q."right") > 0 THEN coalesce(list_contains(q."right", r.picked), false) END AS "right",
-    r.ground, r.matched, r.f1,
+    r.ground, r.matched, r.f1, r.also,
     CASE
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
         WHEN r.ground IN ('refusal', 'tie') THEN r.ground ELSE 'unread'

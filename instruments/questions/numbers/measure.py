@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import duckdb
 import numpy as np
@@ -18,12 +19,16 @@ from polyculture.cache.store import open_store
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics
+from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
+from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences
+from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 
 POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
-_LETTERED = ("accuracy", "kobbq", "bbq", "levels")  # families of sets whose options stand under letters
+_LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
+GAINS, SURVEY = "gains", "survey"  # families that are no functions of a tally
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
 _BOUND = "bound of another number"  # why a number has no interval
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
@@ -39,8 +44,27 @@ def measure_questions(run: RunFolder) -> None:
     with open_store(run, compose(CORE, LAYOUT)) as store:
         families = families_of(store)
         count_answers(store)
-        write_numbers(run, MEASURE.name, number_rows(store, families, inputs))
-        write_differences(run, MEASURE.name, with_verdicts(paired_differences(store, families, inputs)))
+        write_numbers(
+            run, MEASURE.name, chain(number_rows(store, families, inputs), own_numbers(store, families, inputs))
+        )
+        gains = (gain_differences(store, one, inputs) for one in _having(families, GAINS))
+        rows = chain(paired_differences(store, families, inputs), *gains)
+        write_differences(run, MEASURE.name, with_verdicts(rows))
+
+
+def own_numbers(
+    store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
+) -> Iterator[Number]:
+    """The numbers of the families that are no functions of a tally."""
+    for one in _having(families, GAINS):
+        yield from gain_numbers(store, one, inputs)
+    if surveys := _having(families, SURVEY):
+        yield from survey_numbers(store, surveys, inputs)
+
+
+def _having(families: Mapping[str, Sequence[str]], family: str) -> list[str]:
+    """The sets that have a family."""
+    return [name for name, some in families.items() if family in some]
 
 
 def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
@@ -54,7 +78,8 @@ def families_of(store: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
 
 def metrics_of(tally: Tally, families: Sequence[str]) -> Metrics:
     """All numbers of some families."""
-    return {name: number for family in families for name, number in FAMILIES[family](tally).items()}
+    return {name: number for family in families if family in FAMILIES
+            for name, number in FAMILIES[family](tally).items()}  # fmt: skip
 
 
 def number_rows(
@@ -97,7 +122,7 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
         known = values[~np.isnan(values)]
         if not len(known):
             return None
-        return replace(_EMPTY, estimate=number.of(float(known.mean())), no_interval=_BOUND, cells=len(known))
+        return replace(EMPTY, estimate=number.of(float(known.mean())), no_interval=_BOUND, cells=len(known))
     one = number if averaging == POOLED else number.by_unit()
     one = one.where(np.ones(len(one.units), bool), chosen)
     found = estimate(one)
@@ -105,7 +130,7 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
         return None
     low, high = found.limits(one.lowest, one.highest)
     return replace(
-        _EMPTY, estimate=found.value, low=low, high=high, no_interval=found.withheld(), units=int(one.units.sum()),
+        EMPTY, estimate=found.value, low=low, high=high, no_interval=found.withheld(), units=int(one.units.sum()),
         n=round(number.denominators[..., chosen].sum()), cells=int((~np.isnan(one.of_prompts())).sum()),
         method_of_interval=_METHOD,
     )  # fmt: skip
@@ -125,9 +150,3 @@ def _place(study: Study, part: Part, prompt: str | None, averaging: str) -> dict
 
 
 _LEVELS = ("model", "dataset", "language", "country", "topic", "condition", "wording", "method", "reader")
-_EMPTY = Number(
-    measure=MEASURE.name, metric="", level="", model="", dataset="", language="", country=EVERY, topic=EVERY,
-    condition=WITHOUT, wording=EVERY, method="", reader="", facets={}, estimate=None, no_estimate=None, low=None,
-    high=None, no_interval=None, wide_low=None, wide_high=None, no_wide="the first interval is of other questions",
-    unit="unit", units=0, n=0, sizes={}, cells=0, missing=0, method_of_interval=None, inputs="",
-)  # fmt: skip

@@ -107,7 +107,9 @@ def _pairs(studies: Sequence[Study]) -> Iterator[_Pair]:
 def _differences(
     pair: _Pair, study: Study, part: Part, both: Tally, families: Sequence[str], inputs: str
 ) -> Iterator[Difference]:
-    family = next(name for name in COMPARED if name in families)
+    family = next((name for name in COMPARED if name in families), None)
+    if family is None:
+        return
     metrics, outcomes = COMPARED[family]
     sides = [_side(both, name) for name in ("one", "other")]
     usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides]

@@ -1,0 +1,189 @@
+"""Numbers of questions that are asked under several conditions, and the gains of one condition over another.
+
+A question counts once under each condition: where its concepts are drawn several times, it is the mean of its draws.
+Conditions are compared on the questions that were answered, in all draws, under every condition of the study (`basis`
+'shared'); the numbers of all that a condition has stand beside ('own'). Intervals leave out one unit after another; p
+is that of signs of the units' differences flipped, in all ways, or in 9,999 drawn ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, product
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.sql_file import read_sql
+from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
+from polyculture.instruments.questions.layout import MEASURE
+from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+
+Numbers = NDArray[np.float64]
+RESAMPLES = 9_999  # ways to flip signs
+SHARED, OWN = "shared", "own"
+# Over which conditions one is a gain: those here, in their order; the rest is no question that anybody asks.
+ALONE, PROBE = "alone", "probe"
+COMPARED = (*((one, ALONE) for one in ("culture", PROBE, "source", "other-culture", "no-answer")),
+            *((PROBE, other) for other in ("culture", "source", "other-culture", "no-answer")))  # fmt: skip
+_CHOICE: Mapping[str, tuple[str, float]] = {  # metric -> the column, and what it is divided by
+    "accuracy": ("accuracy", 1.0),
+    "biased": ("biased", 1.0),
+    "others": ("other", 2.0),
+    "refusal_ratio": ("refusal", 1.0),
+    "out_of_choice": ("unread", 1.0),
+}
+_OPEN: Mapping[str, tuple[str, float]] = {"exact_match": ("accuracy", 1.0), "f1": ("f1", 1.0)}
+_SHOWN: Mapping[str, tuple[str, float]] = {"concepts": ("concepts", 1.0), "gives_away": ("gives_away", 1.0)}
+_LEVEL = "model, dataset, language, condition, wording, method, reader"
+_METHOD = "jackknife over units"
+_ROUNDING = 1e-9
+
+
+class Study(NamedTuple):
+    """What is counted together."""
+
+    dataset: str
+    language: str
+    model: str
+    method: str
+    reader: str
+    wording: str
+    type: str  # of the questions; '' where they have none
+
+    @property
+    def facets(self) -> dict[str, str]:
+        return {"type": self.type} if self.type else {}
+
+
+class Answered(NamedTuple):
+    """A question under a condition: the means of its draws; None where none was answered."""
+
+    unit: str
+    pair: str
+    condition: str
+    draws: int
+    answered: int
+    accuracy: float | None
+    f1: float | None
+    biased: float | None
+    other: float | None
+    refusal: float | None
+    unread: float | None
+    concepts: float
+    gives_away: float
+    kind: str
+
+
+def gain_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
+    """Every share under every condition, on either basis."""
+    for study, rows in study_rows(store, dataset):
+        metrics = {**(_OPEN if rows[0].kind == "open" else _CHOICE), **_SHOWN}
+        for basis, some in ((OWN, [row for row in rows if row.answered]), (SHARED, shared(rows))):
+            for condition in dict.fromkeys(row.condition for row in some):
+                chosen = [row for row in some if row.condition == condition]
+                for metric, (column, by) in metrics.items():
+                    values, sizes = sums_of(chosen, column)
+                    found = estimate(Ratio(_stacked(values / by), _stacked(sizes), highest=1.0 / by))
+                    if found is None:
+                        continue
+                    low, high = (None, None) if column == "concepts" else found.limits(0.0, 1.0 / by)
+                    yield replace(
+                        EMPTY,
+                        metric=metric, level=_LEVEL, model=study.model, dataset=dataset, language=study.language,
+                        condition=condition, wording=study.wording, method=study.method, reader=study.reader,
+                        facets={"basis": basis, **study.facets}, estimate=found.value, low=low, high=high,
+                        no_interval="no share" if column == "concepts" else found.withheld(), units=len(sizes),
+                        n=len(chosen), method_of_interval=_METHOD, inputs=inputs,
+                    )  # fmt: skip
+
+
+def gain_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
+    """The gains of every study, still without q."""
+    for study, every in study_rows(store, dataset):
+        rows = shared(every)
+        metric = "exact_match" if every[0].kind == "open" else "accuracy"
+        for condition, over in COMPARED:
+            found = gain([row for row in rows if row.condition in (condition, over)], condition, over)
+            if found is None:
+                continue  # a condition that nothing was asked under
+            sides = {"dataset": dataset, "language": study.language, "model": study.model, "wording": study.wording,
+                     "method": study.method, "reader": study.reader}  # fmt: skip
+            yield from difference_rows(
+                Sides(MEASURE.name, metric, "condition", condition, over, sides, {"basis": SHARED, **study.facets}),
+                found, unit="unit", units=len({row.unit for row in rows}), inputs=inputs,
+                left_out=len({row.pair for row in every}) - len({row.pair for row in rows}),
+                sampled=study.method == "generated",
+            )  # fmt: skip
+
+
+def gain(rows: Sequence[Answered], condition: str, over: str) -> PairedDifference | None:
+    """The accuracy under one condition less that under another, paired within units; None where one has no question."""
+    (one, sizes), (other, _) = (
+        sums_of([row for row in rows if row.condition == name], "accuracy") for name in (condition, over)
+    )
+    if not len(one) or not len(other):
+        return None
+    stacked = (np.stack(some)[:, :, np.newaxis] for some in ((one, other), (sizes, sizes)))
+    found = estimate(Ratio(*stacked, lowest=-1.0))
+    if found is None:
+        return None
+    low, high = found.limits(-1.0, 1.0)
+    total = sizes.sum()
+    return PairedDifference(
+        float(one.sum() / total), float(other.sum() / total), low, high, flipped(one - other), found.withheld()
+    )
+
+
+def study_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Study, list[Answered]]]:
+    """What is counted together, with a row per question and condition."""
+    size = len(Study._fields)
+    rows = store.execute(read_sql(Path(__file__).parent, "gains"), {"dataset": dataset}).fetchall()
+    for study, some in groupby(rows, key=lambda row: row[:size]):
+        yield Study(*study), [Answered(*row[size:]) for row in some]
+
+
+def shared(rows: Sequence[Answered]) -> list[Answered]:
+    """The rows of questions that were answered, in all draws, under every condition that there is."""
+    conditions = {row.condition for row in rows}
+    whole: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.answered == row.draws:
+            whole[row.pair].add(row.condition)
+    return [row for row in rows if whole[row.pair] == conditions]
+
+
+def sums_of(rows: Sequence[Answered], column: str) -> tuple[Numbers, Numbers]:
+    """The sums of a column over the questions of each unit, and how many these are: in the order of the units."""
+    values: dict[str, float] = defaultdict(float)
+    sizes: dict[str, float] = defaultdict(float)
+    for row in rows:
+        values[row.unit] += getattr(row, column)
+        sizes[row.unit] += 1
+    return np.array([values[name] for name in sorted(sizes)]), np.array([sizes[name] for name in sorted(sizes)])
+
+
+def flipped(differences: Numbers) -> float | None:
+    """The two-sided p of a sum of differences with signs flipped; None where none differs from 0."""
+    some = differences[np.abs(differences) > _ROUNDING]  # what does not differ has no sign
+    if not len(some):
+        return None
+    if 2 ** len(some) <= RESAMPLES:
+        signs = np.array(list(product((-1.0, 1.0), repeat=len(some))))
+        seen = 0
+    else:
+        signs = np.random.default_rng(1).choice((-1.0, 1.0), size=(RESAMPLES, len(some)))
+        seen = 1  # the study's own signs are one way among those that are drawn
+    far = np.abs(signs @ some) >= abs(some.sum()) - _ROUNDING
+    return float((far.sum() + seen) / (len(signs) + seen))
+
+
+def _stacked(numbers: Numbers) -> Numbers:
+    return numbers[np.newaxis, :, np.newaxis]
