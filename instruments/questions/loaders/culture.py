@@ -69,7 +69,7 @@ def culture_mcq(
             why = "; ".join(f"{reason}: {count}" for reason, count in reasons.most_common(_NAMED))
             remedy = "Give more cultures answers, or others levels and regions: see docs/questions.md."
             raise DataSetError(f"no question can be made: {why}", where=place, remedy=remedy)
-    return _choice_set(name, place, asked, answers, remarks, _SHEETS if mode == RELEASED else {})
+    return _choice_set(name, place, asked, known, answers, remarks, _SHEETS if mode == RELEASED else {})
 
 
 def culture_open(folder: Path | None, selection: str | None = None, *, cultures: Path | None = None) -> QuestionSet:
@@ -116,14 +116,15 @@ def _choice_set(
     name: str,
     place: Path,
     asked: Sequence[HardQuestion],
+    cultures: Cultures,
     blend: Blend | None,
     remarks: Sequence[Remark],
     published: Mapping[str, int],
 ) -> QuestionSet:
-    questions = tuple(one.question(name, blend) for one in asked)
+    questions = tuple(one.question(name, cultures.levels, blend) for one in asked)
     return QuestionSet(
         name, "What is usual in a culture, among the answers of others", "choice", place, questions,
-        (prompt("choice"),), ("levels",), tuple(remarks), published=published,
+        (prompt("choice"),), ("levels", "hypotheses"), tuple(remarks), published=published,
     )  # fmt: skip
 
 

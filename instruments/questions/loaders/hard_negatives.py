@@ -7,6 +7,7 @@ other regions. Roles are 'own', 'biased' and 'other'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -55,8 +56,8 @@ class HardQuestion:
         """What there is one question of."""
         return self.kind, self.source_id, self.target.country
 
-    def question(self, name: str, blend: Blend | None) -> Question:
-        """The same as a question of the set `name`.
+    def question(self, name: str, levels: Sequence[str], blend: Blend | None) -> Question:
+        """The same as a question of the set `name`; `levels` are all, from the most resources to the least.
 
         With BLEnD it is known of which topic it is, how many answers have most votes, and whether annotators of the
         target gave a wrong option as well, so that there are several right ones.
@@ -71,6 +72,7 @@ class HardQuestion:
             "country": self.target.country,
             "level": self.target.level,
             "region": self.target.region,
+            "levels": "; ".join(levels),
             "also_given": also,
             "countries": "; ".join(one.country for one in self.options),  # of the options, in their order
             "groups": "; ".join(one.group for one in self.options),

@@ -20,6 +20,7 @@ from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics
 from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
+from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
@@ -28,7 +29,7 @@ from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimat
 
 POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
 _LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
-GAINS, SURVEY = "gains", "survey"  # families that are no functions of a tally
+GAINS, HYPOTHESES, SURVEY = "gains", "hypotheses", "survey"  # families that are no functions of a tally
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
 _BOUND = "bound of another number"  # why a number has no interval
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
@@ -58,6 +59,8 @@ def own_numbers(
     """The numbers of the families that are no functions of a tally."""
     for one in _having(families, GAINS):
         yield from gain_numbers(store, one, inputs)
+    for one in _having(families, HYPOTHESES):
+        yield from hypothesis_numbers(store, one, inputs)
     if surveys := _having(families, SURVEY):
         yield from survey_numbers(store, surveys, inputs)
 

@@ -16,7 +16,7 @@ NOT_READ = "-"  # the reader of what did not come
 # Facets whose values are studies of their own: what stands under one is never added to what stands under another.
 APART = ("condition", "type")
 # Facets that say what a question is for its numbers, or which version of its unit it is: there is no number of each.
-_WITHIN = ("context", "polarity", "template", "version", "sample", "countries", "groups", "tied")
+_WITHIN = ("context", "polarity", "template", "version", "sample", "countries", "groups", "levels", "tied")
 _MOST_VALUES = 100  # of a facet: one with more tells questions apart, and no groups of them
 Mask = NDArray[np.bool_]
 _STUDY = "dataset, language, model, method, reader"

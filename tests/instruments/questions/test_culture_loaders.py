@@ -44,7 +44,7 @@ def at(question: Question, role: str) -> int:
 def test_the_sheets_rows_are_questions(tmp_path: Path) -> None:
     found = culture_mcq(write_sheets(tmp_path))
     assert not found.remarks
-    assert (found.name, found.kind, found.numbers) == ("culture-mcq", "choice", ("levels",))
+    assert (found.name, found.kind, found.numbers) == ("culture-mcq", "choice", ("levels", "hypotheses"))
     assert Counter(one.facets["type"] for one in found.questions) == dict.fromkeys(QuestionType, 4 * len(LEVELS))
     assert len({one.name for one in found.questions}) == len(found.questions)
     for one in found.questions:
@@ -227,7 +227,7 @@ def check(one: HardQuestion, blend: Blend, strict: bool) -> None:
     for option in wrong:
         assert option.text == blend.questions[one.source_id, option.country].gold.spellings[0]
     also = any(fold(option.text) in own.given for option in wrong)
-    assert one.question("x", blend).facets["also_given"] == ("yes" if also else "no")
+    assert one.question("x", CULTURES.levels, blend).facets["also_given"] == ("yes" if also else "no")
     assert not (strict and also)
     biased = one.options[one.biased]
     if one.kind is QuestionType.RESOURCE:

@@ -1,0 +1,176 @@
+"""CultureScope's hypotheses (2025, appendix D.1, Table 7), tested as the study does, and soundly beside.
+
+H1: accuracy is higher over all targets, and over those of middle resources, than over those of few. H2: wrong answers
+name the biased option more often than either other. H3: the biased option is chosen more often for targets of few
+resources than over all, and than for those of middle resources.
+
+`test` 'paper': one-sided z-tests of two proportions, pooled. They take all targets against a part of them, two shares
+of the same answers, and every answer for independent of the others.
+
+`test` 'sound': groups are disjoint (all targets *but* those of few resources). Differences of groups by the jackknife
+over units, since a question is asked of many targets; Student's t. H2 by the exact binomial test of biased options
+among wrong answers against 1/3. Each has its false discovery rate (Benjamini and Hochberg 1995) over all tests of its
+kind, model, set, method, reader and prompt: metrics `accuracy_p` and `accuracy_q`, `biased_p` and `biased_q`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+from scipy import stats
+
+from polyculture.cache.schema.measured import Number
+from polyculture.instruments.questions.numbers.number import EMPTY
+
+PAPER, SOUND = "paper", "sound"
+BY_CHANCE = 1 / 3  # of the wrong answers name the biased option where nothing draws them to it
+FEWEST = 2  # units that a difference needs
+FEW = "few units, or none differs"
+ALL = "avg."  # what the study calls all targets
+_LEVEL = "model, dataset, language, wording, method, reader"
+_COUNTS = """
+SELECT
+    language, model, method, reader, wording, facets['levels'] AS levels, facets['type'] AS type, unit,
+    facets['level'] AS level, count(*) AS answered, count(*) FILTER ("right") AS n_right,
+    count(*) FILTER (NOT "right" AND role = 'biased') AS n_biased,
+    count(*) FILTER (picked IS NOT NULL AND NOT "right" AND role <> 'biased') AS n_other
+FROM question_readings
+WHERE dataset = ? AND outcome <> 'failed' AND reader <> '-'
+GROUP BY ALL
+ORDER BY ALL
+"""
+
+
+class Counts(NamedTuple):
+    """The answers to a question about targets of one level."""
+
+    unit: str
+    level: str
+    answered: int
+    right: int
+    biased: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A one-sided test: that the first share is higher than the second."""
+
+    kind: str
+    hypothesis: str
+    side: str  # as 'avg. > low'
+    first: float
+    second: float
+    sizes: tuple[int, int]  # answers of either; of H2's sound test wrong answers, and none
+    p: float | None
+
+    @property
+    def metric(self) -> str:
+        return "accuracy" if self.hypothesis == "1" else "biased"
+
+
+def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
+    """Every test of every study, with its false discovery rate."""
+    rows = store.execute(_COUNTS, [dataset]).fetchall()
+    for study, of_study in groupby(rows, key=lambda row: row[:6]):
+        language, model, method, reader, wording, levels = study
+        families: dict[str, list[tuple[str, OneSided]]] = defaultdict(list)
+        for kind, some in groupby(of_study, key=lambda row: row[6]):
+            for test in comparisons([Counts(*row[7:]) for row in some], levels.split("; ")):
+                families[test.kind].append((kind, test))
+        for tests in families.values():
+            known = [test.p for _, test in tests if test.p is not None]
+            rates = iter(stats.false_discovery_control(known).tolist() if known else [])
+            for kind, test in tests:
+                facets = {"hypothesis": test.hypothesis, "side": test.side, "test": test.kind, "type": kind}
+                for name, value in (("p", test.p), ("q", None if test.p is None else next(rates))):
+                    yield replace(
+                        EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
+                        language=language, wording=wording, method=method, reader=reader, facets=facets,
+                        estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
+                        n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
+                    )  # fmt: skip
+
+
+def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSided]:
+    """The tests of one kind of questions; `levels` from the most resources to the least.
+
+    A group without an answer is compared with nothing.
+    """
+    of_level = {level: [row for row in rows if row.level == level] for level in levels}
+    least = levels[-1]
+    low, more = of_level[least], [row for row in rows if row.level != least]
+    between = {level: of_level[level] for level in levels[1:-1] if _size(of_level[level])}
+    if _size(rows) and _size(low):
+        yield _z("1", "right", f"{ALL} > {least}", rows, low)
+        yield from (_z("1", "right", f"{ALL} > {level}", rows, some) for level, some in between.items())
+        yield from (_z("1", "right", f"{level} > {least}", some, low) for level, some in between.items())
+        yield _z("3", "biased", f"{least} > {ALL}", low, rows)
+        yield from (_z("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
+    for name, some in {ALL: rows, **of_level}.items():
+        if _size(some):
+            yield from _biased_against_others(name, some)
+    if _size(more) and _size(low):
+        yield _jackknife("1", "right", f"all but {least} > {least}", more, low)
+        yield from (_jackknife("1", "right", f"{level} > {least}", some, low) for level, some in between.items())
+        yield _jackknife("3", "biased", f"{least} > all but {least}", low, more)
+        yield from (_jackknife("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
+
+
+def two_proportions(first: float, first_size: float, second: float, second_size: float) -> float | None:
+    """The p of the pooled z of two shares, that the first is no higher; None where neither varies."""
+    pooled = (first * first_size + second * second_size) / (first_size + second_size)
+    variance = pooled * (1 - pooled) * (1 / first_size + 1 / second_size)
+    return float(stats.norm.sf((first - second) / math.sqrt(variance))) if variance > 0 else None
+
+
+def _biased_against_others(name: str, some: Sequence[Counts]) -> Iterator[OneSided]:
+    size, biased, other = _size(some), _sum(some, "biased"), _sum(some, "other")
+    shares = biased / size, other / 2 / size
+    yield OneSided(PAPER, "2", name, *shares, (size, size), two_proportions(shares[0], size, shares[1], size))
+    wrong = biased + other
+    if wrong:
+        exact = float(stats.binomtest(biased, wrong, BY_CHANCE, alternative="greater").pvalue)
+        yield OneSided(SOUND, "2", name, biased / wrong, BY_CHANCE, (wrong, 0), exact)
+
+
+def _z(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
+    sizes = _size(first), _size(second)
+    one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
+    return OneSided(PAPER, hypothesis, side, one, other, sizes, two_proportions(one, sizes[0], other, sizes[1]))
+
+
+def _jackknife(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
+    """The difference of two disjoint groups' shares, over the units that either was asked."""
+    units = {name: number for number, name in enumerate(sorted({row.unit for row in (*first, *second)}))}
+    counts = np.zeros((2, 2, len(units)))  # group, (chosen, answered), unit
+    for group, rows in enumerate((first, second)):
+        for row in rows:
+            counts[group, :, units[row.unit]] += (getattr(row, what), row.answered)
+    sizes = _size(first), _size(second)
+    one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
+    made = OneSided(SOUND, hypothesis, side, one, other, sizes, None)
+    left = counts.sum(axis=2, keepdims=True) - counts
+    size = len(units)
+    if size < FEWEST or (left[:, 1] <= 0).any():
+        return made
+    without = left[0, 0] / left[0, 1] - left[1, 0] / left[1, 1]
+    deviation = math.sqrt((size - 1) / size * float(((without - without.mean()) ** 2).sum()))
+    if deviation <= 1e-12:  # rounding
+        return made
+    return replace(made, p=float(stats.t.sf((one - other) / deviation, size - 1)))
+
+
+def _size(rows: Sequence[Counts]) -> int:
+    return _sum(rows, "answered")
+
+
+def _sum(rows: Sequence[Counts], what: str) -> int:
+    return sum(getattr(row, what) for row in rows)

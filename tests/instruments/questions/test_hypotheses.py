@@ -1,0 +1,131 @@
+"""The tests of CultureScope's hypotheses: the study's own figures, second opinions, and counts made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportions_ztest
+
+from polyculture.instruments.questions.numbers.hypotheses import (
+    Counts,
+    comparisons,
+    hypothesis_numbers,
+    two_proportions,
+)
+from tests.instruments.questions.answered import FAILED, REFUSAL, Said, opened
+
+LEVELS = ("high", "mid", "low")
+HAND = [  # answered, right, biased, other
+    Counts("Q1", "high", 2, 2, 0, 0),
+    Counts("Q1", "mid", 2, 1, 1, 0),
+    Counts("Q1", "low", 2, 0, 2, 0),
+    Counts("Q2", "high", 2, 1, 0, 1),
+    Counts("Q2", "low", 2, 1, 1, 0),
+    Counts("Q3", "low", 2, 0, 1, 0),
+]
+
+
+def test_the_studys_check() -> None:
+    assert two_proportions(0.43, 5050, 0.39, 1425) == pytest.approx(0.0035, abs=5e-5)
+
+
+@pytest.mark.parametrize("counts", [(50, 100, 40, 90), (3, 10, 9, 11), (430, 1000, 390, 900)])
+def test_z_is_that_of_statsmodels(counts: tuple[int, int, int, int]) -> None:
+    first, first_size, second, second_size = counts
+    _, p = proportions_ztest([first, second], [first_size, second_size], alternative="larger")
+    assert two_proportions(first / first_size, first_size, second / second_size, second_size) == pytest.approx(p)
+
+
+def test_groups_and_shares_are_those_counted_by_hand() -> None:
+    found = {(one.kind, one.hypothesis, one.side): one for one in comparisons(HAND, LEVELS)}
+    shares = {key: (one.first, one.second, one.sizes) for key, one in found.items()}
+    assert shares["paper", "1", "avg. > low"] == (5 / 12, 1 / 6, (12, 6))
+    assert shares["paper", "1", "mid > low"] == (1 / 2, 1 / 6, (2, 6))
+    assert shares["paper", "1", "avg. > mid"] == (5 / 12, 1 / 2, (12, 2))
+    assert shares["sound", "1", "all but low > low"] == (4 / 6, 1 / 6, (6, 6))
+    assert shares["paper", "2", "avg."] == (5 / 12, 0.5 / 12, (12, 12))
+    assert shares["sound", "2", "avg."] == (5 / 6, 1 / 3, (6, 0))
+    assert shares["paper", "3", "low > avg."] == (4 / 6, 5 / 12, (6, 12))
+    assert shares["sound", "3", "low > all but low"] == (4 / 6, 1 / 6, (6, 6))
+    exact = sum(stats.binom.pmf(count, 6, 1 / 3) for count in (5, 6))
+    assert found["sound", "2", "avg."].p == pytest.approx(exact)
+    assert {"low", "mid", "high"} == {key[2] for key in found if key[:2] == ("paper", "2")} - {"avg."}
+
+
+def test_the_jackknife_leaves_out_one_unit_at_a_time() -> None:
+    found = next(one for one in comparisons(HAND, LEVELS) if one.side == "all but low > low")
+    differences = []
+    for left in ("Q1", "Q2", "Q3"):
+        rest = [row for row in HAND if row.unit != left]
+        low = [row for row in rest if row.level == "low"]
+        more = [row for row in rest if row.level != "low"]
+        shares = [sum(row.right for row in some) / sum(row.answered for row in some) for some in (more, low)]
+        differences.append(shares[0] - shares[1])
+    deviation = np.sqrt(2 / 3 * np.sum((np.array(differences) - np.mean(differences)) ** 2))
+    assert found.p == pytest.approx(stats.t.sf((4 / 6 - 1 / 6) / deviation, 2))
+
+
+def answers() -> Iterator[Said]:
+    """Twelve questions of both types about a target of each level."""
+    random = np.random.default_rng(3)
+    for kind in ("resource", "region"):
+        for number in range(12):
+            for level in LEVELS:
+                said = int(random.choice(4, p=[0.4, 0.3, 0.2, 0.1]))
+                facets = {"type": kind, "level": level, "levels": "; ".join(LEVELS)}
+                yield answer(said if number else REFUSAL, f"q{number}", facets)
+    yield answer(FAILED, "q99", {"type": "region", "level": "low", "levels": "; ".join(LEVELS)})
+
+
+def answer(said: int | str, unit: str, facets: dict[str, str]) -> Said:
+    return Said(said, unit, facets, "", ("own", "biased", "other", "other"), (0,), (0, 1, 2, 3), dataset="culture-mcq",
+                numbers=("hypotheses",))  # fmt: skip
+
+
+def test_rates_of_false_discoveries_are_by_kind_over_both_types() -> None:
+    rows = list(hypothesis_numbers(opened(answers()), "culture-mcq", ""))
+    for test in ("paper", "sound"):
+        p, q = (
+            [row for row in rows if row.facets["test"] == test and row.metric.endswith(end)] for end in ("_p", "_q")
+        )
+        assert len(p) == len(q) >= 16
+        known = [row.estimate for row in p if row.estimate is not None]
+        assert [row.estimate for row in q if row.estimate is not None] == pytest.approx(
+            list(multipletests(known, method="fdr_bh")[1])
+        )
+    assert {row.facets["type"] for row in rows} == {"resource", "region"}
+    [one] = [row for row in rows if row.metric == "accuracy_p" and row.facets
+             == {"hypothesis": "1", "side": "avg. > low", "test": "paper", "type": "region"}]  # fmt: skip
+    assert one.sizes == {"first": 36, "second": 12}  # what failed is in none
+
+
+def test_where_nothing_varies_there_is_no_p() -> None:
+    same = [Counts(f"Q{n}", level, 1, 1, 0, 0) for n in range(4) for level in LEVELS]
+    found = list(comparisons(same, LEVELS))
+    assert found
+    assert all(one.p is None for one in found if one.hypothesis != "2")
+    assert list(comparisons([], LEVELS)) == []
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.5])
+def test_a_question_that_is_hard_for_all_is_one_witness(effect: float) -> None:
+    """Without a difference between levels, p below .05 in about 5 % of the worlds, though answers are no witnesses."""
+    draw, below, worlds = np.random.default_rng(7), 0, 200
+    for _ in range(worlds):
+        rows = []
+        for number in range(40):
+            of_question = draw.normal(0, 1.5)
+            for level, targets in (("high", 7), ("mid", 3), ("low", 4)):
+                logit = of_question + (effect if level != "low" else 0.0)
+                right = int((draw.random(targets) < 1 / (1 + np.exp(-logit))).sum())
+                rows.append(Counts(f"Q{number}", level, targets, right, 0, targets - right))
+        found = next(one for one in comparisons(rows, LEVELS) if one.side == "all but low > low")
+        below += found.p is not None and found.p < 0.05
+    if effect:
+        assert below / worlds > 0.5
+    else:
+        assert 0.02 <= below / worlds <= 0.09
