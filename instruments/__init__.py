@@ -26,6 +26,7 @@ INSTRUMENTS: tuple[Entry, ...] = (
         "culture_mcq",
         {"culture-mcq": "What is usual in a culture, asked with the answers of other cultures as wrong options."},
     ),
+    Entry("questions", {"ask": "Any set of questions: multiple choice, sentence pairs, gaps, open questions."}),
     Entry("tokens", {"tokens": "How much of a model's vocabulary is a language's own."}),
     Entry(
         "papers",

@@ -151,6 +151,7 @@ class Command:
     demo: Demo | None = None
     alone: Callable[[Any], Listing | None] | None = None  # what its options list without an experiment; None: nothing
     argument: str | None = None  # the option that stands before the experiment, without a flag: `bbq kobbq exp.toml`
+    own_experiment: bool = False  # with --model and without an experiment, one is written: `ask-kobbq.toml`
     parts: Callable[[Any], Sequence[Part]] | None = (
         None  # what options ask of other commands, before the command itself
     )

@@ -52,6 +52,7 @@ MAY_IMPORT = {
         "generate.engines",
         "generate.refusals",
         "generate.request",
+        "generate.sampling",
         "published",
         "cache",
     },

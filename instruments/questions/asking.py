@@ -18,7 +18,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding, ScoreRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.questions.model import GAP, Prompt, Question
+from polyculture.instruments.questions.model import GAP, Kind, Prompt, Question
 from polyculture.instruments.questions.prompting import Order, Orders, labels_of, message, orders_of, shown_options
 from polyculture.instruments.questions.rows import QuestionRow
 
@@ -26,9 +26,14 @@ from polyculture.instruments.questions.rows import QuestionRow
 # candidates in a gap.
 Method = Literal["generated", "letter", "text", "sentence", "gap"]
 GENERATED: Method = "generated"
-BLOCK = (
-    16  # questions of which all first orders are asked before the second ones: an engine still holds their beginning
-)
+METHODS: Mapping[Kind, tuple[Method, ...]] = {  # of each kind of question; the first is the default
+    "choice": (GENERATED, "letter", "text"),
+    "pair": ("sentence",),
+    "gap": ("gap",),
+    "open": (GENERATED,),
+}
+# Questions of which all first orders are asked before the second ones: an engine then still holds their beginning.
+BLOCK = 16
 
 
 def question_id(question: Question) -> str:
@@ -40,12 +45,12 @@ def question_id(question: Question) -> str:
     )  # fmt: skip
 
 
-def question_row(question: Question) -> QuestionRow:
-    """The row of `questions` that a question becomes."""
+def question_row(question: Question, numbers: Sequence[str]) -> QuestionRow:
+    """The row of `questions` that a question becomes; `numbers` are the families of its set."""
     q = question
     return QuestionRow(
         question_id(q), q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
-        list(q.right), list(q.answers), list(q.weights), dict(q.facets),
+        list(q.right), list(q.answers), list(q.weights), dict(q.facets), list(numbers),
     )  # fmt: skip
 
 

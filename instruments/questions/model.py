@@ -53,7 +53,8 @@ class Question:
     answers: tuple[str, ...] = ()  # that an open question accepts
     weights: tuple[float, ...] = ()  # of each of these: how many people gave it
     # 'category', 'label', 'country', 'topic', 'context' ('ambiguous' | 'biased' | 'counter-biased' | 'disambiguated'),
-    # 'polarity' ('biased' | 'counter-biased'), 'pair' (of questions that belong together), ...
+    # 'polarity' ('biased' | 'counter-biased'), 'pair' (of questions that belong together),
+    # 'model' (the only one that is asked), ...
     facets: Mapping[str, str] = field(default_factory=dict)
 
 

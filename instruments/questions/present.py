@@ -26,7 +26,7 @@ def present_tables(
     Other sets stay, and other languages of these. What was wanted before is still, e.g. after a command that asks fewer
     units: which of it counts, `wanted.sql` says.
     """
-    rows = [question_row(question) for one in sets for question in one.questions]
+    rows = [question_row(question, one.numbers) for one in sets for question in one.questions]
     questions = objects_to_table(QUESTIONS, list({row.question_id: row for row in rows}.values()))
     return {
         **_changed(run, QUESTIONS, questions, ("set", "language")),

@@ -2,117 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, compose
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
+from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Span, Work
-from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.questions.asking import GENERATED, question_id
-from polyculture.instruments.questions.likelihoods import LIKELIEST, RULES, TIE, LikelihoodReader
+from polyculture.instruments.questions.asking import question_id
 from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionSet
+from polyculture.instruments.questions.reading import (
+    LikelihoodReader,
+    OpenReader,
+    ReadAnswer,
+    Reader,
+    readers_of,
+    unread,
+)
+from polyculture.instruments.questions.reading.readers import MOSTLY
 from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
+_UNREAD = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
 AT_ONCE = 10_000  # rows that are written together
 
 
-class Reader(Protocol):
-    """Reads texts as one of the options that were shown."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def reader_id(self) -> str: ...
-
-    def read(
-        self, text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str
-    ) -> Reading: ...
-
-
-class Reading(Protocol):
-    """What a reader makes of a text: the place of an option, and why."""
-
-    @property
-    def place(self) -> int | None: ...
-
-    @property
-    def ground(self) -> str: ...
-
-
-# What an open answer comes to beside the accepted answers and their weights: exact match, and the best token F1.
-Match = Callable[[str, Sequence[str], Sequence[float], str], tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Reads:
-    """How the answers to a set are read."""
-
-    texts: Sequence[Reader]
-    match: Match
-    match_id: str  # hash of the rules of `match`
-
-    def readers(self, answer: AnswerRow, question: Question) -> Iterator[tuple[str, str, Callable[[], ReadingRow]]]:
-        """Of an answer each reader's name and rules, and the reading, to be made where it is not there."""
-        if answer.method != GENERATED:
-            for rule in RULES:
-                if rule.reads(answer.unconditional):
-                    yield self._of(answer, rule.name, rule.reader_id, question, partial(_likeliest, answer, rule))
-        elif question.kind == "open":
-            yield self._of(answer, "exact", self.match_id, question, partial(self._matched, answer, question))
-        else:
-            for reader in self.texts:
-                yield self._of(
-                    answer, reader.name, reader.reader_id, question, partial(_read, answer, question, reader)
-                )
-
-    def ids(self, kind: str) -> dict[str, str]:
-        """Reader -> its rules, of all that may read a kind of question."""
-        texts = {"exact": self.match_id} if kind == "open" else {one.name: one.reader_id for one in self.texts}
-        return texts | {rule.name: rule.reader_id for rule in RULES}
-
-    def _matched(self, answer: AnswerRow, question: Question) -> dict[str, Any]:
-        exact, f1 = self.match(text_in(answer.raw or "") or "", question.answers, question.weights, question.language)
-        return {"picked": None, "ground": "exact" if exact else "no match", "matched": exact, "f1": f1}
-
-    def _of(
-        self, answer: AnswerRow, name: str, rules: str, question: Question, made: Callable[[], dict[str, Any]]
-    ) -> tuple[str, str, Callable[[], ReadingRow]]:
-        of_set = reader_of_set(question.set, name, rules)
-        key = content_id(answer.answer_id, of_set)
-        return name, of_set, lambda: ReadingRow(key, answer.answer_id, name, of_set, **made())
-
-
-def reader_of_set(name: str, reader: str, rules: str) -> str:
+def reader_of_set(name: str, reader: Reader) -> str:
     """The id of a reader of a set: sets may be read at different times, by other versions of a reader."""
-    return content_id("reader", name, reader, rules)
+    return content_id("reader", name, reader.name, reader.reader_id)
 
 
-def _likeliest(answer: AnswerRow, rule: LikelihoodReader) -> dict[str, Any]:
-    place = rule.pick(answer.scores or (), answer.tokens or (), answer.unconditional)
-    return _picked(answer, place, TIE if place is None else LIKELIEST)
+def applies(reader: Reader, answer: AnswerRow) -> bool:
+    """Whether an answer is of the kind that a reader reads: a text, or likelihoods of so many kinds."""
+    if not isinstance(reader, LikelihoodReader):
+        return answer.raw is not None
+    return answer.scores is not None and (reader.name != "corrected" or answer.unconditional is not None)
 
 
-def _read(answer: AnswerRow, question: Question, reader: Reader) -> dict[str, Any]:
-    roles = [question.roles[index] for index in answer.order]
-    unknown = roles.index(UNKNOWN) if UNKNOWN in roles else None
-    text = text_in(answer.raw or "") or ""
-    found = reader.read(text, answer.shown, answer.labels, unknown, answer.language)
-    return _picked(answer, found.place, str(found.ground))
-
-
-def _picked(answer: AnswerRow, place: int | None, ground: str) -> dict[str, Any]:
-    return {"picked": None if place is None else answer.order[place], "ground": ground, "matched": None, "f1": None}
+def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, reader: Reader) -> ReadingRow:
+    """What a reader makes of an answer to a question; `key` and `of_set` are the ids of the reading and the reader."""
+    if isinstance(reader, OpenReader):
+        matched, f1 = reader.match(answer.raw or "", question.answers, question.weights, question.language)
+        ground = "match" if matched else "no match"
+        return ReadingRow(key, answer.answer_id, reader.name, of_set, None, ground, matched, f1)
+    if isinstance(reader, LikelihoodReader):
+        found = reader.read_scores(answer.scores or (), answer.tokens or (), answer.unconditional or ())
+    else:
+        roles = [question.roles[index] for index in answer.order]
+        unknown = roles.index(UNKNOWN) if UNKNOWN in roles else None
+        found = reader.read(answer.raw or "", answer.shown, answer.labels, unknown, answer.language)
+    picked = None if found.place is None else answer.order[found.place]
+    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +80,12 @@ class ReadingStep:
     span: Span = "job"
     tables: tuple[Table[Any], ...] = (READINGS,)
 
-    def __init__(self, run: RunFolder, sets: Sequence[tuple[QuestionSet, Reads]]) -> None:
+    def __init__(self, run: RunFolder, sets: Sequence[QuestionSet]) -> None:
         self._run = run
-        self._questions: Mapping[str, tuple[Question, Reads]] = {
-            question_id(question): (question, reads) for one, reads in sets for question in one.questions
+        self._readers = {
+            one.name: [(reader_of_set(one.name, reader), reader) for reader in readers_of(one)] for one in sets
         }
+        self._questions = {question_id(question): question for one in sets for question in one.questions}
 
     def works(self) -> Iterator[Work[Unread]]:
         """A work per job that has something to read."""
@@ -162,10 +113,21 @@ class ReadingStep:
         there = {(row["answer_id"], row["reader_id"]) for row in known.to_pylist()}
         rows = JobShards(self._run, job, [ANSWERS]).read(ANSWERS.name)
         for row in rows.filter(pc.field("status") == "ok").to_pylist():
-            if row["question_id"] not in self._questions:
+            question = self._questions.get(row["question_id"])
+            if question is None:
                 continue
             answer = AnswerRow(**row)
-            question, reads = self._questions[answer.question_id]
-            for _, reader_id, read in reads.readers(answer, question):
-                if (answer.answer_id, reader_id) not in there:
-                    yield Unread(content_id(answer.answer_id, reader_id), read)
+            for of_set, reader in self._readers[question.set]:
+                if (answer.answer_id, of_set) not in there and applies(reader, answer):
+                    key = content_id(answer.answer_id, of_set)
+                    yield Unread(key, partial(reading_row, key, of_set, answer, question, reader))
+
+
+def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
+    """A warning per model and prompt of which half of the answers to these sets pick no option, with three of them."""
+    from polyculture.instruments.questions.layout import LAYOUT
+
+    layout = compose(CORE, LAYOUT)
+    with open_store(run, layout, asked=_UNREAD) as store:
+        rows = store.sql(_UNREAD, params={"sets": list(sets), "at_least": MOSTLY}).fetchall()
+    return unread(ReadAnswer(model, prompt, raw, picked) for model, prompt, raw, picked in rows)

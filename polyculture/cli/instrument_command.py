@@ -32,6 +32,7 @@ from polyculture.cli.options import (
     repeated,
     retry_failed,
 )
+from polyculture.experiment.own import is_experiment, own_experiment
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
@@ -50,7 +51,7 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         accept_changes = given.pop("accept_changes")
         form, output = given.pop("format", Format.TABLE), given.pop("output", None)
         retry = given.pop("retry_failed")
-        if file is None and command.argument and str(given[command.argument]).endswith(".toml"):
+        if file is None and command.argument and _is_experiment(given[command.argument], command):
             file = Path(given.pop(command.argument))  # one word alone is the experiment
         values = {key: _plain(value) for key, value in given.items() if _said(context, key)}
         if demo and command.demo:
@@ -58,8 +59,11 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
             values = {**command.demo.options, **values}
         if file is None and command.alone and _list_alone(command, values, form, output):
             return
+        if file is None and command.own_experiment and values.get("model") and command.argument in values:
+            file = own_experiment(name, values[command.argument], [values["model"]])
         if file is None:
-            raise typer.BadParameter("name an experiment file" + (", or try --demo" if command.demo else ""))
+            model = ", or a model with --model" if command.own_experiment else ""
+            raise typer.BadParameter(f"name an experiment file{model}" + (", or try --demo" if command.demo else ""))
         _ask(name, file, runs, values, form, output, retry, accept_changes=accept_changes)
 
     parameters = list(_parameters(fields, command))
@@ -84,6 +88,13 @@ def many_values(command: Command) -> type[TyperCommand]:
             return super().parse_args(ctx, repeated(args, names))
 
     return ManyValues
+
+
+def _is_experiment(word: str | None, command: Command) -> bool:
+    """Is the word before the experiment the experiment itself? A rules file ends in .toml, too, and has no models."""
+    if word is None or not word.endswith(".toml"):
+        return False
+    return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
 
 
 def _list_alone(command: Command, values: Mapping[str, Any], form: Format, output: Path | None) -> bool:
@@ -157,7 +168,8 @@ def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[P
 
 def _argument(name: str, field: FieldInfo) -> Parameter:
     """An option without a flag: optional, since the experiment file may say it."""
-    argument = typer.Argument(metavar=name.upper(), help=f"{field.description}  [default: {field.default}]")
+    shown = _help(field) if field.is_required() else f"{field.description}  [default: {field.default}]"
+    argument = typer.Argument(metavar=name.upper(), help=shown)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, argument])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,6 +61,13 @@ def plan(
     from polyculture.running.wikidata_requests import request_rows
 
     workspace = open_workspace(experiment, runs)
+    retry = retry_failed_of(retry_failed)
+    if not workspace.jobs and calls_of_run(workspace) and not calibrate:  # there are instruments alone
+        if not accept_changes:
+            check_calls(calls_of_run(workspace))
+        _print_costs(list(estimates(workspace, retry)), f"{workspace.experiment.name}: no texts, instruments alone")
+        _print_planned(workspace)
+        return
     linking = plan_linking(workspace, contact_needed=calibrate)
     check_topics(workspace, linking.source)
     if not accept_changes:
@@ -68,7 +76,7 @@ def plan(
     if calibrate:
         workspace.write(pipeline.manifest)
         measure_rates(workspace)
-    costs = list(estimates(workspace, retry_failed_of(retry_failed)))
+    costs = list(estimates(workspace, retry))
     tell_languages_without_names(workspace, linking.source)
     tell_uncovered_countries(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
@@ -77,16 +85,8 @@ def plan(
             f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
-    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
-    for counted_by in dict.fromkeys(e.counted_by for e in costs):
-        models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
-        say(f"tokens of {', '.join(models)}: {counted_by}")
-    for asked in calls_of_run(workspace):
-        for told, listing in asked.study(quiet=True).planned.items():
-            planned = listing()
-            print_table(planned.columns, planned.rows, title=told)
-    _print_unsupported(workspace)
+    _print_costs(costs, title)
+    _print_planned(workspace)
     if not workspace.experiment.imported:
         _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
@@ -101,6 +101,29 @@ def plan(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
     _print_detectable(workspace)
+
+
+def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
+    from polyculture.cli.tables import print_table
+    from polyculture.console import say
+
+    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
+    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in costs):
+        models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
+        say(f"tokens of {', '.join(models)}: {counted_by}")
+
+
+def _print_planned(workspace: Workspace) -> None:
+    """The tables of their own that instruments have in a plan, and what models cannot do."""
+    from polyculture.cli.tables import print_table
+    from polyculture.running.studies import calls_of_run
+
+    for asked in calls_of_run(workspace):
+        for told, listing in asked.study(quiet=True).planned.items():
+            planned = listing()
+            print_table(planned.columns, planned.rows, title=told)
+    _print_unsupported(workspace)
 
 
 def _imported(workspace: Workspace) -> list[tuple[object, ...]]:

@@ -82,7 +82,7 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
     Final failures that `retry` names are asked again.
     """
     means, rates = _means(workspace), read_rates(workspace.run)
-    for model in () if workspace.experiment.imported else workspace.experiment.models:
+    for model in () if workspace.experiment.imported or not workspace.jobs else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)

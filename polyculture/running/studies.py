@@ -236,7 +236,10 @@ def option_fault(
     first, see = fault.errors()[0], f"See: polyculture {command} --help"
     name, key = str(first["loc"][0]), ".".join(str(step) for step in first["loc"])
     if first["type"] == "missing":
-        return ExperimentError(f"{command}: {flag(name)} is missing", remedy=see)
+        entry = entry_of(command)
+        argument = entry.load().commands[command].argument if entry else None
+        shown = name.upper() if name == argument else flag(name)
+        return ExperimentError(f"{command}: {shown} is missing", remedy=see)
     if first["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=workspace.file, remedy=remedy)

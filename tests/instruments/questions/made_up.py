@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from polyculture.instruments.questions.model import Kind, Place, Prompt, Question, QuestionSet
@@ -39,23 +39,3 @@ ASKED_OPENLY = Question(
 def made_up(*questions: Question, prompts: Sequence[Prompt] = (OWN,), kind: Kind = "choice") -> QuestionSet:
     """A set of these questions."""
     return QuestionSet("made-up", "Made up", kind, Path(), questions, tuple(prompts), ("accuracy",))
-
-
-@dataclass(frozen=True)
-class Read:
-    """A reading of a text."""
-
-    place: int | None
-    ground: str
-
-
-@dataclass(frozen=True)
-class FirstLabel:
-    """Reads the label that a text begins with."""
-
-    name: str = "ours"
-    reader_id: str = "1"
-
-    def read(self, text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str) -> Read:
-        """The place of the label."""
-        return Read(labels.index(text[:1]), "letter") if text[:1] in labels else Read(None, "other")

@@ -17,14 +17,14 @@ from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep, shared_tokens
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.present import present_tables, wanted_answers
-from polyculture.instruments.questions.reading_step import ReadingStep, Reads
+from polyculture.instruments.questions.reading import readers
+from polyculture.instruments.questions.reading_step import ReadingStep
 from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
-from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, FirstLabel, choice, made_up
+from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up
 from tests.instruments.questions.test_asking import GREEDY, job
 from tests.steps import do_step
 
 SPEC = ModelSpec("mock:one")
-FIRST_LABEL = FirstLabel()
 
 
 def ask(run: RunFolder, *jobs: Any, text: str = "B", method: str = "generated") -> int:
@@ -57,15 +57,9 @@ def rows(run: RunFolder, of: Any, table: Any) -> list[dict[str, Any]]:
     return found
 
 
-def read(run: RunFolder, of: QuestionSet, reader: FirstLabel = FIRST_LABEL) -> None:
+def read(run: RunFolder, of: QuestionSet) -> None:
     """Reads what is stored."""
-    do_step(run, ReadingStep(run, [(of, Reads([reader], match, "match 1"))]), SPEC)
-
-
-def match(text: str, answers: Any, weights: Any, language: str) -> tuple[float, float]:
-    """Exact match."""
-    exact = float(text in answers)
-    return exact, exact
+    do_step(run, ReadingStep(run, [of]), SPEC)
 
 
 def test_what_is_answered_is_not_asked_again(tmp_path: Path) -> None:
@@ -106,7 +100,7 @@ def test_answers_of_a_run_beside_this_one_are_taken_over(tmp_path: Path) -> None
     assert ask(RunFolder(tmp_path / "c"), job(choice(), setup={"base_url": "http://other"})) == 1
 
 
-def test_readings_are_a_row_for_each_answer_and_reader(tmp_path: Path) -> None:
+def test_readings_are_a_row_for_each_answer_and_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, of, asked = (
         RunFolder(tmp_path / "a"),
         made_up(choice(1), choice(2)),
@@ -120,16 +114,18 @@ def test_readings_are_a_row_for_each_answer_and_reader(tmp_path: Path) -> None:
     assert {row["answer_id"]: row["picked"] for row in found} == {key: row["order"][1] for key, row in answers.items()}
     read(run, of)
     assert len(rows(run, asked, READINGS)) == 6
-    read(run, of, FirstLabel(reader_id="2"))
+    monkeypatch.setattr(readers, "_text_rules", lambda: "other rules")
+    read(run, of)
     assert len(rows(run, asked, READINGS)) == 12
+    assert ask(run, asked) == 0
 
 
 def test_open_answers_are_matched(tmp_path: Path) -> None:
     run, asked = RunFolder(tmp_path / "a"), job(ASKED_OPENLY, prompts=(OPEN,))
     ask(run, asked, text="dumplings")
     read(run, made_up(ASKED_OPENLY, prompts=(OPEN,), kind="open"))
-    (row,) = rows(run, asked, READINGS)
-    assert (row["reader"], row["picked"], row["matched"], row["f1"]) == ("exact", None, 1.0, 1.0)
+    found = {row["reader"]: (row["picked"], row["matched"], row["f1"]) for row in rows(run, asked, READINGS)}
+    assert found == {"exact": (None, 1.0, 1.0), "soft": (None, 1.0, 1.0), "weighted": (None, 1 / 3, 1.0)}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +145,7 @@ def test_likelihoods_are_kept_and_read_in_several_ways(
     assert ask(run, asked, method=method) == several * len(question.options)
     (row,) = rows(run, asked, ANSWERS)
     assert (row["raw"], len(row["scores"]), row["unconditional"] is None) == (None, len(question.options), several == 1)
-    read(run, made_up(question, kind=question.kind))
+    read(run, made_up(question, prompts=[prompt for prompt in prompts if prompt], kind=question.kind))
     found = {one["reader"]: one for one in rows(run, asked, READINGS)}
     assert sorted(found) == readers
     assert found["sum"]["picked"] == row["order"][row["scores"].index(max(row["scores"]))]

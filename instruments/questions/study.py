@@ -1,0 +1,215 @@
+"""What `polyculture ask` does: the part of sets that is asked, the jobs, the steps, and what counts from now on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.identity import content_id
+from polyculture.cache.run_folder import Job
+from polyculture.cache.worker import Step
+from polyculture.generate.engines.models import Models
+from polyculture.generate.sampling import SamplingSettings
+from polyculture.instruments.contract import Asked, Setup, Study, Validity
+from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id
+from polyculture.instruments.questions.asking_step import AskStep, GenerationStep, LikelihoodStep
+from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
+from polyculture.instruments.questions.options import AskOptions
+from polyculture.instruments.questions.present import present_tables, wanted_answers
+from polyculture.instruments.questions.reading import readers_of
+from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
+from polyculture.instruments.questions.rows import WantedAnswer
+from polyculture.instruments.questions.rules.opened import told
+
+_RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
+_NAMED = 3  # reasons that a line names
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a set that is asked."""
+
+    of: QuestionSet
+    questions: Sequence[Question]
+    prompts: Mapping[str, Sequence[Prompt | None]]  # by language
+    methods: Sequence[Method]
+
+
+def study(asked: Asked, options: AskOptions) -> Study:
+    """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
+    sets = options.opened()
+    for one in sets:
+        tell_remarks(one, asked.say)
+    parts = [part_of(one, options, asked.seed, asked.say) for one in sets]
+    setups: dict[str, Setup] = {}
+    by_method: dict[Method, list[AskJob]] = {}
+    for part in parts:
+        for method in part.methods:
+            use = "answer" if method == GENERATED else "score"
+            for model in asked.models:
+                setup = setups.setdefault(f"{use} {model}", asked.setup(model, use))
+                by_method.setdefault(method, []).extend(_jobs(part, options, method, model, setup, asked.seed))
+    jobs = [job for some in by_method.values() for job in some]
+    steps = [_step(method, some) for method, some in by_method.items()]
+    return read_study(asked, sets, steps, setups, asked_ids(jobs), wanted_answers(jobs))
+
+
+def read_study(
+    asked: Asked,
+    sets: Sequence[QuestionSet],
+    steps: Sequence[Step[Any, Models]],
+    setups: Mapping[str, Setup],
+    ids: Mapping[str, str],
+    wanted: Iterable[WantedAnswer],
+) -> Study:
+    """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
+    names = [one.name for one in sets]
+    readers = {
+        f"{one.name} {reader.name}": reader_of_set(one.name, reader) for one in sets for reader in readers_of(one)
+    }
+
+    def derive() -> None:
+        from polyculture.instruments.questions.numbers.measure import measure_questions
+
+        measure_questions(asked.run)
+        for line in unread_lines(asked.run, names):
+            asked.say(line)
+
+    return Study(
+        [*steps, ReadingStep(asked.run, sets)],
+        Validity(
+            setups,
+            ids,
+            lambda: present_tables(asked.run, sets, wanted),
+            f"{', '.join(names)}: not all that was asked is among the questions now",
+            readers,
+        ),
+        derive,
+        view="answers",
+    )
+
+
+def part_of(one: QuestionSet, options: AskOptions, seed: int, say: Callable[[str], None]) -> Part:
+    """The part of a set that options ask. Raises `DataSetError` where they name what it does not have."""
+    questions = _only(one, options.only)
+    if options.language:
+        questions = [question for question in questions if question.language in options.language]
+        _check(one, "language", options.language, {question.language for question in one.questions})
+    if not questions:
+        what = "no question is of all that --only and --language name"
+        raise DataSetError(f"{one.name}: {what}", where=one.folder, remedy="Leave one of them out.")
+    chosen = _drawn(questions, options.units, options.questions, seed)
+    if len(chosen) < len(one.questions):
+        units, every = ({question.unit for question in some} for some in (chosen, one.questions))
+        say(f"{one.name}: {len(chosen)} of {len(one.questions)} questions, {len(units)} of {len(every)} units")
+    languages = dict.fromkeys(question.language for question in chosen)
+    needed = one.kind in ("choice", "open")
+    prompts = {code: _prompts(one, code, options.prompts) if needed else [None] for code in languages}
+    return Part(one, chosen, prompts, options.methods_of(one.kind))
+
+
+def asked_ids(jobs: Sequence[AskJob]) -> dict[str, str]:
+    """What is asked -> the hash that its answers stand under."""
+    found = {}
+    for one in jobs:
+        for prompt in one.prompts:
+            name = () if prompt is None else (prompt.name,)
+            found[" ".join((one.questions[0][0].set, one.job.language, one.method, *name))] = one.asked_id(prompt)
+    return found
+
+
+def topic_of(question: Question) -> str:
+    """The set, and the category or topic of a question: its job."""
+    named = question.facets.get("category") or question.facets.get("topic")
+    return f"{question.set}-{named.lower()}" if named else question.set
+
+
+def by_job(questions: Sequence[Question]) -> Iterator[tuple[tuple[str, str], list[Question]]]:
+    """Questions by language and topic, in order."""
+
+    def key(question: Question) -> tuple[str, str]:
+        return question.language, topic_of(question)
+
+    for place, some in groupby(sorted(questions, key=key), key=key):
+        yield place, list(some)
+
+
+def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
+    """Reports in one line what of a set's files is left out or read otherwise, by reason."""
+    reasons = told(one.remarks)
+    if reasons:
+        more = f"; and {len(reasons) - _NAMED} more reasons" if len(reasons) > _NAMED else ""
+        say(f"{one.name}: {'; '.join(reasons[:_NAMED])}{more}")
+
+
+def _jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:
+    """A job per language and topic."""
+    sampling = SamplingSettings(options.n, options.temperature, 1.0, None, options.max_tokens, seed)
+    ending = "" if method == GENERATED else f"-{method}"
+    mine = [question for question in part.questions if question.facets.get("model", model) == model]
+    for (language, topic), some in by_job(mine):
+        named = [(question, question_id(question)) for question in some]
+        job = Job(model, language, f"{topic}{ending}")
+        yield AskJob(job, method, named, part.prompts[language], options.orders, part.of.orders, setup, sampling)
+
+
+def _step(method: Method, jobs: Sequence[AskJob]) -> AskStep:
+    return GenerationStep("ask", jobs) if method == GENERATED else LikelihoodStep(f"score {method}", jobs)
+
+
+def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:
+    """The questions that have one of the values that are named of each facet, in any case."""
+    wanted: dict[str, set[str]] = {}
+    for word in only:
+        name, _, value = word.partition("=")
+        wanted.setdefault(name, set()).add(value.casefold())
+    for name, values in wanted.items():
+        _check(one, "facet", [name], {facet for question in one.questions for facet in question.facets})
+        _check(one, name, values, {question.facets.get(name, "").casefold() for question in one.questions})
+    return [
+        question
+        for question in one.questions
+        if all(question.facets.get(name, "").casefold() in values for name, values in wanted.items())
+    ]
+
+
+def _check(one: QuestionSet, what: str, wanted: Sequence[str] | set[str], known: set[str]) -> None:
+    for value in wanted:
+        if value not in known:
+            there = sorted(known)
+            remedy = did_you_mean(value, there) or f"There are {', '.join(there[:20])}."
+            raise DataSetError(f"{one.name} has no {what} {value!r}", where=one.folder, remedy=remedy)
+
+
+def _drawn(questions: Sequence[Question], units: int | None, number: int | None, seed: int) -> list[Question]:
+    """The questions of so many units, drawn by the seed, and at most `number` of them: of the last unit the first ones.
+
+    Of more the fewer ones are a part.
+    """
+    if units is None and number is None:
+        return list(questions)
+    drawn = sorted({question.unit for question in questions}, key=lambda unit: content_id("unit", seed, unit))
+    place = {unit: rank for rank, unit in enumerate(drawn[:units])}
+    some = sorted((one for one in questions if one.unit in place), key=lambda one: place[one.unit])
+    return some[:number]
+
+
+def _prompts(one: QuestionSet, language: str, names: Sequence[str]) -> list[Prompt]:
+    """The prompts of a language that are named: '3', '1..5'; all of them without a name."""
+    there = {prompt.name: prompt for prompt in one.prompts if prompt.language == language}
+    if not there:
+        what = f"{one.name} has no prompt in {language!r}"
+        raise DataSetError(what, where=one.folder, remedy=f"Write one under [prompts] in its rules, for {language!r}.")
+    wanted = [part.strip() for name in names for several in name.split(",") for part in _range(several)]
+    _check(one, "prompt", wanted, set(there))
+    return [there[name] for name in dict.fromkeys(wanted or there)]
+
+
+def _range(name: str) -> list[str]:
+    """'1..3' as the numbers from the first to the last."""
+    ends = _RANGE.fullmatch(name.strip())
+    return [str(number) for number in range(int(ends[1]), int(ends[2]) + 1)] if ends else [name]

@@ -1,0 +1,60 @@
+"""Experiment files of commands that name their models themselves: `polyculture ask kobbq --model openai:gpt-4o`."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from polyculture.cache.files import replacing
+from polyculture.console import say
+
+_NAME = re.compile(r"[^A-Za-z0-9]+")
+_TEXT = """\
+# Written by `polyculture {command}`. Go on with it: polyculture plan, report, table or sql {file}
+
+name = {name}
+models = {models}
+
+# Where models are, and what they cost:
+# [options.openai]
+# base_url = "http://localhost:8000/v1"
+# [prices."openai:gpt-4o-mini"]
+# input = 0.15
+# output = 0.60
+"""
+
+
+def is_experiment(file: Path) -> bool:
+    """Whether a TOML file is an experiment: it names models. What cannot be read is left to whoever reads it."""
+    try:
+        return "models" in tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return False
+
+
+def own_experiment(command: str, about: str, models: Sequence[str]) -> Path:
+    """The experiment file of a command about something, in the working folder: `ask-kobbq.toml`.
+
+    It is written where it is not there; else models that it does not name are added. Raises `ExperimentError` where its
+    list of models does not stand on one line.
+    """
+    stems = [Path(one.strip().partition(":")[0]).name.removesuffix(".toml") for one in about.split(",")]
+    name = _NAME.sub("-", "-".join([command, *stems])).strip("-")
+    file = Path(f"{name}.toml")
+    if file.exists():
+        from polyculture.experiment.imported import write_lists
+
+        lists = {"models": models, "languages": (), "topics": (), "countries": ()}
+        added = write_lists(file, lists, None, {})
+        if added:
+            say(f"{file}: added {', '.join(added)}")
+        return file
+    with replacing(file) as temporary:
+        listed = json.dumps(list(models), ensure_ascii=False)
+        text = _TEXT.format(command=command, file=file, name=json.dumps(name), models=listed)
+        temporary.write_text(text, encoding="utf-8")
+    say(f"Wrote {file}")
+    return file

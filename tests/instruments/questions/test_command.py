@@ -1,0 +1,298 @@
+"""`polyculture ask` as a user runs it, against a server that answers in known ways."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polyculture.instruments.questions as questions
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.instruments.questions.model import Question
+from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.running.layout import store_layout
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.servers import Reply, StubServer
+
+DEMO = Path(questions.__file__).with_name("demo")
+EXPERIMENT = """
+name = "asked"
+models = ["openai:stub"]
+[prices."openai:stub"]
+input = 100
+output = 1000
+[options.openai]
+base_url = "{url}"
+"""
+UNITS = ("--units", "2")
+ASKED = 12  # of two units
+RIGHT = "SELECT avg(\"right\"::INT), count(*) FROM question_readings WHERE reader = 'ours'"
+
+
+def answering(rule: Callable[[str], str]) -> Callable[[Mapping[str, Any], int], Reply]:
+    """A server's behaviour: the answer to a message by `rule`."""
+
+    def behave(body: Mapping[str, Any], before: int) -> Reply:
+        choice = {"message": {"content": rule(body["messages"][-1]["content"])}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 7, "completion_tokens": 5}
+        return Reply(body=json.dumps({"model": "stub", "choices": [choice], "usage": usage}).encode())
+
+    return behave
+
+
+@cache
+def demo_questions() -> tuple[Question, ...]:
+    """All questions of the demo."""
+    return open_set(str(DEMO / "made-up.toml")).questions
+
+
+def letter_of(message: str, option: str) -> str:
+    """The letter under which an option is shown."""
+    found = re.search(rf"^([A-C]): {re.escape(option)}$", message, re.MULTILINE)
+    assert found, message
+    return found[1]
+
+
+@pytest.fixture
+def server() -> Iterator[StubServer]:
+    with StubServer(behaviour=answering(oracle)) as stub:
+        yield stub
+
+
+def oracle(message: str) -> str:
+    """The letter of the right option of a question of the demo."""
+    lines = {line.partition(": ")[2] for line in message.splitlines()}
+    [one] = [one for one in demo_questions() if {one.context, one.text} <= lines]
+    return letter_of(message, one.options[one.right[0]])
+
+
+@pytest.fixture
+def here(tmp_path: Path, server: StubServer) -> Path:
+    write(tmp_path, server.url)
+    return tmp_path
+
+
+def write(folder: Path, url: str) -> None:
+    (folder / "exp.toml").write_text(EXPERIMENT.format(url=url), encoding="utf-8")
+    for file in ("made-up.toml", "made-up.tsv"):
+        shutil.copyfile(DEMO / file, folder / file)
+
+
+def rows(folder: Path, query: str, run: str = "asked") -> list[tuple[Any, ...]]:
+    with open_store(RunFolder(folder / "runs" / run), store_layout()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+def ask(folder: Path, *words: str | Path, units: tuple[str, ...] = UNITS) -> str:
+    """What the command says."""
+    done = polyculture("ask", "made-up.toml", "exp.toml", *units, *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_an_oracle_is_always_right_and_asked_once(here: Path, server: StubServer) -> None:
+    assert "12 of 60 questions, 2 of 10 units" in ask(here)
+    assert rows(here, RIGHT) == [(1.0, ASKED)]
+    assert len(server.bodies) == ASKED
+    assert {(body["temperature"], len(body["messages"])) for body in server.bodies} == {(0.0, 1)}
+    assert {body.get("max_tokens") or body.get("max_completion_tokens") for body in server.bodies} == {30}
+    ask(here)
+    assert len(server.bodies) == ASKED
+    numbers = "SELECT DISTINCT metric, estimate FROM numbers WHERE metric IN ('acc_a', 'acc_d') ORDER BY 1"
+    assert rows(here, numbers) == [("acc_a", 1.0), ("acc_d", 1.0)]
+
+
+def test_more_units_and_orders_are_added(here: Path, server: StubServer) -> None:
+    ask(here)
+    ask(here, units=("--units", "3"))
+    assert len(server.bodies) == 18
+    ask(here, "--orders", "all")
+    assert len(server.bodies) == 18 + 5 * ASKED
+    assert rows(here, 'SELECT count(DISTINCT "order") FROM answers') == [(6,)]
+    ask(here, "--orders", "cyclic")
+    assert len(server.bodies) == 18 + 5 * ASKED
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (("--questions", "7"), 7),
+        (("--units", "2", "--questions", "7"), 7),
+        (("--only", "category=work"), 12),
+        (("--only", "category=Work", "--only", "category=age", "--only", "context=ambiguous"), 8),
+    ],
+)
+def test_limits_are_exact(here: Path, server: StubServer, words: tuple[str, ...], asked: int) -> None:
+    ask(here, units=words)
+    assert len(server.bodies) == asked
+
+
+def test_several_answers_to_a_request_have_seeds_of_their_own(here: Path, server: StubServer) -> None:
+    ask(here, "--n", "3", "--temperature", "0.7", units=("--questions", "2"))
+    assert len(server.bodies) == 6
+    assert set(Counter(body["messages"][0]["content"] for body in server.bodies).values()) == {3}
+    assert len({body["seed"] for body in server.bodies}) == 6
+    ask(here, "--n", "2", "--temperature", "0.7", units=("--questions", "2"))
+    assert rows(here, "SELECT count(*) FROM answers") == [(4,)]
+
+
+def test_a_corrected_rules_file_asks_nothing_again(here: Path, server: StubServer) -> None:
+    ask(here)
+    file = here / "made-up.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('right = { column = "right"', 'right = { column = "biased"'), encoding="utf-8")
+    ask(here)
+    assert len(server.bodies) == ASKED
+    [(share, number)] = rows(here, RIGHT)
+    assert (share < 1, number) == (True, ASKED)
+
+
+def test_a_changed_prompt_is_asked_and_the_old_one_counts_again_when_it_is_back(here: Path, server: StubServer) -> None:
+    ask(here)
+    file = here / "made-up.toml"
+    before = file.read_text(encoding="utf-8")
+    prompt = '[prompts]\ntemplates.en = "Context: {context}\\nQuestion: {question}\\n{options}\\nAnswer:"\n'
+    file.write_text(f"{before}\n{prompt}", encoding="utf-8")
+    assert "another prompt, temperature or seed. 12 answers of the last run are no longer valid" in ask(here)
+    assert len(server.bodies) == 2 * ASKED
+    assert rows(here, "SELECT count(*) FROM answers") == [(ASKED,)]
+    file.write_text(before, encoding="utf-8")
+    ask(here)
+    assert len(server.bodies) == 2 * ASKED
+
+
+def test_another_servers_answers_are_not_taken_for_this_ones(here: Path) -> None:
+    ask(here)
+    with StubServer(behaviour=answering(oracle)) as other:
+        write(here, other.url)
+        refused = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
+        assert refused.returncode == 2
+        assert other.bodies == []
+        ask(here, "--accept-changes")
+        assert len(other.bodies) == ASKED
+    assert rows(here, "SELECT count(*) FROM answers") == [(ASKED,)]
+    assert rows(here, "SELECT count(*) FROM stored_answers") == [(2 * ASKED,)]
+
+
+def test_a_run_beside_this_one_has_the_answers(here: Path, server: StubServer) -> None:
+    ask(here)
+    text = (here / "exp.toml").read_text(encoding="utf-8")
+    (here / "exp.toml").write_text(text.replace('"asked"', '"other"'), encoding="utf-8")
+    ask(here)
+    assert len(server.bodies) == ASKED
+    assert rows(here, "SELECT count(*), count(purchase) FROM answers", "other") == [(ASKED, 0)]
+
+
+def test_plan_prices_what_is_left(here: Path, server: StubServer) -> None:
+    text = f'[instruments.ask]\nset = "{here / "made-up.toml"}"\nunits = 2\n'
+    with (here / "exp.toml").open("a", encoding="utf-8") as file:
+        file.write(text)
+    planned = polyculture("plan", "exp.toml", cwd=here)
+    assert planned.returncode == 0, planned.stderr
+    line = next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:stub" in line)
+    assert str(ASKED) in line
+    assert server.bodies == []
+
+
+def test_killed_it_resumes(tmp_path: Path) -> None:
+    with StubServer(latency=0.05, behaviour=answering(oracle)) as stub:
+        write(tmp_path, stub.url)
+        process = start_polyculture("ask", "made-up.toml", "exp.toml", cwd=tmp_path)
+        while len(stub.answered) + len(stub.bodies) < 20:
+            time.sleep(0.01)
+            assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        ask(tmp_path, units=())
+        assert rows(tmp_path, "SELECT count(*), count(DISTINCT answer_id) FROM stored_answers") == [(60, 60)]
+    assert rows(tmp_path, RIGHT) == [(1.0, 60)]
+
+
+def test_what_did_not_come_is_a_failure_and_no_option(here: Path, server: StubServer) -> None:
+    server.behaviour = lambda _body, _before: Reply(status=400, body=b'{"error": {"message": "no"}}')
+    done = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
+    assert done.returncode in (4, 6), done.stderr
+    assert rows(here, "SELECT count(*) FROM answer_readings") == [(0,)]
+
+
+def test_answers_that_nobody_can_read_are_shown(here: Path, server: StubServer) -> None:
+    server.behaviour = answering(lambda message: f"Hmm, {len(message)}.")
+    said = ask(here)
+    assert "12 of 12 answers of openai:stub to prompt house pick no option, for example 'Hmm, " in said
+    assert said.count("'Hmm, ") == 3
+
+
+def test_a_model_alone_needs_no_experiment(tmp_path: Path) -> None:
+    write(tmp_path, "")
+    words = ("ask", "made-up.toml", "--questions", "2")
+    done = polyculture(*words, "--model", "mock:one", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Wrote ask-made-up.toml" in done.stderr
+    assert rows(tmp_path, "SELECT count(*) FROM answers", "ask-made-up") == [(2,)]
+    more = polyculture(*words, "--model", "mock:two", cwd=tmp_path)
+    assert "ask-made-up.toml: added mock:two" in more.stderr
+    assert rows(tmp_path, "SELECT model, count(*) FROM answers GROUP BY ALL ORDER BY ALL", "ask-made-up") == [
+        ("mock:one", 2), ("mock:two", 2),
+    ]  # fmt: skip
+    assert polyculture("plan", "ask-made-up.toml", cwd=tmp_path).returncode == 0
+
+
+def test_two_sets_are_asked_together(here: Path, server: StubServer) -> None:
+    text = (here / "made-up.toml").read_text(encoding="utf-8")
+    (here / "other.toml").write_text(text.replace('name = "made-up"', 'name = "other"'), encoding="utf-8")
+    done = polyculture("ask", "made-up.toml,other.toml", "exp.toml", "--questions", "3", cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert rows(here, "SELECT dataset, count(*) FROM question_readings GROUP BY ALL ORDER BY ALL") == [
+        ("made-up", 3), ("other", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("ask", "kobbk", "exp.toml"), "there is no question set 'kobbk'"),
+        (("ask", "made-up.toml"), "name an experiment file, or a model with --model"),
+        (("ask", "exp.toml"), "SET is missing"),
+        (("ask", "made-up.toml", "exp.toml", "--prompts", "7"), "made-up has no prompt '7'"),
+        (("ask", "made-up.toml", "exp.toml", "--language", "ko"), "made-up has no language 'ko'"),
+        (("ask", "made-up.toml", "exp.toml", "--only", "categry=age"), "made-up has no facet 'categry'"),
+        (("ask", "made-up.toml", "exp.toml", "--only", "category=agee"), "made-up has no category 'agee'"),
+        (("ask", "made-up.toml", "exp.toml", "--only", "category"), "is not FACET=VALUE"),
+        (
+            ("ask", "made-up.toml", "exp.toml", "--method", "gap"),
+            "--method gap: no questions of kind 'choice' are asked so",
+        ),
+        (("ask", "made-up.toml", "exp.toml", "--n", "3"), "--n: several answers to a request need --temperature"),
+        (("ask", "made-up.toml:none", "exp.toml"), "there is no selection 'none'"),
+        (("ask", "absent.toml", "exp.toml"), "absent.toml"),
+    ],
+)
+def test_mistakes_are_one_line_each(here: Path, server: StubServer, words: tuple[str, ...], told: str) -> None:
+    done = polyculture(*words, cwd=here)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert server.bodies == []
+
+
+def test_the_demo_is_a_set_like_any_other() -> None:
+    found = open_set(str(DEMO / "made-up.toml"))
+    assert not found.remarks
+    forms = Counter((one.unit, one.facets["context"], one.facets["polarity"]) for one in found.questions)
+    assert set(forms.values()) == {1}
+    assert len(forms) == found.published["questions"] == 60
+    assert {one.right for one in found.questions} == {(0,), (1,), (2,)}  # the right option has no place of its own
+
+
+def test_the_demo_takes_no_other_data(tmp_path: Path) -> None:
+    assert "leave out SET, or --demo" in one_line(polyculture("ask", "kobbq", "--demo", cwd=tmp_path))
