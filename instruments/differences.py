@@ -15,11 +15,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scipy.special import stdtr
-
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, in_families
-from polyculture.metrics.inference.limits import student
+from polyculture.metrics.inference.limits import StudentInterval, student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
 ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same
@@ -35,6 +33,7 @@ class PairedDifference:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    freedom: float | None = None
     lacking: str | None = None
 
     @property
@@ -60,7 +59,8 @@ def paired_difference(
         freedom = math.inf
     reach = student(freedom) * math.sqrt(variance) if variance > 0 else math.inf
     below, above = min(below, reach), min(above, reach)
-    return PairedDifference(one, other, value - below, value + above, _p(value, below, above, freedom))
+    p = StudentInterval(value, below, above, freedom).p()
+    return PairedDifference(one, other, value - below, value + above, p, freedom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +145,14 @@ def difference_rows(
         tipping=None,
         chance=chance,
         inputs=inputs,
+        freedom=found.freedom,
     )
     yield row
     if not sampled:
         yield replace(
-            row, target=THESE, low=None, high=None, p=None, reason=NO_SAMPLING, verdict=UNTESTABLE, chance=None
-        )
+            row, target=THESE, low=None, high=None, p=None, reason=NO_SAMPLING, verdict=UNTESTABLE, chance=None,
+            freedom=None,
+        )  # fmt: skip
 
 
 def with_verdicts(rows: Iterable[Difference]) -> list[Difference]:
@@ -181,9 +183,3 @@ def _without_largest(parts: Sequence[Part]) -> float | None:
         return None
     left = [_mean([part for part in parts if part.topic != topic]) for topic in sorted(topics)]
     return min(left) if _mean(parts) > 0 else max(left)
-
-
-def _p(value: float, below: float, above: float, freedom: float) -> float:
-    """The two-sided p-value whose 95 % interval this is, as the limit nearer to 0 has it."""
-    far = below if value > 0 else above
-    return float(2 * stdtr(min(freedom, 1e9), -student(freedom) * abs(value) / far)) if far > 0 else 1.0

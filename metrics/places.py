@@ -59,13 +59,13 @@ class Place(NamedTuple):
 
 
 def is_share(metric: str) -> bool:
-    """Whether a metric is a share, from 0 to 1."""
-    return RANGES[metric] == (0.0, 1.0)
+    """Whether a metric of texts is a share, from 0 to 1."""
+    return RANGES.get(metric) == (0.0, 1.0)
 
 
 def is_count(metric: str) -> bool:
-    """Whether a metric counts items."""
-    return math.isinf(RANGES[metric][1])
+    """Whether a metric of texts counts items."""
+    return metric in RANGES and math.isinf(RANGES[metric][1])
 
 
 def levels_of(metric: str) -> tuple[Level, ...]:

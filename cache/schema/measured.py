@@ -103,6 +103,7 @@ class Difference:
     corrected: float | None = None  # the difference without what judges call wrong (`polyculture audit`)
     corrected_low: float | None = None  # lower limit of its 95 % interval, with the judged sample's own uncertainty
     corrected_high: float | None = None  # upper limit of the same
+    freedom: float | None = None  # degrees of freedom of the interval, Student's; None without one
 
 
 @dataclass(frozen=True, slots=True)

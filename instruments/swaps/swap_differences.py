@@ -242,7 +242,7 @@ def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
         elif found.low is None or found.high is None:
             scaled = PairedDifference(first, second, lacking=found.lacking)
         else:
-            scaled = PairedDifference(first, second, found.low * size, found.high * size, found.p)
+            scaled = PairedDifference(first, second, found.low * size, found.high * size, found.p, found.freedom)
         yield from difference_rows(
             Sides("sentiment", counted, "native", "native", "western", {**_shared(answers.whole), **shared}),
             scaled,

@@ -30,7 +30,7 @@ from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Matched, Pairing
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
-from polyculture.metrics.inference.limits import Contrast, Estimate
+from polyculture.metrics.inference.limits import Contrast, Estimate, StudentInterval
 from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean
 from polyculture.metrics.means import (
     FEW_DISTINCT,
@@ -69,7 +69,7 @@ class Row:
     """A row, with what its interval was computed from."""
 
     difference: Difference
-    contrast: Contrast | None  # None: no interval
+    contrast: Contrast | StudentInterval | None  # None: no interval
     # Of each side: by language its part of the weight, and of the number.
     languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
 
@@ -349,6 +349,7 @@ class _Group:
             tipping=tipping_point(metric, self.columns.parts, self.columns.doubts, a - b) if known else None,
             chance=None,
             inputs=self.inputs,
+            freedom=contrast.freedom if contrast else None,
         )
         return Row(found, contrast, (self._by_language(a), self._by_language(b)))
 

@@ -16,9 +16,10 @@ from enum import StrEnum
 
 from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.cache.schema.measured import EVERY
+from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
-from polyculture.metrics.inference.limits import Contrast
+from polyculture.metrics.inference.limits import Contrast, StudentInterval
 from polyculture.metrics.places import PER_CONDITION, RANGES
 
 _WORDS = re.compile(
@@ -62,7 +63,9 @@ class Condition:
         told = row.difference
         if told.metric != self.metric:
             return False
-        return told.condition in self.conditions if self.conditions else self.per_condition or told.condition == EVERY
+        if self.conditions:
+            return told.condition in self.conditions
+        return self.per_condition or told.condition == EVERY or told.measure != MEASURE.name
 
     def is_met_by(self, difference: float) -> bool:
         """Whether a difference is on its side."""
@@ -70,7 +73,7 @@ class Condition:
             return abs(difference) > self.by
         return difference > self.by if self.side is Side.HIGHER else difference < -self.by
 
-    def p(self, contrast: Contrast) -> float:
+    def p(self, contrast: Contrast | StudentInterval) -> float:
         """The p-value that decides it."""
         by = self.by
         if self.side is Side.DIFFERENT and by:
@@ -111,7 +114,7 @@ def _read(word: str, metrics: Sequence[str], known: Sequence[str]) -> Condition:
         if condition not in known:
             what = f"--fail-if {word!r}: the run has no condition {condition!r}"
             raise ExperimentError(what, remedy=did_you_mean(condition, known))
-    lowest, highest = RANGES[metric]
+    lowest, highest = RANGES.get(metric, (-math.inf, math.inf))
     by = _number(found["by"])
     if not 0 <= by < highest - lowest or (found["by"] and by == 0):
         limit = "above 0" if math.isinf(highest) else f"between 0 and {highest - lowest:g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyculture.metrics.comparison.compare import FEW_SHARED, NO_CELL, NOTHING, UNEQUAL
+from polyculture.metrics.comparison.stored import OTHERS_ALONE
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
@@ -43,6 +44,7 @@ _REASONS = {
     INCOMPLETE: ("some topics lack numbers of some countries", "--by the topics or countries that have all"),
     NO_SPREAD: ("the difference is the same everywhere", "more topics, countries or responses"),
     NO_CELL: ("no prompt has a number on both sides", "compare what both sides were asked"),
+    OTHERS_ALONE: ("this measure compares other prompts like these alone", "--target others"),
     BY_CONSTRUCTION: (
         "the gazetteer fixes it, whatever the texts say",
         'a model as extractor: [extract] with = "..."',

@@ -11,6 +11,7 @@ import pyarrow as pa
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.schema import DIFFERENCES
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.differences import turned
 from polyculture.metrics.comparison.compare import NO_CELL, Row
 from polyculture.metrics.comparison.reasons import explained
@@ -18,7 +19,7 @@ from polyculture.metrics.inference.family import HIGHER, LOWER, UNTESTABLE
 from polyculture.metrics.places import CONSENSUS, is_count
 from polyculture.metrics.responses import ALL
 
-FACETS = ("model", "language", "topic", "condition", "country", "wording")
+FACETS = ("dataset", "model", "language", "topic", "condition", "country", "wording", "method", "reader")
 
 
 def as_table(rows: Sequence[Row]) -> pa.Table:
@@ -36,19 +37,30 @@ def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
     lines = [_line(told, parts[_key(told)]) for told in whole]
     several = len({(told.a, told.b) for told in whole}) > 1
     hidden = set() if several else {"a", "b"}
-    for facet in FACETS:
+    for facet in ("measure", *FACETS):
         if all(line[facet] is None for line in lines):
             hidden.add(facet)
     return [{name: value for name, value in line.items() if name not in hidden | _empty(lines)} for line in lines]
 
 
 def _key(told: Difference) -> Any:
-    names = ("metric", "dimension", "a", "b", "target", *FACETS)
+    names = ("measure", "metric", "dimension", "a", "b", "target", *FACETS)
     return (*(getattr(told, name) for name in names), *sorted(told.facets.items()))
 
 
 def _empty(lines: Sequence[Mapping[str, Any]]) -> set[str]:
-    optional = ("at n", "without largest", "turns at", "missing", "left out", "stays", "judged", "topics", "countries")
+    optional = (
+        "of",
+        "at n",
+        "without largest",
+        "turns at",
+        "missing",
+        "left out",
+        "stays",
+        "judged",
+        "topics",
+        "countries",
+    )
     return {name for name in optional if all(line[name] in (None, 0) for line in lines)}
 
 
@@ -58,8 +70,10 @@ def _line(told: Difference, parts: Sequence[Difference]) -> dict[str, Any]:
     return {
         "a": told.a,
         "b": told.b,
+        "measure": None if told.measure == MEASURE.name else told.measure,
         "metric": told.metric,
-        **{name: None if value == EVERY else value for name, value in facets.items()},
+        **{name: None if value in (EVERY, WITHOUT) else value for name, value in facets.items()},
+        "of": " ".join(f"{name}={value}" for name, value in sorted(told.facets.items()) if value != EVERY) or None,
         "target": told.target,
         "of a": told.a_estimate,
         "of b": told.b_estimate,
@@ -135,5 +149,6 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
 def named(told: Difference) -> str:
     """A row in words: 'ja / en: specificity [explicit], these'."""
     facets = [value for name in FACETS if (value := getattr(told, name)) not in (EVERY, WITHOUT)]
+    facets += [f"{name}={value}" for name, value in sorted(told.facets.items()) if told.measure != MEASURE.name]
     of = f" [{', '.join(facets)}]" if facets else ""
     return f"{told.a} / {told.b}: {told.metric}{of}, {told.target}"

@@ -94,6 +94,24 @@ class Contrast:
         return float(2 * (stdtr(self.freedom, -low) if math.isfinite(self.freedom) else stdtr(1e9, -low)))
 
 
+@dataclass(frozen=True, slots=True)
+class StudentInterval:
+    """A difference whose 95 % interval is known, with the distances of its limits."""
+
+    value: float
+    below: float
+    above: float
+    freedom: float
+
+    def p(self, at: float = 0.0) -> float:
+        """The two-sided p-value of a true difference of `at`, as the limit nearer to it has it."""
+        away = self.value - at
+        far = self.below if away > 0 else self.above
+        if away == 0 or far <= 0:
+            return 1.0 if away == 0 else 0.0
+        return float(2 * stdtr(min(self.freedom, 1e9), -student(self.freedom) * abs(away) / far))
+
+
 def student(freedom: float, level: float = 0.95) -> float:
     """The two-sided quantile of Student's distribution."""
     return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))

@@ -14,7 +14,6 @@ from polyculture.cache.manifest import require_run
 from polyculture.cli.comparison import tell_decisions, write_comparison
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.experiment.workspace import open_workspace, warn_of_changes
-from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
 from polyculture.metrics.comparison.gate import decide
 from polyculture.running.comparing import Question, compared
 from polyculture.running.sides import Asked
@@ -33,9 +32,6 @@ class TargetName(StrEnum):
 
     THESE = "these"
     OTHERS = "others"
-
-
-MetricName = StrEnum("MetricName", {name.upper(): name for name in (*METRICS, *COMPANIONS)})  # type: ignore[misc]
 
 
 def compare(
@@ -71,8 +67,12 @@ def compare(
         typer.Option("--by", help="A row per model, language, topic, condition, country or wording; may be repeated."),
     ] = None,
     metric: Annotated[
-        list[MetricName] | None,
-        typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            help="Only this metric; may be repeated: granularity, diversity, specificity, specificity_gain, consensus; "
+            "hill_1, hill_2, coverage and dominance, which are left out without it; or one of an instrument.",
+        ),
     ] = None,
     target: Annotated[
         list[TargetName] | None,
@@ -105,6 +105,9 @@ def compare(
     and without texts in another language than the prompt's; `without largest` is what is left without the topic that
     adds most; `turns at` the share of unlinked mentions that could turn it. A row without an interval has the reason.
 
+    What instruments measured of the same sides (CBS, sentiment, QA, questions) stands in a table of its own, paired
+    over what both were asked. --by, --metric, --target and --fail-if are of them, too.
+
     JSON, CSV and Parquet have the columns of the view `differences`, a row for each selection of texts.
 
     --baseline compares this run with another one: models of one name, the two where each run has one, or the first
@@ -127,7 +130,7 @@ def compare(
     question = Question(
         Asked(tuple(names or ()), native, rest, group.value if group else None),
         tuple(by or ()),
-        tuple(map(str, metric or ())),
+        tuple(metric or ()),
         tuple(map(str, target or ())),
         tuple(baseline or ()),
         tuple(snapshot or ()),

@@ -12,6 +12,7 @@ from polyculture.cache.errors import ConditionHeldError, StoreError, UntestableE
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
+from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision
 from polyculture.metrics.comparison.reasons import explained
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of
@@ -37,9 +38,13 @@ def write_comparison(found: Compared, decisions: Sequence[Decision], format: For
             table = table.append_column("fail_if", pa.array(verdicts, pa.string()))
         with connect() as connection:
             write_rows(connection.from_arrow(table), format, output)
-    elif lines := lines_of(found.rows):
+    else:
         title = "\n".join(f"a: {_named(each.a, each.of_a)}   b: {_named(each.b, each.of_b)}" for each in found.sides)
-        print_table(list(lines[0]), [list(line.values()) for line in lines], title=title)
+        for of_texts in (True, False):
+            own = [row for row in found.rows if (row.difference.measure == MEASURE.name) == of_texts]
+            if lines := lines_of(own):
+                print_table(list(lines[0]), [list(line.values()) for line in lines], title=title)
+                title = ""
     for remark in remarks_of(found.rows):
         say(remark)
 

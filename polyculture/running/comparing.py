@@ -29,6 +29,8 @@ from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import Condition, read_conditions
 from polyculture.metrics.comparison.sides import SNAPSHOT, Sides
+from polyculture.metrics.comparison.stored import StoredDifferences
+from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.places import PER_CONDITION
 from polyculture.metrics.responses import ALL, SELECTIONS
@@ -73,7 +75,14 @@ def compared(
     """
     run, manifest = workspace.run, require_run(workspace.run)
     opened = _opened(stack, run, question.selection)
-    conditions = read_conditions(question.fail_if, (*METRICS, *COMPANIONS), opened.values["condition"])
+    stored = StoredDifferences(opened.store)
+    # Other measures compare sides of one run, over all of what they asked.
+    alone = not (question.baselines or question.snapshots) and question.selection == MAIN
+    known = (*METRICS, *COMPANIONS, *(stored.metrics if alone else ()))
+    for metric in question.metrics:
+        if metric not in known:
+            raise ExperimentError(f"there is no metric {metric!r} to compare", remedy=did_you_mean(metric, known))
+    conditions = read_conditions(question.fail_if, known, opened.values["condition"] | stored.conditions)
     if question.baselines and question.snapshots:
         raise ExperimentError("--baseline and --snapshot are two comparisons", remedy="Ask for one of them.")
     if question.baselines:
@@ -83,24 +92,32 @@ def compared(
             raise ExperimentError("--snapshot compares the whole run", remedy="Name no sides with it; --by splits it.")
         several = list(_with_snapshots(stack, run, opened, question.snapshots))
     else:
-        sides = choose_sides(opened, workspace, question.asked, tell)
+        values = {name: set(found) for name, found in opened.values.items()}
+        for name, found in stored.values.items() if alone else ():
+            values[name] = values.get(name, set()) | found
+        sides = choose_sides(values, workspace, question.asked, tell)
         several = [([opened], sides, disqualified(manifest))]
-    _check_brackets(conditions, [side for _, sides, _ in several for side in sides])
-    for line in text_doubts(opened.store, manifest, _models([sides for _, some, _ in several for sides in some])):
+    every = [side for _, sides, _ in several for side in sides]
+    _check_brackets(conditions, every)
+    for line in text_doubts(opened.store, manifest, _models(every)):
         tell(line)
-    targets = _targets(question, conditions, [run for runs, _, _ in several for run in runs])
+    targets = question.targets or (TARGETS[:1] if conditions else TARGETS)
     rows = [
         row
         for runs, sides, fixed in several
         for terms in _terms(question, conditions, targets, fixed)
-        for row in compare(runs, sides, terms)
+        for row in compare(runs, [each for each in sides if _of_texts(each, opened)], terms)
     ]
-    if conditions:
-        rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
     if not between_languages(rows) and is_judged(opened.store):
         tell("judged errors are of a language: both sides have the same ones, and they move both alike")
-    rows = with_judges(with_q(rows), opened.store)
-    return Compared([side for _, sides, _ in several for side in sides], rows, conditions)
+    rows = with_judges(rows, opened.store)
+    if alone:
+        asked = {one.metric for one in conditions} or question.metrics or stored.metrics
+        rows += stored.rows(every, asked, targets, question.by)
+    if conditions:
+        rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
+        _check_target(question, rows)
+    return Compared(every, with_q(rows), conditions)
 
 
 Group = tuple[list[ComparedRun], list[Sides], Mapping[str, str]]  # runs, their sides, and metrics that tell nothing
@@ -111,8 +128,10 @@ def _terms(
 ) -> Iterator[Terms]:
     """What is asked of each metric: of one with conditions in brackets, each condition."""
     if not conditions:
-        yield Terms(question.by, question.metrics or METRICS, targets, tuple(SELECTIONS), fixed)
+        metrics = [metric for metric in question.metrics or METRICS if metric in (*METRICS, *COMPANIONS)]
+        yield Terms(question.by, metrics, targets, tuple(SELECTIONS), fixed)
         return
+    conditions = [one for one in conditions if one.metric in (*METRICS, *COMPANIONS)]
     split = {one.metric for one in conditions if one.conditions} - {*PER_CONDITION}
     of_all = dict.fromkeys(one.metric for one in conditions if not (one.conditions and one.metric in split))
     if of_all:
@@ -129,14 +148,22 @@ def _check_brackets(conditions: Sequence[Condition], sides: Sequence[Sides]) -> 
             raise ExperimentError(what, remedy=f"Leave the brackets out: '{replace(condition, conditions=())}'.")
 
 
-def _targets(question: Question, conditions: Sequence[Condition], runs: Sequence[ComparedRun]) -> Sequence[str]:
-    if question.targets or not conditions:
-        return question.targets or TARGETS
-    if all(run.deterministic for run in runs):
-        what = "--fail-if: the texts were drawn at temperature 0, so that these prompts have no other samples"
+def _of_texts(sides: Sides, run: ComparedRun) -> bool:
+    """Whether texts have both sides: of `grounded` and `neutral`, CBS alone has."""
+    if sides.dimension not in run.values:
+        return bool(sides.pairs) or sides.dimension == SNAPSHOT
+    return all(not run.values[sides.dimension].isdisjoint(values) for values in sides.values)
+
+
+def _check_target(question: Question, rows: Sequence[Row]) -> None:
+    """Raises `ExperimentError` where nothing was sampled and nobody said of what a condition is meant."""
+    exact = [row.difference.metric for row in rows if row.difference.reason == NO_SAMPLING]
+    if exact and not question.targets:
+        what = (
+            f"--fail-if: nothing was sampled for {exact[0]} (temperature 0, or likelihoods), so its difference is exact"
+        )
         remedy = "Write --target these, where any difference counts, or --target others, for other prompts like these."
         raise ExperimentError(what, remedy=remedy)
-    return TARGETS[:1]
 
 
 def _models(sides: Sequence[Sides]) -> set[str] | None:

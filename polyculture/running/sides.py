@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +10,6 @@ from polyculture.cache.errors import ExperimentError, did_you_mean
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.sides import Sides, against_rest, group_sides, native_sides, sides_of
 
 Tell = Callable[[str], None]  # takes a line on what was left out
@@ -27,8 +26,10 @@ class Asked:
     group: str | None = None  # of `cache.model_facts.GROUPS`
 
 
-def choose_sides(run: ComparedRun, workspace: Workspace, asked: Asked, tell: Tell = say) -> list[Sides]:
-    """The sides that are asked for. Raises a `UserError` for none, for only one, or for one not in the run.
+def choose_sides(known: Mapping[str, set[str]], workspace: Workspace, asked: Asked, tell: Tell = say) -> list[Sides]:
+    """The sides that are asked for, of what is `known` by dimension.
+
+    Raises a `UserError` for none, for only one, or for one not in the run.
 
     `tell` takes a line on what is left out, and why.
     """
@@ -51,13 +52,13 @@ def choose_sides(run: ComparedRun, workspace: Workspace, asked: Asked, tell: Tel
             return group_sides(groups, asked.group)
         return [sides for a, b in pairs for sides in group_sides(groups, asked.group, a, b)]
     if asked.rest:
-        return [against_rest(run.values, name) for name in names]
+        return [against_rest(known, name) for name in names]
     if not pairs:
         remedy = (
             "Name two models, languages, conditions, countries or wordings of the run; or one with --rest; or --native."
         )
         raise ExperimentError(_TWO, remedy=remedy)
-    return [sides_of(run.values, a, b) for a, b in pairs]
+    return [sides_of(known, a, b) for a, b in pairs]
 
 
 def _native(workspace: Workspace, tell: Tell) -> Sides:

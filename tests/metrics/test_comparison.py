@@ -128,7 +128,7 @@ def test_sides_that_the_run_does_not_have_are_one_line_with_the_nearest_name(pil
         run = ComparedRun(store)
         for asked, said in MISTAKES:
             with pytest.raises(UserError) as raised:
-                choose_sides(run, workspace, asked, lines.append)
+                choose_sides(run.values, workspace, asked, lines.append)
             assert said in str(raised.value)
             assert "\n" not in str(raised.value)
 

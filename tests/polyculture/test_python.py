@@ -159,7 +159,7 @@ def test_a_comparison_is_that_of_the_command_line(run: polyculture.Run, small: R
     for wrong, names, said in (
         ({}, ("ja", "food"), "different kinds|no 'food'"),
         ({}, ("ja",), "two sides"),
-        ({"metrics": ["granularty"]}, ("ja", "en"), "no metric 'granularty'. Known: granularity"),
+        ({"metrics": ["granularty"]}, ("ja", "en"), "no metric 'granularty' to compare. Did you mean 'granularity'"),
         ({"targets": ["pages"]}, ("ja", "en"), "no target 'pages'"),
     ):
         with pytest.raises(polyculture.UserError, match=said):

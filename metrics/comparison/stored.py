@@ -1,0 +1,107 @@
+"""The differences that other measures wrote: CBS, sentiment, QA, questions, as rows of a comparison.
+
+A measure compares its own sides, paired over what both were asked, and writes the table `differences` at several
+levels: of a type of entities, over a language's types, over all. Here are the rows of sides that somebody names.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics import MEASURE
+from polyculture.metrics.comparison.compare import Row
+from polyculture.metrics.comparison.sides import Sides
+from polyculture.metrics.inference.family import UNTESTABLE
+from polyculture.metrics.inference.limits import StudentInterval
+
+if TYPE_CHECKING:
+    import duckdb
+
+OTHERS_ALONE = "others alone"  # why a sampled measure has no interval of these prompts: it is of others
+LEVELS = ("model", "language", "country", "topic", "condition", "wording")  # facets that a mean may be over
+_ORDER = ", ".join(("measure", "metric", "dataset", "method", "reader", *LEVELS))
+_NOT_TOLD = {"low": None, "high": None, "p": None, "freedom": None, "chance": None, "verdict": UNTESTABLE}
+
+
+class StoredDifferences:
+    """The differences of a store that are not of texts' entities."""
+
+    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+        self._store = store
+
+    @cached_property
+    def _rows(self) -> Sequence[Difference]:
+        names = [field.name for field in fields(Difference) if field.name != "inputs"]  # the view shows present data
+        rows = f"SELECT {', '.join(names)} FROM differences WHERE measure <> $own ORDER BY {_ORDER}"  # noqa: S608
+        found = self._store.execute(rows, {"own": MEASURE.name}).fetchall()
+        return [Difference(**dict(zip(names, row, strict=True)), inputs="") for row in found]
+
+    @property
+    def metrics(self) -> list[str]:
+        return sorted({row.metric for row in self._rows})
+
+    @property
+    def conditions(self) -> set[str]:
+        return {row.condition for row in self._rows} - {EVERY, WITHOUT}
+
+    @property
+    def values(self) -> Mapping[str, set[str]]:
+        """What can be named as a side, by dimension."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for row in self._rows:
+            found[row.dimension] |= {row.a, row.b}
+        return found
+
+    def rows(
+        self, several: Sequence[Sides], metrics: Collection[str], targets: Sequence[str], by: Sequence[str]
+    ) -> list[Row]:
+        """The rows of these sides, each at the level that keeps the columns `by` and no more than it must."""
+        found: list[Difference] = []
+        for sides in several:
+            groups: dict[Any, list[Difference]] = defaultdict(list)
+            for row in self._rows:
+                if row.dimension == sides.dimension and {row.a, row.b} == {sides.a, sides.b} and row.metric in metrics:
+                    groups[_but_levels(row)].append(row if row.a == sides.a else _turned(row))
+            for group, target in product(groups.values(), targets):
+                found += _coarsest(_of_target(group, target), frozenset(by))
+        return [_row(told) for told in found]
+
+
+def _but_levels(row: Difference) -> Any:
+    return row.measure, row.metric, row.dataset, row.method, row.reader, *sorted(row.facets.items())
+
+
+def _coarsest(rows: Sequence[Difference], by: frozenset[str]) -> list[Difference]:
+    kept = [frozenset(name for name in LEVELS if getattr(row, name) not in (EVERY, WITHOUT)) for row in rows]
+    able = {one for one in kept if one >= by}
+    return [row for row, own in zip(rows, kept, strict=True) if own in able and not any(one < own for one in able)]
+
+
+def _turned(row: Difference) -> Difference:
+    """The same with `b` first."""
+    swapped = {"a": row.b, "b": row.a, "a_estimate": row.b_estimate, "b_estimate": row.a_estimate}
+    swapped |= {"missing_a": row.missing_b, "missing_b": row.missing_a}
+    low, high = (None if limit is None else -limit for limit in (row.high, row.low))
+    signed = {
+        name: None if (value := getattr(row, name)) is None else -value for name in ("difference", "without_largest")
+    }
+    return replace(row, **swapped, **signed, low=low, high=high)
+
+
+def _of_target(rows: Sequence[Difference], target: str) -> list[Difference]:
+    """The rows of a target; where a measure tells of other prompts alone, these prompts with that as their reason."""
+    own = [row for row in rows if row.target == target]
+    return own or [replace(row, target=target, reason=OTHERS_ALONE, **_NOT_TOLD) for row in rows]
+
+
+def _row(told: Difference) -> Row:
+    if None in (told.low, told.high, told.difference, told.freedom):
+        return Row(told, None)
+    value, low, high, freedom = told.difference, told.low, told.high, told.freedom
+    return Row(told, StudentInterval(value, value - low, high - value, freedom))  # type: ignore[operator, arg-type]
