@@ -22,8 +22,11 @@ _LOOKED_AT = 5  # lines below what may be a title
 _LONGEST_NAME = 60  # characters of a column's name below a title
 
 
-def read_separated(path: Path, encoding: str) -> Rows:
-    """The rows of a file by its header. A row with another number of cells is reported, not guessed at."""
+def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
+    """The rows of a file by its header. A row with another number of cells is reported, not guessed at.
+
+    `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote.
+    """
     csv.field_size_limit(LONGEST_LINE)
     # A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused.
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
@@ -33,7 +36,8 @@ def read_separated(path: Path, encoding: str) -> Rows:
         below = _below_title(first, [file.readline(LONGEST_LINE) for _ in range(_LOOKED_AT)])
         separator = told[1] if told else below or max(_SEPARATORS, key=first.count)
         file.seek(0)
-        rows = csv.reader(file, delimiter=separator, strict=True)
+        quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+        rows = csv.reader(file, delimiter=separator, strict=True, quoting=quoting)
         if told or below:
             next(rows)
         if below and not told:

@@ -32,6 +32,9 @@ def fetch(source: Source, folder: Path, commit: str | None = None, repository: s
     """
     named, wanted = repository or source.repository, commit or source.commit
     if named is None:
+        if source.published_at:
+            remedy = "Download it there, and name the folder of its files with --folder."
+            raise DataSetError(f"{source.title} is not fetched by git", where=source.published_at, remedy=remedy)
         raise DataSetError(f"{source.title} is published nowhere", remedy="Name its folder with --folder.")
     origin = git_address(named)
     if wanted is None or not re.fullmatch(r"[0-9a-f]{40}", wanted):

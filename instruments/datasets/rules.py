@@ -19,7 +19,7 @@ from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.files import is_folder_name
 from polyculture.instruments.datasets.sheets import SUFFIXES
-from polyculture.instruments.datasets.source import Source, question_sets
+from polyculture.instruments.datasets.source import Source
 
 RULES = Path(__file__).parent / "rules"
 Columns = tuple[str, ...]
@@ -141,9 +141,11 @@ def rules_of(name: str) -> DatasetRules:
         return _called(rules_of(name), called)
     file = RULES / f"{name}.toml"
     if not is_folder_name(name) or not file.exists():
-        if name in question_sets():
+        from polyculture.instruments.questions.rules.opened import known_sets  # which reads its own rules
+
+        if name in known_sets():
             what = f"{name!r} holds questions with choices, no contexts and entities"
-            raise DataSetError(what, remedy=f"Ask them with `polyculture {question_sets()[name].command}`.")
+            raise DataSetError(what, remedy=f"Ask them with `polyculture ask {name}`.")
         known = [path.stem for path in RULES.glob("*.toml")]
         raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, known))
     return read_rules(file)

@@ -22,6 +22,7 @@ class Source(BaseModel):
     licence: str
     citation: str = ""
     repository: str | None = None  # a git repository: an https address or a folder
+    published_at: str = ""  # where no git repository has it: an address
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     pinned: str = ""  # how sure the commit is, and what of the data set it holds
     paths: tuple[str, ...] = ()  # the folders and files that are kept of the repository; empty: all

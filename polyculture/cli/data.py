@@ -17,9 +17,8 @@ from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
 from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
-from polyculture.instruments.datasets.publisher import source_of
+from polyculture.instruments.datasets.publisher import holds_questions, source_of
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
-from polyculture.instruments.datasets.source import question_sets
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
 CAUSAL = "causal"
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
-Published = Annotated[
-    str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, kobbq, bbq, or a rules file of yours.")
-]
+AnyName = Annotated[str, typer.Argument(metavar="NAME", help="One of `data list`, or a rules file of yours.")]
 Folder = Annotated[Path | None, typer.Option(help="The folder of its files, if not that of `data fetch`.")]
 English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
 AsPublished = Annotated[
@@ -49,13 +46,15 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """List the data sets with their licence and folder."""
-    sources = [*known_data_sets().values(), *question_sets().values()]
+    from polyculture.instruments.questions.rules.opened import known_sets
+
+    sources = [*known_data_sets().values(), *known_sets().values()]
     print_table(("name", "title", "licence", "published", "folder", "fetched at"), list_rows(sources))
 
 
 @app.command(epilog="polyculture data fetch camellia --commit 0123456789abcdef0123456789abcdef01234567")
 def fetch(
-    name: Published,
+    name: AnyName,
     folder: Folder = None,
     commit: Annotated[str | None, typer.Option(help="Another commit than the pinned one, 40 digits.")] = None,
     repository: Annotated[str | None, typer.Option(help="A mirror: an https address, or a folder.")] = None,
@@ -75,8 +74,9 @@ def fetch(
 
 @app.command(epilog="polyculture data check camellia --format csv -o left-out.csv")
 def check(
-    name: Name,
+    name: AnyName,
     folder: Folder = None,
+    selection: Annotated[str | None, typer.Option(help="A selection of a question set.")] = None,
     english: English = False,
     as_published: AsPublished = False,
     published: Annotated[
@@ -85,7 +85,19 @@ def check(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """List what is left out of a data set or changed when it is read: file, sheet, row, reason."""
+    """List what is left out of a data set or changed when it is read: file, sheet, row, reason.
+
+    Of a question set: how many questions there are, beside the published number, and the first as they will be asked.
+    """
+    if holds_questions(name):
+        from polyculture.instruments.questions.rules.check import asked_texts, check_rows
+        from polyculture.instruments.questions.rules.opened import open_set
+
+        questions = open_set(name, folder, selection)
+        write_values(("what", "of", "found", "published", "note"), check_rows(questions), format, output)
+        for text in asked_texts(questions):
+            say(text)
+        return
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:

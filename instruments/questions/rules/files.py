@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError, UserError
+from polyculture.imports.encoding import encoding_of
 from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow, Record, find
+from polyculture.imports.tables import read_separated
 from polyculture.instruments.questions.model import Place, Remark
 from polyculture.instruments.questions.rules.values import Row, RowError, split_texts, tidy
 
@@ -81,6 +83,10 @@ def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -
     for record in _records(file, block):
         place = _place(name, record.row)
         if isinstance(record, BadRow):
+            if record.lost and block.turns:
+                raise DataSetError(
+                    record.reason, where=place, remedy="Rows take turns: mend it, or all later ones shift."
+                )
             if record.lost:
                 yield Remark(place, f"left out: {record.reason}", record.value or "")
         elif any(value not in (None, "") for value in record.values.values()):
@@ -88,10 +94,18 @@ def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -
         if len(records) > MOST_ROWS:
             raise DataSetError(f"has more than {MOST_ROWS:,} rows", where=file, remedy="Split it.")
     path = {"file": file.stem, **told}
-    rows = [Row(place, record, {**path, "row": record.row}) for place, record in records]
+    rows = [Row(place, record, {**path, "row": record.row, **_turn(number, block)})
+            for number, (place, record) in enumerate(records)]  # fmt: skip
     for column, pattern in block.split.items():
         rows = yield from _split(rows, column, pattern)
     yield from rows
+
+
+def _turn(number: int, block: Block) -> dict[str, str]:
+    if not block.turns:
+        return {}
+    round_, turn = divmod(number, len(block.turns))
+    return {"turn": block.turns[turn], "round": str(round_ + 1)}
 
 
 def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None, list[Row]]:
@@ -108,10 +122,12 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None
 
 def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
     try:
-        records: Iterator[Record | BadRow] = read_file(file)
+        records: Iterator[Record | BadRow] = (
+            read_file(file) if block.quotes else read_separated(file, encoding_of(file), quoted=False)
+        )
         if block.rows is not None:
             records = _inside(records, block.rows)
-        if block.loader == "kobbq":
+        if block.expand == "kobbq":
             from polyculture.instruments.questions.rules.kobbq import expanded
 
             records = expanded(records)
@@ -155,21 +171,22 @@ class Joined:
 
     def columns(self, row: Row, name: str) -> Mapping[str, str]:
         """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
-        path = self._join.files
+        paths = self._join.files
         for field, value in row.more.items():
-            path = path.replace(f"{{{field}}}", value)
+            paths = tuple(path.replace(f"{{{field}}}", value) for path in paths)
+        path = next((path for path in paths if (self._folder / path).is_file()), paths[0])
         if path not in self._read:
             self._read[path] = self._rows(path)
         key = name if self._join.key is None else row.text(self._join.key)
         return self._read[path].get(key) or dict.fromkeys(self._join.take, "")
 
     def _rows(self, path: str) -> dict[str, dict[str, str]]:
-        file = self._folder / path
+        file, wanted = self._folder / path, ", ".join(self._join.take)
         if not file.is_file():
             if not self._join.optional:
-                what = f"there is no {path}, which {', '.join(self._join.take)} come from"
+                what = f"there is no {path}, which has {wanted}"
                 raise DataSetError(what, where=self._folder, remedy="Get it from the publisher.")
-            self.remarks.append(Remark(Place(path), f"there is none: {', '.join(self._join.take)} are not known"))
+            self.remarks.append(Remark(Place(path), f"missing: it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
         for record in read_file(file):

@@ -101,7 +101,7 @@ Wheres = Annotated[tuple[Where, ...], BeforeValidator(_several)]  # the first th
 class Join(_Rules):
     """Columns of a second file, for the row with the same key."""
 
-    files: Annotated[str, AfterValidator(parse_files)]
+    files: Files  # the first that is there
     on: str  # its key
     key: str | None = None  # ours; None: the id
     take: tuple[str, ...]
@@ -121,7 +121,9 @@ class Block(_Rules):
     files: Files
     without: Files = ()  # of these files, none that fits one of these patterns
     rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
-    loader: Literal["kobbq"] | None = None  # code of ours that makes rows of a file's rows
+    quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other
+    turns: tuple[str, ...] = ()  # what rows take turns in: {turn} of a row, {round} from 1
+    expand: Literal["kobbq"] | None = None  # code of ours that makes rows of a file's templates
     split: Mapping[str, Annotated[str, AfterValidator(parse_pattern)]] = {}
     id: Value = "row"
     text: Value | None = None
@@ -184,8 +186,7 @@ class PromptRules(_Rules):
 class Rules(Source):
     """A question set: its publisher, and how its files are read."""
 
-    kind: Kind
-    published_at: str = ""  # where no git repository has it: an address
+    kind: Kind = "choice"
     language: Language | None = None
     numbers: tuple[Numbers, ...] = ()
     unit: str = "row"  # a facet, or 'row': the question itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -17,14 +16,13 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.validation import plain_words
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder
-from polyculture.instruments.questions.model import QuestionSet, Remark
+from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.files import root_of
 from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions
 
 SETS = Path(__file__).parent.with_name("sets")
-_NAMED = 3  # remarks that a line names
 
 
 @cache
@@ -118,21 +116,9 @@ def _selected(rules: Rules, name: str) -> Rules:
         raise DataSetError(f"there is no selection {name!r} of {rules.name}", remedy=there)
     data = rules.model_dump(by_alias=True, exclude_unset=True)
     drops = [drop.model_dump() for drop in selection.drop]
-    data["questions"] = [_merged({**block, "skip": [*block.get("skip", ()), *drops]}, selection.set)
-                         for block in data["questions"]]  # fmt: skip
+    for block in data["questions"]:
+        facets = {**block.get("facets", {}), **selection.set.get("facets", {})}
+        skip = [*block.get("skip", ()), *drops]
+        block |= {**selection.set, "facets": facets, "skip": skip}
     data |= {"selections": {}, "published": selection.published}
     return _checked(data, f"{rules.name}: selections.{name}")
-
-
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    both = dict(one)
-    for key, value in other.items():
-        both[key] = {**both[key], **value} if isinstance(value, dict) and isinstance(both.get(key), dict) else value
-    return both
-
-
-def told(remarks: tuple[Remark, ...]) -> list[str]:
-    """Remarks by reason, most frequent first, each with its first place."""
-    first = {remark.reason: remark for remark in reversed(remarks)}
-    return [f"{number} x {reason} ({first[reason].place})" for reason, number in
-            Counter(remark.reason for remark in remarks).most_common()]  # fmt: skip

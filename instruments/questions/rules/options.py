@@ -123,7 +123,8 @@ class Options:
         groups = [one for path in where.groups for text in self._row.texts(path) for one in split_groups(text)]
         persons = []
         for number, text in enumerate(self._texts):
-            name, code, *_ = (*self._own(where, number), "", "")
+            name, *rest = self._own(where, number) or [""]
+            code = rest[-1].rpartition(",")[2].strip() if rest else ""  # the group's name stands last
             persons.append(Person(name.strip("{} "), code, text))
         real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
         category = where.kinds.get(self._category, self._category)

@@ -41,8 +41,8 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
     if templates:
         names = [HOUSE] if len(templates) == 1 else [str(number) for number in range(1, len(templates) + 1)]
         return [_prompt(rules, name, language, text) for name, text in zip(names, templates, strict=True)]
-    words = _house().get(spoken) or _house().get(spoken.partition("-")[0])
-    if words is None:
+    words = _house().get(spoken) or _house().get(spoken.partition("-")[0]) or {}
+    if ("open" if rules.kind == "open" else "choose") not in words:
         what = f"has no prompt in {language!r}, the language of some of its questions"
         remedy = (
             f"Write templates.{language} under [prompts], or there instruction = 'en' to ask under the English one."

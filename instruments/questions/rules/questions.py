@@ -85,6 +85,8 @@ class Questions:
         language = self._language(row, facets)
         context, text = (self._text(row, block, one) for one in (block.context, block.text))
         options = [_replaced(one, block) for one in options_of(row, block.options, lambda one: self._value(row, one))]
+        if self.rules.kind == "gap":
+            options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
         self._check_texts(text, options)
         right: tuple[int, ...] = ()
         roles: tuple[str, ...] = tuple("" for _ in options)
@@ -119,16 +121,18 @@ class Questions:
         """The answers that an open question accepts, and the weight of each: that of all its spellings."""
         if block.answers is None:
             return (), ()
-        lists = row.get(block.answers)
-        lists = lists if isinstance(lists, list) else [] if lists is None else [lists]
-        told = row.get(block.weights) if block.weights else None
-        weights = [1.0] * len(lists) if told is None else told if isinstance(told, list) else [told]
-        if len(weights) != len(lists) or any(
-            isinstance(one, bool) or not isinstance(one, (int, float)) for one in weights
-        ):
-            raise RowError(f"{block.weights} is not one number for each of {len(lists)} answers")
-        found = [(text, float(weight)) for one, weight in zip(lists, weights, strict=True)
-                 for text in _spellings(block.answers, one)]  # fmt: skip
+        told = row.all(block.answers)
+        weights = row.all(block.weights) if block.weights else [1.0] * len(told)
+        if len(weights) != len(told):
+            raise RowError(f"{block.weights} is not there for each of {len(told)} answers")
+        found: list[tuple[str, float]] = []
+        for value, weight in zip(told, weights, strict=True):
+            values = value if isinstance(value, list) else [value]
+            numbers = weight if isinstance(weight, list) else [weight] * len(values)
+            if len(numbers) != len(values):
+                raise RowError(f"{block.weights} has {len(numbers)} numbers for {len(values)} answers")
+            found += [(text, _number(block.weights, number)) for one, number in zip(values, numbers, strict=True)
+                      if (text := as_text(block.answers, one))]  # fmt: skip
         if not found:
             raise RowError("it has no answer")
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
@@ -242,9 +246,13 @@ def _replaced(text: str, block: Block) -> str:
     return tidy(text) if block.replace else text
 
 
-def _spellings(name: str, value: object) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [text for one in values if (text := as_text(name, one))]
+def _number(name: str | None, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise RowError(f"{name} {value!r} is no number")
+    try:
+        return float(value)
+    except ValueError as fault:
+        raise RowError(f"{name} {value!r} is no number") from fault
 
 
 def _where_from(rules: Rules) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.imports.record import Record, names
+from polyculture.imports.record import Record, find, names
 from polyculture.instruments.questions.model import Place
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -61,9 +61,9 @@ class Row:
         if isinstance(name, int):
             values = list(self.record.values.values())
             return values[name] if name < len(values) else None
-        for values in (self.record.values, self.more):  # most names are columns: no path is looked for
-            if name in values:
-                return values[name]
+        for known in (self.record.values, self.more):  # most names are columns: no path is looked for
+            if name in known:
+                return known[name]
         if "{" in name:
             return _BRACES.sub(lambda match: self.text(match[1]), name)
         return self.record.get(name.replace("[]", "[*]"))
@@ -87,6 +87,10 @@ class Row:
     def texts(self, name: str) -> list[str]:
         """All texts of a value: of a list its elements, of a list of lists theirs, of a text itself."""
         return list(_flat(name, self.get(name)))
+
+    def all(self, path: str) -> list[Any]:
+        """Each value at a path: `annotations[].answers` has one an annotation."""
+        return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
 
     def meets(self, condition: Condition) -> bool:
         """Whether all tests of a condition hold. Raises `RowError` where there is no such column."""

@@ -14,7 +14,7 @@ def told(category: str, groups: list[str], *persons: tuple[str, ...]) -> list[in
 
 
 def test_every_category_of_bbq_has_its_names() -> None:
-    assert set(categories()) == {name.casefold() for name in CATEGORIES}
+    assert {name.casefold() for name in CATEGORIES} <= set(categories())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""What a rules file makes of its files, for `polyculture data check`: counts beside the published ones, and remarks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+
+from polyculture.instruments.questions.model import Question, QuestionSet, Remark
+from polyculture.instruments.questions.prompting import labels_of, message, shown_options
+from polyculture.instruments.questions.rules.questions import NO_DIRECTION
+
+_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
+SHOWN = 3  # questions that are shown as they will be asked
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A count about a set."""
+
+    what: str  # 'questions', 'options', 'role', 'left out', ...
+    of: str  # which of them; '' for all
+    found: int
+    published: int | None = None  # None where the publisher has no such number
+    note: str = ""
+
+
+def check_rows(found: QuestionSet) -> list[tuple[str, str, int, int | None, str]]:
+    """Everything that can be counted about a set: what, of which, how many, the published number, a note."""
+    return [astuple(row) for row in _rows(found)]
+
+
+def _rows(found: QuestionSet) -> Iterator[CheckRow]:
+    questions = found.questions
+    yield CheckRow("questions", "", len(questions), found.published.get("questions"))
+    for key, number in found.published.items():
+        facet, equals, value = key.partition("=")
+        if equals:
+            mine = sum(question.facets.get(facet) == value for question in questions)
+            yield CheckRow("questions", key, mine, number)
+    yield CheckRow("units", "", len({question.unit for question in questions}), note="of sampling")
+    yield from _counted("language", [question.language for question in questions])
+    if found.kind != "open":
+        yield from _counted("options", [f"{len(question.options)} a question" for question in questions])
+        yield from _counted("role", [role or "none" for question in questions for role in question.roles])
+        without = sum(not question.right for question in questions)
+        if any(question.right for question in questions):
+            yield CheckRow("without a right option", "", without)
+    yield from _counted("context", [one.facets["context"] for one in questions if "context" in one.facets])
+    undirected = [remark for remark in found.remarks if remark.reason == NO_DIRECTION]
+    if undirected or any("biased" in question.roles for question in questions):
+        note = f"{undirected[0].place}: {NO_DIRECTION}" if undirected else ""
+        yield CheckRow("without a direction", "", len(undirected), note=note)
+    yield from _remarks([remark for remark in found.remarks if remark.reason != NO_DIRECTION])
+
+
+def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:
+    yield from (CheckRow(what, value, number) for value, number in Counter(values).most_common())
+
+
+def _remarks(remarks: list[Remark]) -> Iterator[CheckRow]:
+    """Remarks by reason, most frequent first, each with its first place."""
+    first = {_reason(remark): remark.place for remark in reversed(remarks)}
+    for reason, number in Counter(map(_reason, remarks)).most_common():
+        what, _, why = reason.partition(": ")
+        yield CheckRow(what, why, number, note=f"first: {first[reason]}")
+
+
+def _reason(remark: Remark) -> str:
+    """A reason without what differs from row to row: quoted values, and the place of another row."""
+    return _VALUE.sub("…", remark.reason.partition(" stands in ")[0])
+
+
+def asked_texts(found: QuestionSet) -> Iterator[str]:
+    """The first questions as a model will read them, and which options are right."""
+    for question in found.questions[:SHOWN]:
+        yield f"{question.place}: {question.name}\n{_as_asked(found, question)}{_told(question)}"
+
+
+def _as_asked(found: QuestionSet, question: Question) -> str:
+    prompt = next((prompt for prompt in found.prompts if prompt.language == question.language), None)
+    order = tuple(range(len(question.options)))
+    shown = shown_options(question, order, prompt)
+    if prompt is not None:
+        return message(question, prompt, shown, labels_of(question, prompt))
+    return "\n".join(filter(None, (question.text, *(f"- {text}" for text in shown))))
+
+
+def _told(question: Question) -> str:
+    right = [question.options[place] for place in question.right]
+    roles = [f"{text}: {role}" for text, role in zip(question.options, question.roles, strict=True) if role]
+    answers = list(question.answers[:SHOWN])
+    lines = [("right", right), ("roles", roles), ("answers", answers)]
+    return "".join(f"\n  {name}: {'; '.join(values)}" for name, values in lines if values) + "\n"

@@ -1,0 +1,65 @@
+"""What `polyculture data check` says of a question set, and where sets are published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.datasets.fetch import fetch
+from polyculture.instruments.datasets.publisher import holds_questions, source_of
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.questions.rules.check import asked_texts, check_rows
+from polyculture.instruments.questions.rules.opened import open_set
+from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
+from tests.polyculture.test_command_line import polyculture
+
+COUNTED = f"{BIAS}[published]\nquestions = 5\n'category=Religion' = 2\n"
+
+
+def test_counts_stand_beside_the_published_ones_with_what_is_left_out_and_undirected(tmp_path: Path) -> None:
+    rows = [ROW, {**ROW, "example_id": 2, "groups": ["Martians"]}, {**ROW, "example_id": 3, "label": 1}, ROW]
+    lines(tmp_path, "Religion_en.jsonl", rows)
+    found = open_set(rules(tmp_path, COUNTED))
+    said = {(what, of): (number, published, note) for what, of, number, published, note in check_rows(found)}
+    assert said["questions", ""][:2] == (2, 5)
+    assert said["questions", "category=Religion"][:2] == (2, 2)
+    assert said["options", "3 a question"][0] == said["language", "en"][0] == 2
+    assert said["role", "biased"][0] == 1
+    assert said["without a direction", ""][0] == 1
+    assert "row 2" in said["without a direction", ""][2]
+    assert any(what == "left out" and "row 3" in note for (what, _), (_, _, note) in said.items())
+    assert any(what == "read once" for what, _ in said)
+    first = next(asked_texts(found))
+    assert "A: The Sunni\nB: The Ahmadi\nC: Not known" in first
+    assert "right: Not known" in first
+    told = polyculture("data", "check", str(tmp_path / "rules.toml"), "--format", "csv", cwd=tmp_path)
+    assert "questions,,2,5," in told.stdout
+
+
+def test_a_rules_file_is_told_by_its_content(tmp_path: Path) -> None:
+    assert holds_questions("kobbq")
+    assert holds_questions(rules(tmp_path, COUNTED))
+    assert not holds_questions("camellia")
+    with pytest.raises(DataSetError, match="polyculture ask bbq"):
+        rules_of("bbq")
+
+
+def test_a_set_in_no_git_repository_says_where_it_is(tmp_path: Path) -> None:
+    elsewhere = BIAS.replace(HEAD, f'{HEAD}published_at = "https://example.org/mine"\n')
+    with pytest.raises(DataSetError, match=r"https://example\.org/mine: .*--folder"):
+        fetch(source_of(rules(tmp_path, elsewhere)), tmp_path / "data")
+
+
+def test_a_set_that_code_makes_names_its_loader(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match="culture-mcq"):
+        open_set(rules(tmp_path, f'{HEAD}loader = "culture"\n'))
+    with pytest.raises(DataSetError, match=r"rules\.toml: loader"):
+        open_set(rules(tmp_path, f'{HEAD}loader = "culture-mcq"\nnumbers = ["levels"]\n'))
+
+
+def test_shipped_sets_are_listed(tmp_path: Path) -> None:
+    listed = polyculture("data", "list", cwd=tmp_path).stdout
+    assert "kobbq" in listed
+    assert "camellia" in listed
