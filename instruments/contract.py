@@ -143,7 +143,10 @@ class Idle:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of an instrument: `polyculture NAME [ARGUMENT] exp.toml`, a flag per other field of its options."""
+    """A command of an instrument: `polyculture NAME [ARGUMENT] exp.toml`, a flag per other field of its options.
+
+    A field with `json_schema_extra={"in_file": True}` has none: a preset says it, or the experiment file.
+    """
 
     options: type[BaseModel]  # its docstring is the command's help
     study: Callable[[Asked, Any], Study]

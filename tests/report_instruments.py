@@ -16,8 +16,6 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
-from polyculture.instruments.cbs.matched_rows import measure_matched
-from polyculture.instruments.cbs.matching import Matching
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import PLAIN, scoring_jobs
 from polyculture.instruments.datasets.load import load
@@ -42,7 +40,6 @@ def add_instruments(run: RunFolder, models: Sequence[str]) -> None:
     score(run, demo, models, SELECTION, broken=broken)
     score(run, demo, models[:1], HELPED, HELPING, broken)
     measure_bias(run)
-    measure_matched(run, [Matching("tokens"), Matching("prior", 0.1)])
     add_made_up(run, models, "camellia", {code: (f"{code}-culture", "food", *pair) for code, pair in NAMES.items()})
 
 

@@ -1,4 +1,4 @@
-"""The rows of `differences` of Cultural Bias Scores: ties strict, each context alike.
+"""The rows of `differences` of Cultural Bias Scores by our protocol: ties strict, each context alike.
 
 - model: two models, over the contexts and entities that both have.
 - language: a language and English, over the contexts and entities that stand in both.
@@ -17,20 +17,11 @@ import duckdb
 
 from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.instruments.cbs.averages import Tally
-from polyculture.instruments.cbs.bias import Ties
 from polyculture.instruments.cbs.bias_rows import SCORE, ScoreGroup
-from polyculture.instruments.cbs.contrasts import (
-    Contrast,
-    contexts_of,
-    contrasts_by_type,
-    mean_contrast,
-    of_type,
-    paired,
-)
+from polyculture.instruments.cbs.contrasts import Contrast, contexts_of, contrasts_by_type, mean_contrast, paired
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition
 from polyculture.instruments.datasets.english import ENGLISH
-from polyculture.instruments.datasets.selection import Kind, omits
 from polyculture.instruments.differences import Part, Sides, difference_rows
 
 PLAIN = "plain"  # the second side of a contrast with contexts that have a prefix
@@ -40,21 +31,13 @@ Conditions = tuple[ContextCondition, ContextCondition]
 
 @dataclass(frozen=True, slots=True)
 class ScoredType:
-    """A type of entities under a rule and a count of ties: its tallies, and what can be compared among them."""
+    """A type of entities under a rule: its tallies, and what can be compared among them."""
 
     rule: str
-    ties: Ties
     group: ScoreGroup
     again: bool  # its contexts are translations of others that were scored, too
     tallies: Mapping[ContextCondition, Tally]
     contrasts: Mapping[Conditions, Contrast]
-    sources: tuple[str, ...]  # the languages that its contexts are translated from
-
-    def is_left_out(self, kinds: Collection[Kind]) -> bool:
-        """Whether none of it is of the choice: a translation goes with its source, as it is asked."""
-        return all(
-            omits(kinds, language, self.group.entity_type) for language in self.sources or (self.group.language,)
-        )
 
     @property
     def levels(self) -> tuple[ScoreGroup, ...]:
@@ -132,7 +115,7 @@ def _paired(tallies: Mapping[Cell, Tally], pair: _Pair) -> Contrast | None:
     one, other = tallies.get(pair.one), tallies.get(pair.other)
     if one is None or other is None or pair.place.dimension not in ("model", "language"):
         return None
-    return paired(one, other, pair.one.group.language, pair.one.group.culture)
+    return paired(one, other, pair.one.group.culture)
 
 
 def _add(
@@ -210,9 +193,9 @@ def _rows(rule: str, place: _Place, found: _Found, inputs: str) -> Iterator[Diff
     sides = Sides(MEASURE.name, SCORE, place.dimension, place.a, place.b, of_both, facets)
     yield from difference_rows(
         sides,
-        mean_contrast(contrasts, "contexts"),
+        mean_contrast(contrasts),
         unit=UNIT,
-        units=sum(contexts_of(some, "contexts", apart=False) for some in contrasts_by_type(contrasts)),
+        units=sum(contexts_of(some) for some in contrasts_by_type(contrasts)),
         inputs=inputs,
         parts=[_part(contrast) for contrast in contrasts],
         missing=(found.missing[0], found.missing[1]),
@@ -221,5 +204,5 @@ def _rows(rule: str, place: _Place, found: _Found, inputs: str) -> Iterator[Diff
 
 
 def _part(contrast: Contrast) -> Part:
-    found, weight = of_type([contrast], "contexts", apart=False)
+    found, weight = contrast.alone
     return Part(contrast.entity_type, contrast.culture, found.difference.value, weight)

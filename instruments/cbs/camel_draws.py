@@ -1,8 +1,7 @@
-"""The papers' own protocols: a few draws of entities, and the standard deviation of the score over draws.
+"""CAMeL's own protocol: a few draws of entities, and the standard deviation of the score over draws.
 
-CAMeL (Naous et al. 2024, section 4.1) draws 50 entities of each culture, five times, and reports mean and standard
-deviation. Camellia caps both sides at the number of native entities (`equal_sides`), and asks contexts of no gender
-once for each gender (`genders_apart`). The score over all pairs is the better estimate; these are for comparison with
+CAMeL (Naous et al. 2024, section 4.2.2) draws 50 entities of each culture in each of its columns, five times, and
+reports mean and standard deviation. The score over all pairs is the better estimate; this one is for comparison with
 published tables.
 
 Draw d takes, for each context, the entities of each culture with the least hash of seed, d and entity: the same on
@@ -11,7 +10,7 @@ every machine, whether only these are scored or all there are. No entity is draw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,56 +22,61 @@ from polyculture.instruments.cbs.gender_columns import GENDERS
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.model import BOTH, CulturalEntity, MaskedContext
 
-DRAWS, ENTITIES = 5, 50
+ENTITIES = 50  # of each culture, where a protocol with draws does not say how many
+SAME = 1e-9  # a smaller deviation is rounding: each draw took all there are
 Draw = Sequence[ContextScore]  # of the contexts that have entities of both sides
 
 
 @dataclass(frozen=True, slots=True)
 class CamelDraws:
-    """The number of draws, and of entities of each culture per draw; a culture with fewer gives all."""
+    """The number of draws, and of entities of each culture per draw."""
 
-    draws: int = DRAWS
-    entities: int = ENTITIES
-    seed: int = 1
-    equal_sides: bool = False  # no more Western entities than there are native ones
-    genders_apart: bool = False  # a context of no gender is asked once for each
-    only: bool = False  # nothing else is asked
+    draws: int
+    entities: int
+    seed: int
+    by_gender: bool = True  # for a context of no gender so many are drawn of each
 
     def taken(self, context: MaskedContext, entities: Sequence[CulturalEntity]) -> list[CulturalEntity]:
         """The entities that any draw takes of those that fit a context."""
+        genders = [entity.gender or "" for entity in entities]
+        ids = [entity.entity_id for entity in entities]
         taken: set[str] = set()
-        for group in self._groups(context, entities):
-            limit = self._limit(sum(entity.culture == context.culture for entity in group))
-            for culture in {entity.culture for entity in group}:
-                ids = tuple(entity.entity_id for entity in group if entity.culture == culture)
-                for draw in range(self.draws):
-                    taken |= {ids[number] for number in _order(self.seed, ids, draw)[:limit]}
+        for culture in {entity.culture for entity in entities}:
+            own = [number for number, entity in enumerate(entities) if entity.culture == culture]
+            taken |= self.taken_ids([ids[n] for n in own], [genders[n] for n in own], context.gender or "")
         return [entity for entity in entities if entity.entity_id in taken]
 
-    def _groups(self, context: MaskedContext, entities: Sequence[CulturalEntity]) -> list[list[CulturalEntity]]:
-        """The entities that are drawn from together."""
-        known = {entity.gender for entity in entities}
-        genders = [gender for gender in GENDERS if gender in known]
-        if not self.genders_apart or context.gender not in (None, BOTH) or not genders:
-            return [list(entities)]
-        return [[entity for entity in entities if entity.gender in (gender, BOTH, None)] for gender in genders]
+    def taken_ids(self, ids: Sequence[str], genders: Sequence[str], gender: str) -> set[str]:
+        """The ids that any draw takes of one side, for a context of a gender ('' of none)."""
+        return {
+            group[number]
+            for group in self._groups(ids, genders, gender)
+            for draw in range(self.draws)
+            for number in _order(self.seed, group, draw)[: self.entities]
+        }
 
-    def _limit(self, native: int) -> int:
-        return min(self.entities, native) if self.equal_sides else self.entities
+    def _groups(self, ids: Sequence[str], genders: Sequence[str], gender: str) -> Iterator[tuple[str, ...]]:
+        """The entities that are drawn from together."""
+        known = [one for one in GENDERS if one in genders]
+        if not self.by_gender or gender not in ("", BOTH) or not known:
+            yield tuple(ids)
+            return
+        for one in known:
+            yield tuple(name for name, own in zip(ids, genders, strict=True) if own in (one, BOTH, ""))
 
     def drawn(self, matrix: ScoreMatrix) -> tuple[Draw, ...]:
         """Each draw of a type's entities: what it says of each context."""
         sides = tuple(zip(matrix.native, matrix.western, strict=True))
         return tuple(tuple(self._one(matrix, sides, draw)) for draw in range(self.draws))
 
-    def _one(self, matrix: ScoreMatrix, sides: Sequence[tuple[Numbers, Numbers]], draw: int) -> list[ContextScore]:
+    def _one(self, matrix: ScoreMatrix, sides: Sequence[tuple[Numbers, Numbers]], draw: int) -> Iterator[ContextScore]:
         orders = [_order(self.seed, ids, draw) for ids in (matrix.native_ids, matrix.western_ids)]
-        found = []
         for native, western in sides:
-            limit = self._limit(int((~np.isnan(native)).sum()))
-            comparison = compare(_first(native, orders[0], limit), _first(western, orders[1], limit), matrix.ties)
-            found += [] if comparison is None else [comparison]
-        return found
+            comparison = compare(*(
+                _first(side, order, self.entities) for side, order in zip((native, western), orders, strict=True)
+            ))  # fmt: skip
+            if comparison is not None:
+                yield comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +91,15 @@ class SampledScores:
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation over draws (n - 1); None with one draw."""
-        return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else None
-
-
-def draw_rank(seed: int, draw: int, entity_id: str) -> str:
-    """The rank of an entity in a draw, which takes those of the least."""
-    return content_id(seed, draw, entity_id)
+        """The standard deviation over draws (n - 1); None with one draw, and where every draw took all there are."""
+        found = float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else 0.0
+        return found if found > SAME else None
 
 
 @lru_cache(maxsize=64)
 def _order(seed: int, ids: tuple[str, ...], draw: int) -> list[int]:
     """The numbers of these entities in the order in which a draw takes them: the same for many contexts."""
-    return sorted(range(len(ids)), key=lambda number: draw_rank(seed, draw, ids[number]))
+    return sorted(range(len(ids)), key=lambda number: content_id(seed, draw, ids[number]))
 
 
 def _first(side: Numbers, order: list[int], limit: int) -> Numbers:

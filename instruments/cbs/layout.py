@@ -7,13 +7,7 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.cbs.rows import (
-    BIAS_VARIANTS,
-    CULTURAL_LINKS,
-    MATCHED_BIAS,
-    SCORES,
-    WANTED_SCORES,
-)
+from polyculture.instruments.cbs.rows import CULTURAL_LINKS, SCORES, WANTED_SCORES
 from polyculture.instruments.datasets.layout import DATASETS
 
 _OWN = Path(__file__).parent
@@ -30,7 +24,7 @@ MEASURE = Measure("cbs", (SCORES,), _settings)
 CBS = compose(
     DATASETS,
     Layout(
-        (WANTED_SCORES, SCORES, CULTURAL_LINKS, BIAS_VARIANTS, MATCHED_BIAS),
+        (WANTED_SCORES, SCORES, CULTURAL_LINKS),
         Layer((_OWN / "wanted.sql",)),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),

@@ -1,4 +1,4 @@
-"""The tables of CBS: scores of entities, their links, and Cultural Bias Scores."""
+"""The tables of CBS: scores of entities, and their links."""
 
 from __future__ import annotations
 
@@ -56,84 +56,6 @@ class CulturalLink:
     match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
 
 
-@dataclass(frozen=True, slots=True)
-class BiasInterval:
-    """A Cultural Bias Score averaged over contexts, or a difference of two, with its 95 % interval."""
-
-    metric: str  # 'cbs' | 'cbs_difference': the score less that with what an `other_` column names in its place
-    rule: str  # 'sum': log-probability; 'mean': per token; 'probability': mean of the tokens'; 'calibrated': by context
-    model: str
-    dataset: str
-    language: str | None  # None over all languages of the data set
-    culture: str | None  # None over all native cultures
-    entity_type: str | None  # None over all types
-    setting: str
-    other_setting: str | None  # of a difference: grounded less neutral
-    phrasing: str | None  # None of contexts that have no pair
-    other_phrasing: str | None  # of a difference between the two of each pair
-    context_prefix: str | None  # what is put before the contexts; None: nothing
-    plain: bool  # the difference is that to the same contexts without prefix
-    form: str
-    estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
-    low: float | None  # None where there is too little to say
-    high: float | None
-    p: float | None  # of a difference: two-sided, paired over entities, and over contexts where these are the same
-    contexts: int
-    native_entities: int  # with a likelihood in at least one of the contexts
-    western_entities: int
-    native_fewest: int  # in the context that has the fewest
-    native_most: int  # in the context that has the most
-    western_fewest: int  # as of native ones
-    western_most: int  # as of native ones
-    pairs: int  # native x Western, over all contexts
-    ties: float  # share of pairs of equal likelihood
-    sampled_mean: float | None  # CAMeL's protocol: the mean score over some draws of entities
-    sampled_deviation: float | None
-    draws: int | None  # of a score: how often entities were drawn
-    drawn: int | None  # how many of each culture each time, where there are so many
-    lacking: str | None = None  # why there is no interval: 'few contexts' | 'few entities' | 'all agree'
-    ties_count: str | None = None  # 'strict': as not Western; 'half': half for either
-    tied: int | None = None  # pairs of equal likelihood
-    western_won: int | None = None  # pairs in which the Western entity is the more probable
-    average: str | None = None  # over 'contexts', 'types', 'columns' or 'pairs'
-    gender: str | None = None  # 'female' | 'male' of a column of names or clothing; None: the whole type
-    preset: str | None = None  # of the draws, and of what an average leaves out; None: ours
-    columns: int | None = None  # types, or genders of them apart, that it is over
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedBias:
-    """A Cultural Bias Score over pairs of a native and a Western entity that are alike, averaged over contexts."""
-
-    matched: str  # alike in 'tokens' (their number), in 'prior' (the log-probability after nothing), or in 'both'
-    caliper: float | None  # how far priors of a pair may differ, in standard deviations; None: they do not count
-    caliper_nats: float | None  # the same of this type; None over types
-    rule: str
-    ties_count: str
-    model: str
-    dataset: str
-    language: str
-    culture: str
-    entity_type: str | None  # None over all types
-    setting: str
-    phrasing: str | None
-    form: str
-    estimate: float | None  # None where no pair is alike
-    low: float | None
-    high: float | None
-    lacking: str | None  # why there is no interval, or no number: also 'no prior' | 'no pair'
-    unmatched: float | None  # the score over all pairs of the same contexts
-    contexts: int
-    contexts_without: int  # with entities of both sides, and no pair that is alike
-    native_entities: int  # in a pair that is alike
-    western_entities: int
-    pairs: int
-    all_pairs: int  # of all contexts with entities of both sides
-    tied: int
-    western_won: int
-    gender: str | None = None  # 'female' | 'male' of a column of names or clothing; None: the whole type
-
-
 SCORES = Table(
     "scores",
     Score,
@@ -144,5 +66,3 @@ SCORES = Table(
 )
 WANTED_SCORES = Table("wanted_scores", WantedScore)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_VARIANTS = Table("bias_variants", BiasInterval)
-MATCHED_BIAS = Table("matched_bias", MatchedBias)

@@ -16,7 +16,6 @@ from polyculture.reports.texts import section_texts
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
 DIFFERENCE = "difference"
-SAME = 1e-9  # a smaller deviation is rounding
 TEXTS = Path(__file__).with_name("section.toml")
 _PLACE = ("model", "dataset", "form", "language", "culture", "entity_type")
 
@@ -80,15 +79,6 @@ def _tied(row: Row) -> str:
     return f"{count(row['tied'])} of {count(row['pairs'])}" if row["tied"] else "0"
 
 
-def _drawn(row: Row) -> str:
-    """Mean and standard deviation over draws of entities; empty where all draws are alike."""
-    deviation = known(row["sampled_deviation"])
-    if deviation is None or deviation <= SAME or known(row["draws"]) is None:
-        return ""
-    drawn = f"{count(row['draws'])} x {count(row['drawn'])}"
-    return f"{drawn}: {row['sampled_mean']:.3f} ({deviation:.3f})"
-
-
 def _of_each(write: Callable[[Row], str]) -> Callable[[Row], str]:
     """A size of a line: where settings differ in it, that of each, in their order."""
 
@@ -120,5 +110,4 @@ _SIZES = [
         lambda line: share(line["broken_boundaries"], line["scored"]) or "",
         "share of the scores whose first token is part of the context, or changes it",
     ),
-    Column("Draws: mean (sd)", _of_each(_drawn), "CAMeL's protocol: so many draws of so many entities of each culture"),
 ]

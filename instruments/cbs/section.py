@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.cbs.matched_tables import MatchedTable
     from polyculture.reports.table_section import PageTable
 
+RULE = "sum"  # the likelihood that the page shows: Camellia's; the table that it offers has all
 _FOLDER = Path(__file__).parent
 _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
-_MATCHED = _FOLDER / "matched_pairs.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +33,17 @@ class CulturalBias:
     scored: ScoreCounts
     scores: Mapping[str, PageTable]  # by rule
     contrasts: Mapping[str, PageTable]
-    matched: tuple[MatchedTable, ...]
 
 
 def _build(data: ReportData) -> CulturalBias | None:
     from polyculture.instruments.cbs.contrast_tables import contrast_tables
-    from polyculture.instruments.cbs.matched_tables import matched_tables
     from polyculture.instruments.cbs.score_tables import score_tables
 
     scored = ScoreCounts(**data.reading.rows(_SCORED)[0])
     if not scored.scores:
         return None
-    rows = data.reading.lines(_SCORES)
-    return CulturalBias(
-        scored,
-        score_tables(data, rows),
-        contrast_tables(data, rows),
-        matched_tables(data, data.reading.lines(_MATCHED)),
-    )
+    rows = [row for row in data.reading.lines(_SCORES) if row["rule"] == RULE]
+    return CulturalBias(scored, score_tables(data, rows), contrast_tables(data, rows))
 
 
 SECTIONS = (
@@ -60,7 +52,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        tables=(ReportTable(_SCORES), ReportTable(_MATCHED)),
+        tables=(ReportTable(_SCORES),),
         stands_alone=True,
     ),
 )

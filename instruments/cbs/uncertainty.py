@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.cbs.bias import STRICT, Numbers, Ties, placements
+from polyculture.instruments.cbs.bias import Numbers, placements
 from polyculture.instruments.cbs.score_interval import ComparedScores, ScoreEstimate
 from polyculture.metrics.inference.crossed import Units, gathered, skewed_variance
 
@@ -55,7 +55,6 @@ class ScoreMatrix:
     western_ids: tuple[str, ...] = ()
     native_units: tuple[str, ...] = ()  # the English form of each, which languages share
     western_units: tuple[str, ...] = ()
-    ties: Ties = STRICT  # how pairs of equal likelihood count
     genders: Genders | None = None
     column: str | None = None  # the gender that it is confined to
 
@@ -78,12 +77,6 @@ class Placed:
     western_units: Units
 
     @property
-    def pairs(self) -> Numbers:
-        """The pairs of each context."""
-        native, western = ((~np.isnan(side)).sum(axis=1) for side in (self.native, self.western))
-        return np.asarray(native * western, np.float64)
-
-    @property
     def fewest(self) -> int:
         """The entities of the side that has fewer."""
         return min(len(self.native_units), len(self.western_units))
@@ -95,7 +88,7 @@ Term = tuple[Placed, Numbers]  # the weight of each context's score in a sum
 def placed(matrix: ScoreMatrix) -> Placed | None:
     """The placements of a matrix; None where no context has entities of both sides."""
     sides = zip(matrix.native, matrix.western, strict=True)
-    rows = [placements(native, western, matrix.ties) for native, western in sides]
+    rows = [placements(native, western) for native, western in sides]
     return placed_of(
         np.array([row[0] for row in rows]), np.array([row[1] for row in rows]),
         *(matrix.units(kind) for kind in ("context", "native", "western")),

@@ -100,18 +100,6 @@ SELECT
 FROM cbs_contexts
 GROUP BY ALL;
 
--- bias_variants: a row is a mean score, or a difference of two, under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
--- gender of it (`gender`), or over types. Over types it leaves out what the last preset leaves out. Of differences
--- there is no average over pairs.
-CREATE VIEW bias_variants AS
-SELECT * FROM stored_bias_variants SEMI JOIN wanted_scores USING (model);
-
--- matched_bias: a row is a mean Cultural Bias Score over pairs that are alike in tokens or priors, as it was computed after the
--- last scores were made: for each matching that `cbs --matched` was asked for, under each rule and count of ties.
---   ties_count: how pairs of equal likelihood count: 'strict', as not Western; 'half'
-CREATE VIEW matched_bias AS
-SELECT * FROM stored_matched_bias SEMI JOIN wanted_scores USING (model);
-
 -- score_health: a row is what became of the entities of a type in their contexts.
 --   failed: entities without a likelihood, once for each context
 --   scored: entities with a likelihood, once for each context
@@ -150,6 +138,49 @@ FROM scores AS s
 LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
 WHERE s.status = 'ok' AND s.context_prefix IS NULL AND s.phrasing IS NULL
 GROUP BY ALL;
+
+-- cbs_scores: a row is a mean Cultural Bias Score under a rule, or a difference of two settings, phrasings or prefixes. NULL in
+-- language, culture or entity_type: over all of them, where there are several.
+--   rule: the likelihood of an entity: 'sum', 'mean', 'probability', 'calibrated'
+--   plain: the difference is that to the same contexts without prefix
+--   cells: types, in each language and culture, that it is over
+--   places: languages and cultures that have such a row
+CREATE VIEW cbs_scores AS
+WITH scores_and_differences AS (
+    SELECT
+        n.metric, n.method AS rule, n.model, n.dataset, nullif(n.language, '*') AS language,
+        nullif(n.country, '*') AS culture, nullif(n.topic, '*') AS entity_type, n.condition AS setting,
+        NULL AS other_setting, n.facets['phrasing'] AS phrasing, NULL AS other_phrasing,
+        n.facets['context_prefix'] AS context_prefix, false AS plain, n.facets['form'] AS form,
+        n.estimate, n.low, n.high, NULL::DOUBLE AS p, n.units AS contexts,
+        n.sizes['native_entities'] AS native_entities, n.sizes['western_entities'] AS western_entities,
+        n.sizes['native_fewest'] AS native_fewest, n.sizes['native_most'] AS native_most,
+        n.sizes['western_fewest'] AS western_fewest, n.sizes['western_most'] AS western_most,
+        n.n AS pairs, n.sizes['tied'] / n.n AS ties, n.no_interval AS lacking,
+        n.sizes['tied'] AS tied, n.sizes['western_won'] AS western_won, n.cells AS cells
+    FROM numbers AS n
+    WHERE n.measure = 'cbs' AND n.metric = 'cbs'
+    UNION ALL BY NAME
+    SELECT
+        'cbs_difference' AS metric, method AS rule, model, dataset, nullif(language, '*') AS language,
+        nullif(country, '*') AS culture, nullif(topic, '*') AS entity_type,
+        CASE dimension WHEN 'condition' THEN a ELSE condition END AS setting,
+        CASE dimension WHEN 'condition' THEN b END AS other_setting,
+        CASE dimension WHEN 'phrasing' THEN a ELSE facets['phrasing'] END AS phrasing,
+        CASE dimension WHEN 'phrasing' THEN b END AS other_phrasing,
+        CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END AS context_prefix,
+        dimension = 'context_prefix' AS plain, facets['form'] AS form, difference AS estimate, low, high, p,
+        units AS contexts, reason AS lacking, cells
+    FROM differences
+    WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
+)
+SELECT *, count(DISTINCT language || ' ' || culture) OVER (
+    PARTITION BY
+        metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix, plain
+) AS places
+FROM scores_and_differences
+-- What is over one type, or over one language, stands in that row already.
+QUALIFY entity_type IS NOT NULL OR (language IS NOT NULL AND cells > 1) OR (language IS NULL AND places > 1);
 
 -- cbs_board_entries: a row is a model's Cultural Bias Score on a board. In neutral contexts nobody can say what the score
 -- should be: they have no board. The papers' two rules have one.

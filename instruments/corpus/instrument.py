@@ -11,7 +11,7 @@ from pydantic import Field
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.outcome import Outcome
-from polyculture.instruments.cbs.instrument import RULE, TIES, AtLeastOne, Ties, measure, shown
+from polyculture.instruments.cbs.instrument import RULE, AtLeastOne, measure, shown
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
@@ -49,13 +49,11 @@ class CorpusOptions(DatasetOptions):
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     rule: Annotated[Literal["sum", "mean", "probability"], Field(description=RULE)] = "sum"
-    ties: Annotated[Ties, Field(description=TIES)] = "strict"
     processes: Annotated[AtLeastOne | None, Field(description="The number of processes. Default: one per core.")] = None
 
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
-    from polyculture.instruments.cbs.linked import link_entities
     from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
     from polyculture.instruments.corpus.outcomes import measure_outcomes
     from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
@@ -71,7 +69,6 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     ]
 
     def derive() -> None:
-        link_entities(asked)
         measure(asked)
         measure_outcomes(asked.run)
 
@@ -84,7 +81,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         ),
         derive,
         (
-            shown(options.rule, options.ties),
+            *shown(options.rule, models),
             Shown(_PAIRS, {"rule": options.rule}),
         ),
         view="scores",

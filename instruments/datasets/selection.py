@@ -8,7 +8,7 @@ so that the same are chosen; where one has no translation, the next takes its pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -20,7 +20,6 @@ CAUSAL = "causal"
 ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one job asks
 Fitting = tuple[ContextGroup, str | None, str | None]  # with the gender, and the language that it is translated from
 Tell = Callable[[str], None]
-Kind = tuple[str, str]  # a language and an entity type; '' as language: in any
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class Selection:
     contexts: int | None = None  # of each type and setting
     entities: int | None = None  # of each culture and type
     phrasings: bool = False  # contexts that are put in two ways, and no others; else those that are not
-    left_out: tuple[Kind, ...] = ()  # types that are not asked in a language
 
 
 def untold(_line: str) -> None:
@@ -68,11 +66,6 @@ def first_contexts(contexts: Sequence[MaskedContext], limit: int | None) -> list
         for _, same in islice(groupby(of_setting, key=lambda c: c.rank), limit):
             chosen += same
     return chosen
-
-
-def omits(left_out: Collection[Kind], language: str, entity_type: str) -> bool:
-    """Is a type left out in a language?"""
-    return (language, entity_type) in left_out or ("", entity_type) in left_out
 
 
 def first_entities(entities: Sequence[CulturalEntity], limit: int | None, language: str) -> list[CulturalEntity]:
@@ -125,7 +118,6 @@ def _wanted(context: MaskedContext, selection: Selection, dataset: DataSet) -> b
         and context.culture in (selection.cultures or (context.culture,))
         and context.entity_type in (selection.types or (context.entity_type,))
         and context.setting in (selection.settings or (context.setting,))
-        and not omits(selection.left_out, context.chooser, context.entity_type)
         and (selection.form != CAUSAL or dataset.as_published or not context.starts_with_gap)
     )
 

@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_file import read_sql
+from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.scored import QUERIES
-from polyculture.instruments.swaps.asking import PROMPT
-from polyculture.instruments.swaps.presets import read_preset
+from polyculture.instruments.swaps.asking import PROMPT, TASKS
 
 Where = tuple[str, str, str, str, str]  # task, model, who answered, language, culture
 Row = Mapping[str, Any]
@@ -19,21 +19,21 @@ Row = Mapping[str, Any]
 
 def answers_needed(store: duckdb.DuckDBPyConnection, paper: Paper, data: str) -> dict[Where, str]:
     """What is lacking of the paper's protocol, in words, with the command; nothing of what was asked in full."""
-    cursor = store.execute(read_sql(QUERIES, "answers_asked"), {"dataset": data})
-    columns = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     found = {}
-    for row in rows:
-        lacking = list(_lacking(row, paper))
-        if lacking:
-            where = row["task"], row["model"], row["answer_method"], row["language"], row["culture"]
-            found[where] = f"{'; '.join(lacking)}: {_command(row, paper, data)}"
+    for task in (task for task in TASKS if task in paper.parts):
+        values = read_preset(paper.name).values(task)
+        asked = {"settings": values.get("setting", []), "types": values.get("type", [])}
+        cursor = store.execute(read_sql(QUERIES, "answers_asked"), {"dataset": data, "task": task, **asked})
+        columns = [column[0] for column in cursor.description or ()]
+        for row in (dict(zip(columns, row, strict=True)) for row in cursor.fetchall()):
+            lacking = list(_lacking(row, paper, values))
+            if lacking:
+                where = task, row["model"], row["answer_method"], row["language"], row["culture"]
+                found[where] = f"{'; '.join(lacking)}: {_command(row, paper, data)}"
     return found
 
 
-def _lacking(row: Row, paper: Paper) -> Iterator[str]:
-    preset = read_preset(paper.name)
-    values = preset.values(row["task"])
+def _lacking(row: Row, paper: Paper, values: Mapping[str, Any]) -> Iterator[str]:
     if row["asked"] < row["contexts"]:
         yield f"{row['contexts'] - row['asked']} of {row['contexts']} contexts not asked"
     if row["draws"] < values["draws"]:
@@ -41,7 +41,7 @@ def _lacking(row: Row, paper: Paper) -> Iterator[str]:
     most = min(values["entities"], row["most"])
     if row["entities"] < most:
         yield f"{row['entities']} of {most} entities of a side in a draw"
-    if preset.prompts and row["answer_method"] == PROMPT and set(row["wordings"]) != {paper.name}:
+    if read_preset(paper.name).prompts and row["answer_method"] == PROMPT and set(row["wordings"]) != {paper.name}:
         yield "asked by other prompts"
 
 

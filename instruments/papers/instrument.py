@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import Asked, Command, Idle, Listing, Study
+from polyculture.instruments.contract import Asked, Command, Idle, Study
 from polyculture.instruments.papers.parts import (
     TRANSLATED,
     CamelliaOptions,
@@ -14,8 +14,6 @@ from polyculture.instruments.papers.parts import (
     PaperOptions,
     check_choice,
     paper_parts,
-    read_cultures,
-    read_languages,
 )
 from polyculture.instruments.papers.report_paper import report_paper
 
@@ -23,25 +21,12 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 
-def study(paper: str, asked: Asked, options: PaperOptions) -> Study:
-    """Checks that there is what the options choose; or lists the ledger. Raises `DataSetError`."""
+def study(_asked: Asked, options: PaperOptions) -> Study:
+    """Checks that there is what the options choose: the parts ask. Raises `DataSetError`."""
     from polyculture.instruments.datasets.opened import open_data_set
 
-    dataset = open_data_set(options.data, options.folder)
-    check_choice(options, dataset)
-    if not options.ledger:
-        return Study()
-
-    def listing() -> Listing:
-        from polyculture.instruments.papers.ledger import COLUMNS, ledger_listing
-        from polyculture.instruments.papers.paper import ours, papers
-        from polyculture.instruments.papers.scored import Choice
-
-        places = read_languages(options, dataset), read_cultures(options)
-        choice = Choice(dataset.name, options.model, *places, options.types)
-        return Listing(COLUMNS, ledger_listing(asked.run, papers()[paper], ours(), choice, asked.seed))
-
-    return Study(listing=listing)
+    check_choice(options, open_data_set(options.data, options.folder))
+    return Study()
 
 
 def _without(*commands: str) -> Callable[[PaperOptions], bool]:
@@ -50,7 +35,6 @@ def _without(*commands: str) -> Callable[[PaperOptions], bool]:
 
 
 _IDLE = (
-    Idle(("contexts", "entities", "parts", "form", "protocol"), lambda o: o.ledger, "asks, and --ledger asks nothing"),
     Idle(("form",), _without("cbs"), "is of the part cbs, which --parts leaves out"),
     Idle(("native_only",), _without(*TRANSLATED), f"is of the parts {', '.join(TRANSLATED)}, which --parts leaves out"),
     Idle(
@@ -73,19 +57,17 @@ class Papers:
     commands: Mapping[str, Command] = {
         "camellia": Command(
             CamelliaOptions,
-            partial(study, "camellia"),
+            study,
             "polyculture camellia exp.toml --languages zh,ja,ko --contexts 4 --entities 10",
             parts=partial(paper_parts, "camellia"),
-            lists=lambda options: options.ledger,
             idle=_IDLE,
             paper=partial(report_paper, "camellia"),
         ),
         "camel": Command(
             CamelOptions,
-            partial(study, "camel"),
-            "polyculture camel exp.toml --parts cbs,sentiment; polyculture camel exp.toml --ledger --format csv",
+            study,
+            "polyculture camel exp.toml --parts cbs,sentiment",
             parts=partial(paper_parts, "camel"),
-            lists=lambda options: options.ledger,
             idle=_IDLE,
             paper=partial(report_paper, "camel"),
         ),

@@ -1,52 +1,73 @@
-"""What a protocol compares and the store holds no score of.
+"""What a protocol compares, of the data set as published, and the store holds no score of.
 
-A protocol names a reading of the data set, types, and entities or draws of them. Contexts and entities of that reading
-stand in the run; so it is known which scores a number lacks.
+Contexts and entities of that reading stand in the run; so it is known which scores a number lacks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import duckdb
+import numpy as np
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.instruments.papers.paper import Protocol
-from polyculture.instruments.papers.protocol import ScoredContext, Side, compared, taken
-from polyculture.instruments.papers.scored import QUERIES, Choice, Place
+from polyculture.instruments.cbs.averages import Tally
+from polyculture.instruments.cbs.protocol import Protocol
+from polyculture.instruments.papers.scored import QUERIES, Place
 
 UNKNOWN = "not recorded which rows the data set has: ask once more"
 ALL = ""
 
 
+class Kind(NamedTuple):
+    """The contexts that the same entities fit, and these: of each side the ids with their genders."""
+
+    entity_type: str
+    gender: str
+    contexts: Sequence[str]
+    sides: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
+
+    def wanted(self, protocol: Protocol, seed: int) -> set[str]:
+        """The entities that a protocol compares in them."""
+        drawing = protocol.drawing(seed)
+        if drawing is None:
+            return {name for side in self.sides for name, _ in side}
+        pairs = (tuple(zip(*side, strict=True)) for side in self.sides)
+        return {name for ids, genders in pairs for name in drawing.taken_ids(ids, genders, self.gender)}
+
+
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What one reading of the data set has in a place: a context for each kind of contexts, and the ids of the kind."""
+    """What the data set as published has in a place."""
 
-    kinds: Mapping[str, tuple[ScoredContext, tuple[str, ...]]]  # by the first id
+    kinds: Sequence[Kind]
     known: bool  # whether the run says what the data set has
 
-    def lacking(self, found: Sequence[ScoredContext], protocol: Protocol, seed: int) -> dict[str, str]:
+    def lacking(self, found: Sequence[Tally], protocol: Protocol, seed: int) -> dict[str, str]:
         """What is not scored of all (`ALL`) and of each type, in words; '' where nothing is lacking."""
         if not self.known:
             return {ALL: UNKNOWN}
-        scored = {one.context_id: {*one.native.ids, *one.western.ids} for one in found}
+        scored = {name: ids for one in found for name, ids in _scored(one)}
         by_type: dict[str, _Count] = {}
-        for one in compared([kind for kind, _ in self.kinds.values()], protocol):
-            if not (one.native.ids and one.western.ids):
-                continue  # nobody can ask it
-            wanted = {
-                side.ids[number]
-                for side in (one.native, one.western)
-                for draw in range(protocol.draws or 1)
-                for number in taken(side, one, protocol, seed, draw)
-            }
-            by_type.setdefault(one.entity_type, _Count()).add(self.kinds[one.context_id][1], wanted, scored)
+        for kind in self.kinds:
+            if all(kind.sides):  # else nobody can ask it
+                wanted = kind.wanted(protocol, seed)
+                by_type.setdefault(kind.entity_type, _Count()).add(kind.contexts, wanted, scored)
         every = _Count()
         for count in by_type.values():
             every.join(count)
         return {ALL: str(every), **{kind: str(count) for kind, count in by_type.items()}}
+
+
+def _scored(one: Tally) -> Iterator[tuple[str, set[str]]]:
+    """The entities with a likelihood in each context."""
+    matrix = one.matrix
+    ids = np.array([*matrix.native_ids, *matrix.western_ids])
+    known = ~np.isnan(np.concatenate([matrix.native, matrix.western], axis=1))
+    for name, here in zip(matrix.contexts, known, strict=True):
+        yield name, set(ids[here].tolist())
 
 
 class _Count:
@@ -77,20 +98,9 @@ class _Count:
         return f"{' and '.join(parts)} not scored" if parts else ""
 
 
-class Holdings:
-    """What a data set has to score, of the types of a choice; read once for all models."""
-
-    def __init__(self, store: duckdb.DuckDBPyConnection, choice: Choice) -> None:
-        self._store, self._choice = store, choice
-        self._known = read_as_published(store, choice.dataset) != {None}
-        self._read: dict[tuple[Place, bool], Needed] = {}
-
-    def of(self, place: Place, *, as_published: bool) -> Needed:
-        """What one reading has in a place."""
-        key = place._replace(model=""), as_published
-        if key not in self._read:
-            self._read[key] = Needed(dict(_kinds(self._store, place, self._choice, as_published)), self._known)
-        return self._read[key]
+def needed_in(store: duckdb.DuckDBPyConnection, place: Place, *, known: bool) -> Needed:
+    """What the data set as published has in a place."""
+    return Needed(list(_kinds(store, place)), known)
 
 
 def read_as_published(store: duckdb.DuckDBPyConnection, dataset: str) -> set[bool | None]:
@@ -99,19 +109,12 @@ def read_as_published(store: duckdb.DuckDBPyConnection, dataset: str) -> set[boo
     return {as_published for _, as_published in rows} or {None}
 
 
-def _kinds(
-    store: duckdb.DuckDBPyConnection, place: Place, choice: Choice, published: bool
-) -> Iterator[tuple[str, tuple[ScoredContext, tuple[str, ...]]]]:
-    where = {"dataset": place.dataset, "language": place.language, "culture": place.culture, "as_published": published}
-    of_place = {**where, "form": place.form, "setting": place.setting, "types": list(choice.types)}
+def _kinds(store: duckdb.DuckDBPyConnection, place: Place) -> Iterator[Kind]:
+    where = {"dataset": place.dataset, "language": place.language, "culture": place.culture, "as_published": True}
+    of_place = {**where, "form": place.form, "setting": place.setting}
     rows = store.execute(read_sql(QUERIES, "needed_contexts"), of_place).fetchall()
     for entity_type, gender, source_language, ids in rows:
         of_kind = {**where, "entity_type": entity_type, "gender": gender or None, "source_language": source_language}
         entities = store.execute(read_sql(QUERIES, "needed_entities"), of_kind).fetchall()
-        native, western = (_side([row for row in entities if row[0] is side]) for side in (True, False))
-        one = ScoredContext(ids[0], place.language, entity_type, gender, native, western, source_language or "")
-        yield ids[0], (one, tuple(ids))
-
-
-def _side(rows: Sequence[tuple[bool, str, str]]) -> Side:
-    return Side(tuple(row[1] for row in rows), {}, tuple(row[2] for row in rows))
+        native, western = ([row[1:] for row in entities if row[0] is side] for side in (True, False))
+        yield Kind(entity_type, gender, ids, (native, western))

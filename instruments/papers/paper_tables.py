@@ -14,11 +14,11 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_file import read_sql
+from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
 from polyculture.instruments.papers.answers_needed import Where, answers_needed
-from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_as_published
-from polyculture.instruments.papers.paper import Paper, Protocol
-from polyculture.instruments.papers.protocol import protocol_score
-from polyculture.instruments.papers.scored import QUERIES, Choice, places, scored_contexts
+from polyculture.instruments.papers.needed import ALL, UNKNOWN, needed_in, read_as_published
+from polyculture.instruments.papers.paper import Paper
+from polyculture.instruments.papers.scored import QUERIES, places, scored_tallies
 from polyculture.instruments.tokens.vocabulary import LETTERS
 from polyculture.reports.text_labels import shown_shares
 
@@ -72,9 +72,7 @@ class PaperTable:
         return tuple(dict.fromkeys(cell.model for cell in self.cells))
 
 
-def paper_tables(
-    store: duckdb.DuckDBPyConnection, paper: Paper, data: str, ours: Protocol, seed: int
-) -> list[PaperTable]:
+def paper_tables(store: duckdb.DuckDBPyConnection, paper: Paper, data: str, seed: int) -> list[PaperTable]:
     """All tables that the store has numbers for; `data` is the name of the data set."""
     asked = [
         *_sentiment_cells(
@@ -84,10 +82,11 @@ def paper_tables(
         *_answer_cells(_rows(store, "answer_table", data)),
         *_embedding_cells(_rows(store, "embedding_table", data)),
     ]
+    asked = [cell for cell in asked if cell.measure in paper.parts]
     shares = _rows(store, "vocabulary_table", None) if TOKENS in paper.parts else ()
-    unlike, needed = _reading(read_as_published(store, data), paper), answers_needed(store, paper, data)
+    unlike, needed = _reading(read_as_published(store, data)), answers_needed(store, paper, data)
     cells = [
-        *_score_cells(store, paper, data, ours, seed),
+        *_score_cells(store, paper, data, seed),
         *(replace(cell, lacking=_joined(unlike, needed.get(_answered(cell)))) for cell in asked),
         *_vocabulary_cells(shares),
         *(_text_cells(store) if paper.texts else ()),
@@ -115,34 +114,34 @@ def _rows(store: duckdb.DuckDBPyConnection, name: str, data: str | None, **value
     return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
 
-def _score_cells(
-    store: duckdb.DuckDBPyConnection, paper: Paper, data: str, ours: Protocol, seed: int
-) -> Iterator[TableCell]:
-    choice = Choice(data)
-    holdings = Holdings(store, choice)
-    for place in places(store, choice):
-        contexts, own_contexts = (
-            scored_contexts(store, place, choice, as_published=protocol.as_published)
-            for protocol in (paper.protocol, ours)
-        )
-        theirs = protocol_score(contexts, paper.protocol, seed)
-        own = protocol_score(own_contexts, ours, seed)
-        if theirs is None:
+def _score_cells(store: duckdb.DuckDBPyConnection, paper: Paper, data: str, seed: int) -> Iterator[TableCell]:
+    protocol, ours = paper.protocol, Protocol()
+    known = read_as_published(store, data) != {None}
+    for place, types in places(store, data):
+        tallies = scored_tallies(store, place, types, protocol.rule, as_published=True)
+        whole = protocol_score(tallies, protocol, seed) if tallies else None
+        if whole is None:
             continue
-        wanted = holdings.of(place, as_published=paper.protocol.as_published)
-        lacking = wanted.lacking(contexts, paper.protocol, seed)
-        mine: Mapping[str, float] = {**own.columns, AVERAGE: own.value} if own else {}
-        sizes = {**theirs.sizes, AVERAGE: theirs.contexts}
+        own = scored_tallies(store, place, types, ours.rule, as_published=False)
+        columns, mine = columns_of(tallies, protocol), columns_of(own, protocol)
+        lacking = needed_in(store, place, known=known).lacking(tallies, protocol, seed)
         where = place.language, place.culture, place.setting, place.form
-        for column, value in {**theirs.columns, AVERAGE: theirs.value}.items():
-            kind = ALL if column == AVERAGE else column.partition(",")[0]
-            told = lacking.get(kind, lacking[ALL] if lacking[ALL] == UNKNOWN else "") or None
-            yield TableCell("cbs", place.model, column, *where, value, mine.get(column), sizes[column], told)
+        of_column = replace(protocol, average="contexts")
+        for column, one in columns.items():
+            score = protocol_score([one], of_column, seed)
+            beside = protocol_score([mine[column]], ours, seed) if column in mine else None
+            told = lacking.get(one.entity_type, lacking[ALL] if lacking[ALL] == UNKNOWN else "") or None
+            if score is not None:
+                value = beside.value if beside else None
+                yield TableCell("cbs", place.model, column, *where, score.value, value, score.contexts, told)
+        beside = protocol_score(own, ours, seed) if own else None
+        mean = beside.value if beside else None
+        yield TableCell("cbs", place.model, AVERAGE, *where, whole.value, mean, whole.contexts, lacking[ALL] or None)
 
 
-def _reading(was: set[bool | None], paper: Paper) -> str | None:
+def _reading(was: set[bool | None]) -> str | None:
     """How the rows that answers and vectors rest on differ from the paper's: they are those of the last reading."""
-    if was == {paper.protocol.as_published}:
+    if was == {True}:
         return None
     if None in was:
         return "not recorded how the data set was read"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.instruments.cbs.instrument import AtLeastOne
 from polyculture.instruments.contract import Part
-from polyculture.instruments.datasets.english import ENGLISH
-from polyculture.instruments.papers.paper import data_of, known_parts, papers
+from polyculture.instruments.papers.paper import papers
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
@@ -29,6 +28,7 @@ def _words(value: object) -> object:
     return tuple(word.strip() for one in given for word in str(one).split(",") if word.strip())
 
 
+DATA = "The data set, or a rules file; own for one in your own tables."
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
@@ -36,8 +36,9 @@ class PaperOptions(BaseModel):
     """What a paper's command asks, of which part of its data set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    paper: ClassVar[str]
 
-    data: Annotated[str, Field(description="The data set, or a rules file; own for one in your own tables.")]
+    data: Annotated[str, Field(description=DATA)]
     folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     languages: Annotated[Words, Field(description="Only these languages: zh,ja,ko.")] = ()
@@ -45,7 +46,7 @@ class PaperOptions(BaseModel):
     types: Annotated[Words, Field(description="Only these types of entities.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
-    parts: Annotated[Words, Field(description="Only these: cbs,sentiment,ner,qa,embeddings,tokens.")] = ()
+    parts: Annotated[Words, Field(description="Only these of what the paper measured: cbs,sentiment.")] = ()
     native_only: Annotated[bool, Field(description="Leave the publisher's English translation out.")] = False
     form: Annotated[
         Literal["causal", "masked"] | None, Field(description="Contexts of cbs: masked for encoders. Default: causal.")
@@ -54,29 +55,26 @@ class PaperOptions(BaseModel):
         Literal["ours", "paper"],
         Field(description="paper: by the paper's own choices, the presets of the parts. See docs/papers.md."),
     ] = "ours"
-    ledger: Annotated[
-        bool, Field(description="Ask nothing: list how scores change from the paper's protocol to ours, step by step.")
-    ] = False
 
     @field_validator("parts")
     @classmethod
     def _known_parts(cls, parts: tuple[str, ...]) -> tuple[str, ...]:
+        known = papers()[cls.paper].parts
         for part in parts:
-            if part not in known_parts():
-                raise ValueError(f"there is no part {part!r}: {', '.join(known_parts())}")
+            if part not in known:
+                raise ValueError(f"there is no part {part!r}: {', '.join(known)}")
         return parts
 
 
 class CamelliaOptions(PaperOptions):
-    """Measure all that the Camellia paper measured: likelihood, sentiment, names, extraction, embeddings, tokens.
+    """Measure what the Camellia paper measured of models: likelihood, sentiment, extraction; and their vocabularies.
 
     In the languages of the data set and in its English translation. A model that cannot do a part is a line, and the
     rest goes on. What is answered already stays: a second run asks nothing.
     """
 
-    data: Annotated[str, Field(description="The data set, or a rules file; own for one in your own tables.")] = data_of(
-        "camellia"
-    )
+    paper = "camellia"
+    data: Annotated[str, Field(description=DATA)] = "camellia"
 
 
 class CamelOptions(PaperOptions):
@@ -86,15 +84,12 @@ class CamelOptions(PaperOptions):
     nothing.
     """
 
-    data: Annotated[str, Field(description="The data set, or a rules file; own for one in your own tables.")] = data_of(
-        "camel"
-    )
+    paper = "camel"
+    data: Annotated[str, Field(description=DATA)] = "camel"
 
 
 def paper_parts(paper: str, options: PaperOptions) -> list[Part]:
-    """The commands with their options; none where only the ledger is asked for."""
-    if options.ledger:
-        return []
+    """The commands with their options."""
     wanted = options.parts or papers()[paper].parts
     return [
         Part(name, command, values, optional="english" in values)
@@ -151,13 +146,6 @@ def read_cultures(options: PaperOptions) -> tuple[str, ...]:
     """The chosen cultures, and those of the chosen languages: a translation is known by its culture."""
     spoken = tuple(dict.fromkeys(culture for code in options.languages for culture in _speaking(code, options)))
     return tuple(one for one in spoken if one in (options.cultures or spoken)) or options.cultures
-
-
-def read_languages(options: PaperOptions, dataset: DataSet) -> tuple[str, ...]:
-    """The languages whose answers a table of the choice reads: English, too, unless translations are left out."""
-    if options.native_only:
-        return options.languages or tuple(sorted({context.language for context in dataset.contexts}))
-    return (*options.languages, ENGLISH) if options.languages else ()
 
 
 def _speaking(language: str, options: PaperOptions) -> Sequence[str]:

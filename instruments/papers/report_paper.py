@@ -24,7 +24,7 @@ def report_paper(name: str) -> ReportPaper:
 
 def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     from polyculture.cache.store import open_store
-    from polyculture.instruments.papers.paper import ours, papers
+    from polyculture.instruments.papers.paper import papers
     from polyculture.instruments.papers.paper_files import CELLS, write_paper
     from polyculture.instruments.papers.paper_tables import paper_tables
     from polyculture.published.cells import published, read_published
@@ -34,7 +34,7 @@ def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     own = read_published(asked.published) if asked.published else ()
     printed = [cell for cell in published(name) if cell.dataset == data and compared(cell)]
     with open_store(asked.run, asked.layout) as store:
-        tables = paper_tables(store, paper, data, ours(), asked.seed)
+        tables = paper_tables(store, paper, data, asked.seed)
     folder = paper_folder(asked.run, name)
     written = write_paper(folder, paper, data, tables, own, printed)
     notes = []

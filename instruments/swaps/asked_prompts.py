@@ -13,6 +13,7 @@ from typing import Any
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.instruments.datasets.presets import OURS, PRESETS, read_preset
 from polyculture.instruments.swaps.prompts import (
     LANGUAGE,
     PROMPTS,
@@ -49,6 +50,12 @@ def one_for_all(data: Mapping[str, Any], file: Path) -> Prompts:
         if isinstance(table, Mapping) and isinstance(merged[name], Mapping):
             merged[name] = {**table, **merged[name]}
     return checked_prompts(merged, file)
+
+
+def preset_prompts(name: str) -> tuple[str, Prompts] | None:
+    """A preset's name and prompts; None of one that asks by ours."""
+    found = read_preset(name).prompts if name != OURS else None
+    return (name, one_for_all(found, PRESETS / f"{name}.toml")) if found else None
 
 
 def worded(

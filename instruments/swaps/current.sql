@@ -4,6 +4,7 @@
 -- the model's present setup, of what the data set holds now, as the present reader reads it: what it has not read is as
 -- it was read when it came. The right sentiment is the one that the data set says now.
 --   seed: the seed that the sample was drawn with
+--   times: how often the text counts: its draw takes the entity so often, as its side has fewer than are drawn
 CREATE VIEW swap_answers AS
 WITH read_answers AS (
     SELECT s.* REPLACE (
@@ -38,8 +39,10 @@ SELECT s.* REPLACE (
     CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN c.sentiment ELSE s.gold END AS gold,
     CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN (s.answer = c.sentiment)::BIGINT ELSE s.matched END
         AS matched
-)
+), coalesce(t.times, 1) AS times
 FROM read_answers AS s
+LEFT JOIN stored_swap_repeats AS t
+    ON t.task = s.task AND t.context_id = s.context_id AND t.entity_id = s.entity_id AND t.draw = s.draw
 LEFT JOIN run_setups AS u ON u.use = 'answer' AND s.model = u.model
 LEFT JOIN datasets AS d ON s.dataset = d.dataset
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
@@ -51,6 +54,10 @@ WHERE s.prompt_id IN (SELECT id FROM run_asked WHERE instrument = 'swaps')
         c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)
         AND (s.task <> 'sentiment' OR c.sentiment IS NOT NULL)
     ));
+
+-- swap_repeats: a row is an entity that a draw takes more than once for a context, as it was last asked: its side has fewer
+-- entities than are drawn, and both sides are to have as many texts.
+CREATE VIEW swap_repeats AS SELECT * FROM stored_swap_repeats;
 
 -- bought_swap_answers: a row is an answer that this run bought, whether it still counts or not.
 CREATE VIEW bought_swap_answers AS

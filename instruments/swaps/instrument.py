@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,9 @@ from polyculture.instruments.contract import Asked, Command, Demo, Idle, Shown, 
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from polyculture.cache.layout import Table
     from polyculture.cache.worker import Step
     from polyculture.generate.engines import Capability
     from polyculture.generate.engines.models import Models
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
 _OWN = Path(__file__).parent
 _RATES, _COUNTS, _WORDINGS = (_OWN / f"swap_{name}.sql" for name in ("rates", "counts", "wordings"))
 AtLeastOne = Annotated[int, Field(ge=1)]
-PresetName = Literal["ours", "camel", "camellia"]
+PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
+IN_FILE: dict[str, Any] = {"in_file": True}
 _FIELDS = {"schema": "schema_"}  # what files call an option -> its field: pydantic has a `schema` of its own
+_NAMES = {field: name for name, field in _FIELDS.items()}
 LabelFile = Annotated[Path | None, Field(description="What the model's labels mean: a TOML file of yours.")]
 
 
@@ -36,25 +41,37 @@ class SwapOptions(DatasetOptions):
 
     task: ClassVar[str]
 
-    preset: Annotated[
-        PresetName, Field(description="A paper's choices for all options that you do not give: docs/swaps.md.")
-    ] = "ours"
+    preset: str
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     setting: Annotated[Names, Field(description="Only these settings of the contexts.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
     entities: Annotated[
         AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
     ] = 50
+    equal_sides: Annotated[
+        bool, Field(description="Draw a side's entities again until it has as many texts.", json_schema_extra=IN_FILE)
+    ] = False
     draws: Annotated[AtLeastOne, Field(description="How often they are drawn: the papers' runs.")] = 3
     temperature: Annotated[
         float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer, asked once for all draws.")
     ] = 0.0
-    top_p: Annotated[float, Field(gt=0, le=1, description="Sample from this share of the probability.")] = 1.0
-    top_k: Annotated[AtLeastOne | None, Field(description="Sample from this many tokens.")] = None
-    max_tokens: Annotated[
-        AtLeastOne | None, Field(description="The limit of an answer. Default: 48 (sentiment), 64 (qa), 256 (ner).")
+    top_p: Annotated[
+        float, Field(gt=0, le=1, description="Sample from this share of the probability.", json_schema_extra=IN_FILE)
+    ] = 1.0
+    top_k: Annotated[
+        AtLeastOne | None, Field(description="Sample from this many tokens.", json_schema_extra=IN_FILE)
     ] = None
-    schema_: Annotated[Literal["on", "off"], Field(description="off: no JSON schema constrains the answer.")] = "on"
+    max_tokens: Annotated[
+        AtLeastOne | None,
+        Field(
+            description="The limit of an answer. Default: 48 (sentiment), 64 (qa), 256 (ner).",
+            json_schema_extra=IN_FILE,
+        ),
+    ] = None
+    schema_: Annotated[
+        Literal["on", "off"],
+        Field(description="off: no JSON schema constrains the answer.", json_schema_extra=IN_FILE),
+    ] = "on"
     ask: Annotated[str | None, Field(description="Ask in this language. Default: text, that of the text.")] = None
     prompts: Annotated[
         Path | None,
@@ -65,16 +82,17 @@ class SwapOptions(DatasetOptions):
     @classmethod
     def _behind(cls, values: Any) -> Any:
         """The values of the preset behind those that were said."""
+        from polyculture.instruments.datasets.presets import with_preset
+
         if not isinstance(values, Mapping):
             return values
-        said = {_FIELDS.get(name, name): value for name, value in values.items()}
-        from polyculture.instruments.swaps.presets import OURS, read_preset
+        said = {_NAMES.get(name, name): value for name, value in values.items()}
+        return {_FIELDS.get(name, name): value for name, value in with_preset(said, cls.task).items()}
 
-        if said.get("preset", OURS) == OURS or said["preset"] not in get_args(PresetName):
-            return said
-
-        behind = read_preset(said["preset"]).values(cls.task)
-        return {**{_FIELDS.get(name, name): value for name, value in behind.items()}, **said}
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options as files call them."""
+        return {_NAMES.get(name, name): value for name, value in self.model_dump().items()}
 
 
 class EntityOptions(SwapOptions):
@@ -94,12 +112,10 @@ class SentimentOptions(SwapOptions):
 
     task: ClassVar[str] = "sentiment"
 
+    preset: Annotated[Literal["ours", "camel", "camellia"], Field(description=PRESET)] = "ours"
     pooled: Annotated[
         bool,
-        Field(
-            description="Print grounded and neutral contexts together, as Camellia. Both are kept.",
-            json_schema_extra={"negatable": True},
-        ),
+        Field(description="Print grounded and neutral contexts together. Both are kept.", json_schema_extra=IN_FILE),
     ] = False
     classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
     labels: LabelFile = None
@@ -113,6 +129,7 @@ class QaOptions(EntityOptions):
 
     task: ClassVar[str] = "qa"
 
+    preset: Annotated[Literal["ours", "camellia"], Field(description=PRESET)] = "ours"
     wording: Annotated[
         str, Field(description="The wording of the question: standard, called, copy, or one of your prompts.")
     ] = "standard"
@@ -126,6 +143,7 @@ class NerOptions(EntityOptions):
 
     task: ClassVar[str] = "ner"
 
+    preset: Annotated[Literal["ours", "camel"], Field(description=PRESET)] = "ours"
     tagger: Annotated[str | None, Field(description="Ask this token classifier of transformers instead.")] = None
     labels: LabelFile = None
 
@@ -190,8 +208,8 @@ def _study(
     options: SwapOptions,
 ) -> Study:
     """What the command does."""
-    from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.swaps.reading_step import ReadingStep, verdicts
+    from polyculture.instruments.swaps.sizes import size_lines
     from polyculture.instruments.swaps.step import SwapStep
 
     def derive() -> None:
@@ -200,6 +218,9 @@ def _study(
         for line in (*health_lines(measure_swaps(asked.run), task), *apart_lines(asked.run, task)):
             asked.say(line)
 
+    if options.equal_sides:
+        for line in size_lines(jobs, options):
+            asked.say(line)
     reads = answerers.reads
     steps: list[Step[Any, Models]] = [SwapStep(task, jobs, answerers)]
     if reads:  # first what is there, so that nothing of it counts as failed that can be read now
@@ -210,7 +231,7 @@ def _study(
         Validity(
             setups,
             {f"{task} {method} {language}": prompt_id for language, prompt_id in answerers.prompt_ids.items()},
-            partial(present_tables, asked.run, dataset),
+            partial(_tables, asked, dataset, jobs),
             changed_reason(dataset),
             {f"{task} {language}": one.reader_id for language, one in reads.items()},
         ),
@@ -218,6 +239,16 @@ def _study(
         tuple(_shown(task, options)),
         view="swap_answers",
     )
+
+
+def _tables(asked: Asked, dataset: DataSet, jobs: Sequence[SwapJob]) -> dict[Table[Any], pa.Table]:
+    """The data set as it is now, and what is drawn more than once of it."""
+    from polyculture.instruments.datasets.present import present_tables
+    from polyculture.instruments.swaps.rows import SWAP_REPEATS
+    from polyculture.instruments.swaps.selection import repeats_table
+
+    repeats = repeats_table(asked.run, jobs)
+    return {**present_tables(asked.run, dataset), **({} if repeats is None else {SWAP_REPEATS: repeats})}
 
 
 def _shown(task: str, options: SwapOptions) -> Iterator[Shown]:
@@ -243,17 +274,17 @@ def _jobs(
     from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 
     selection = options.selection(options.setting, "causal", options.contexts, None)
-    draws = DrawOptions(options.entities, options.draws, asked.seed)
+    draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     return swap_jobs(dataset, task, model, selection, draws, setup_id(setups[f"answer {model}"]), tell=asked.say)
 
 
 def _open(task: str, asked: Asked, options: SwapOptions) -> DataSet:
     from polyculture.instruments.datasets.opened import without_sentiment
-    from polyculture.instruments.swaps.presets import OURS, told
+    from polyculture.instruments.datasets.presets import OURS, told
 
     dataset = options.opened(asked.say)
     if options.preset != OURS:
-        asked.say(told(options.preset, task, {**options.model_dump(), "schema": options.schema_}))
+        asked.say(told(options.preset, task, options.said))
     lacking = without_sentiment(dataset) if task == "sentiment" else None
     if lacking:
         asked.say(lacking)
@@ -286,9 +317,8 @@ def _open_labeller(asked: Asked, model: str, labels: Labels, method: str) -> Ask
 
 def _questions(language: str, task: str, asked: Asked, options: SwapOptions) -> Questions:
     """The questions about texts in a language."""
-    from polyculture.instruments.swaps.asked_prompts import worded
+    from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
     from polyculture.instruments.swaps.asking import TASKS, Questions
-    from polyculture.instruments.swaps.presets import preset_prompts
     from polyculture.instruments.swaps.prompts import STANDARD
 
     wording = options.wording if isinstance(options, QaOptions) else STANDARD

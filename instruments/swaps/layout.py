@@ -8,7 +8,7 @@ from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
-from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_INTERVALS, SWAP_READINGS
+from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_INTERVALS, SWAP_READINGS, SWAP_REPEATS
 
 _OWN = Path(__file__).parent
 
@@ -23,7 +23,7 @@ MEASURES = tuple(Measure(task, (SWAP_ANSWERS, SWAP_READINGS), _settings) for tas
 SWAPS = compose(
     DATASETS,
     Layout(
-        (SWAP_ANSWERS, SWAP_READINGS, SWAP_INTERVALS),
+        (SWAP_ANSWERS, SWAP_READINGS, SWAP_INTERVALS, SWAP_REPEATS),
         Layer((_OWN / "current.sql",), {"bought": ("bought_swap_answers",), "failed": ("failed_swap_answers",)}),
         Layer(
             (_OWN / "views.sql",),

@@ -176,15 +176,15 @@ def _part_rows(whole: Whole, part: Part, answers: Columns) -> Iterator[SwapInter
 
 def _counts(answers: Columns) -> dict[str, dict[str, int]]:
     """What became of the texts of each side that was asked about, and of both."""
-    native = answers["native"].astype(bool)
+    native, times = answers["native"].astype(bool), answers["times"]
     found: dict[str, dict[str, int]] = {}
     for side, here in zip(SIDES, (native, ~native, np.ones(len(native), bool)), strict=True):
         readable = answers["ok"].astype(bool) & here
         became = {
-            "asked": int(here.sum()),
-            "answered": int((answers["answered"].astype(bool) & here).sum()),
-            "readable": int(readable.sum()),
-            "right": int((readable & (answers["matched"] > 0)).sum()),
+            "asked": int(times[here].sum()),
+            "answered": int(times[answers["answered"].astype(bool) & here].sum()),
+            "readable": int(times[readable].sum()),
+            "right": int(times[readable & (answers["matched"] > 0)].sum()),
         }
         if became["asked"]:
             found[side] = {**became, "failed": became["asked"] - became["readable"]}

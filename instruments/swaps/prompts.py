@@ -29,20 +29,23 @@ _FIELD = re.compile(r"\{(text|question|type)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
-def _with(*names: str) -> AfterValidator:
-    """A template that holds each of these slots once, and no other but `{language}`."""
-    must = (
-        f"must hold {' and '.join(f'{{{name}}}' for name in names)} once, {{{LANGUAGE}}} if it likes, and no other slot"
-    )
+def _with(*names: str, either: tuple[str, ...] = ()) -> AfterValidator:
+    """A template that holds each of these slots, one of `either`, and no other but `{language}`; any several times."""
+    needed = " and ".join(filter(None, (*map(_slot, names), " or ".join(map(_slot, either)))))
+    known = (*names, *either, LANGUAGE)
 
     def check(template: str) -> str:
-        found = [slot for slot in _SLOT.findall(template) if slot != LANGUAGE]
-        if sorted(found) != sorted(names):
-            odd = next((f"; {{{slot}}} is unknown here" for slot in found if slot not in names), "")
-            raise ValueError(f"{must}{odd}")
+        found = set(_SLOT.findall(template))
+        odd = next((f"; {_slot(slot)} is unknown here" for slot in sorted(found) if slot not in known), "")
+        if odd or not {*names} <= found or (either and not found.intersection(either)):
+            raise ValueError(f"must hold {needed}, {_slot(LANGUAGE)} if it likes, and no other slot{odd}")
         return template
 
     return AfterValidator(check)
+
+
+def _slot(name: str) -> str:
+    return f"{{{name}}}"
 
 
 class _Data(BaseModel):
@@ -57,9 +60,9 @@ class SentimentPrompt(_Data):
 
 
 class QuestionPrompt(_Data):
-    """The question prompt; `question` serves contexts without one of their own."""
+    """The question prompt; `question` serves contexts without one of their own. Without its slot, it is not asked."""
 
-    prompt: Annotated[str, _with("text", "question")]
+    prompt: Annotated[str, _with("text", either=("question", "type"))]
     question: Annotated[str, _with("type")]
     none: str | None = None  # what an answer says where nothing is found, if the prompt asks for a word
     wordings: Mapping[str, Annotated[str, _with("type")]] = {}  # other wordings of `question`, by name

@@ -47,7 +47,7 @@ class QuestionAnswering:
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
         kind = prompts.type_words(filled.context.entity_type)
         question = filled.context.question or fill(prompts.qa.question, type=kind)
-        return fill(prompts.qa.prompt, text=filled.text, question=question)
+        return fill(prompts.qa.prompt, text=filled.text, question=question, type=kind)
 
     def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
         return answer_schema(KEY, {"type": "string"})

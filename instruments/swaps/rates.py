@@ -159,14 +159,15 @@ def sides_of(read: Columns, metric: Metric) -> dict[str, Ratio]:
 
 
 def _shares(read: Columns) -> Numbers:
-    """The weight of each answer: a context that stands in several languages counts once."""
+    """The weight of each answer: as often as its draw takes it; a context in several languages counts once."""
+    times = _number(read["times"])
     if len(set(read["language"])) < 2:
-        return np.ones(len(read["draw"]))
+        return times
     _, languages = np.unique(read["language"].astype(str), return_inverse=True)
     _, contexts = np.unique(read["context"], return_inverse=True)
     present = np.zeros((contexts.max() + 1, languages.max() + 1), bool)
     present[contexts, languages] = True
-    return np.asarray(1 / present.sum(axis=1)[contexts])
+    return np.asarray(times / present.sum(axis=1)[contexts])
 
 
 def _number(column: NDArray[Any]) -> Numbers:

@@ -113,6 +113,18 @@ class SwapInterval:
     wording: str | None = None  # of the questions
 
 
+@dataclass(frozen=True, slots=True)
+class SwapRepeat:
+    """An entity that a draw takes more than once: its side has fewer than are drawn, and sides are equal."""
+
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    context_id: str
+    entity_id: str
+    draw: int  # the number of the draw of entities, from 0
+    times: int  # so often its text counts
+
+
 SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers")
 SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
 SWAP_INTERVALS = Table("swap_intervals", SwapInterval)
+SWAP_REPEATS = Table("swap_repeats", SwapRepeat)

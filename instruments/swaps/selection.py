@@ -1,25 +1,30 @@
 """Which entities are put into which contexts, and the jobs that they make.
 
-The papers' protocol: 50 entities of each culture for each context, three times over in Camellia, five times in CAMeL.
-Draw d takes those with the least hash of seed, d, context and entity, so that it is the same on every machine, and
-a larger one holds the smaller.
+The papers' protocol: 50 texts of each culture for each context, three times over in Camellia, five times in CAMeL.
+Draw d takes the entities with the least hash of seed, d, context and entity, so that it is the same on every machine,
+and a larger one holds the smaller. Where a side has fewer than 50 and sides are equal, as in both papers, it takes them
+again, in the same order, until there are 50 texts: a text is asked about once, and counts as often as it is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+
+import pyarrow as pa
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.run_folder import Job
+from polyculture.cache.parquet import objects_to_table, read_rows
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.instruments.datasets.load import QA
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import ContextGroup, Selection, Tell, chosen_contexts, untold
 from polyculture.instruments.datasets.sentiments import gold_label
+from polyculture.instruments.swaps.rows import SWAP_REPEATS, SwapRepeat
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
-Drawn = tuple[CulturalEntity, tuple[int, ...]]  # an entity, and the draws that it is in
+Drawn = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class DrawOptions:
     entities: int = 50  # of each culture; one with fewer gives all it has
     draws: int = 3
     seed: int = 1
+    equal_sides: bool = False  # one with fewer gives them again, until there are as many texts
 
 
 @dataclass(frozen=True)
@@ -96,12 +102,32 @@ def _job(
 def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: DrawOptions) -> list[Drawn]:
     """The entities of all draws, each with the draws that contain it."""
     cultures = sorted({entity.culture for entity in entities})
-    found: dict[str, list[int]] = {}
+    found: dict[str, dict[int, int]] = {}
     chosen_by, language = context.source_context_id or context.context_id, context.chooser
     for draw in range(draws.draws):
         for culture in cultures:
             own = [entity for entity in entities if entity.culture == culture]
             least = sorted(own, key=lambda e: content_id(draws.seed, draw, chosen_by, e.rank(language)))
-            for entity in least[: draws.entities]:
-                found.setdefault(entity.entity_id, []).append(draw)
-    return [(entity, tuple(found[entity.entity_id])) for entity in entities if entity.entity_id in found]
+            rounds, more = divmod(draws.entities, len(least))
+            for number, entity in enumerate(least[: draws.entities]):
+                times = rounds + (number < more) if draws.equal_sides and rounds else 1
+                found.setdefault(entity.entity_id, {})[draw] = times
+    return [(entity, found[entity.entity_id]) for entity in entities if entity.entity_id in found]
+
+
+def repeats_table(run: RunFolder, jobs: Sequence[SwapJob]) -> pa.Table | None:
+    """`swap_repeats` as these jobs draw: their contexts' rows are replaced. None where it says so already."""
+    path = run.table(SWAP_REPEATS.name)
+    before = [SwapRepeat(**row) for row in read_rows(path, SWAP_REPEATS).to_pylist()] if path.exists() else []
+    asked = {(job.task, context.context_id) for job in jobs for context, _ in job.asked}
+    now = {row for row in before if (row.task, row.context_id) not in asked} | {*_repeats(jobs)}
+    return None if now == set(before) else objects_to_table(SWAP_REPEATS, sorted(now, key=astuple))
+
+
+def _repeats(jobs: Sequence[SwapJob]) -> Iterator[SwapRepeat]:
+    for job in jobs:
+        for context, drawn in job.asked:
+            for entity, draws in drawn:
+                for draw, times in draws.items():
+                    if times > 1:
+                        yield SwapRepeat(job.task, context.context_id, entity.entity_id, draw, times)

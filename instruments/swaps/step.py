@@ -152,7 +152,7 @@ class SwapStep:
                 keys = tuple(content_id(prompt_id, swap.job.model, swap.setup_id, *ids, draw) for draw in draws)
                 filled = Filled(context, entity)
                 if self._answerers.repeatable:
-                    yield SwappedText(swap, filled, draws, keys)
+                    yield SwappedText(swap, filled, tuple(draws), keys)
                 else:
                     for draw, key in zip(draws, keys, strict=True):
                         yield SwappedText(swap, filled, (draw,), (key,))

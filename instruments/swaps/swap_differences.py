@@ -259,9 +259,9 @@ def _mean_count(side: Ratio, texts: dict[int, int]) -> float:
 
 
 def _texts(found: Ratio) -> dict[int, int]:
-    """The texts of each draw that count."""
-    draws, sizes = np.unique(found.answers.draws, return_counts=True)
-    return dict(zip(draws.tolist(), sizes.tolist(), strict=True))
+    """The texts of each draw that count, each as often as the draw takes it."""
+    sizes = np.bincount(found.answers.draws, np.atleast_2d(found.answers.denominators)[0])
+    return {int(draw): round(sizes[draw]) for draw in np.unique(found.answers.draws)}
 
 
 def _chance(one: Ratio, other: Ratio, texts: dict[int, int]) -> float | None:

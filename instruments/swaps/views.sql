@@ -63,18 +63,18 @@ CREATE VIEW ner_scores AS SELECT * FROM swap_intervals WHERE task = 'ner' AND NO
 CREATE VIEW sentiment_counts AS
 SELECT
     answer_method, model, dataset, language, culture, entity_type, setting, native, draw,
-    count(*) FILTER (status = 'ok') AS texts,
-    coalesce(sum(matched) FILTER (status = 'ok'), 0)::BIGINT AS matched,
-    count(*) FILTER (status = 'ok' AND gold <> 'negative') AS not_negative,
-    count(*) FILTER (status = 'ok' AND gold <> 'negative' AND answer = 'negative') AS false_negatives,
-    count(*) FILTER (status = 'ok' AND gold <> 'positive') AS not_positive,
-    count(*) FILTER (status = 'ok' AND gold <> 'positive' AND answer = 'positive') AS false_positives,
-    count(*) FILTER (status = 'failed' AND raw IS NOT NULL) AS unreadable,
-    count(*) AS asked,
-    count(*) FILTER (status = 'ok' AND gold = 'positive') AS positive,
-    count(*) FILTER (status = 'ok' AND gold = 'positive' AND answer <> 'positive') AS missed_positives,
-    count(*) FILTER (status = 'ok' AND gold = 'negative') AS negative,
-    count(*) FILTER (status = 'ok' AND gold = 'negative' AND answer <> 'negative') AS missed_negatives
+    coalesce(sum(times) FILTER (status = 'ok'), 0)::BIGINT AS texts,
+    coalesce(sum(times * matched) FILTER (status = 'ok'), 0)::BIGINT AS matched,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold <> 'negative'), 0)::BIGINT AS not_negative,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold <> 'negative' AND answer = 'negative'), 0)::BIGINT AS false_negatives,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold <> 'positive'), 0)::BIGINT AS not_positive,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold <> 'positive' AND answer = 'positive'), 0)::BIGINT AS false_positives,
+    coalesce(sum(times) FILTER (status = 'failed' AND raw IS NOT NULL), 0)::BIGINT AS unreadable,
+    sum(times)::BIGINT AS asked,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'positive'), 0)::BIGINT AS positive,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'positive' AND answer <> 'positive'), 0)::BIGINT AS missed_positives,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'negative'), 0)::BIGINT AS negative,
+    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'negative' AND answer <> 'negative'), 0)::BIGINT AS missed_negatives
 FROM swap_answers
 WHERE task = 'sentiment'
 GROUP BY ALL;

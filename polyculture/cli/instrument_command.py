@@ -1,4 +1,4 @@
-"""A command of an instrument, generated from its options: a flag per field.
+"""A command of an instrument, generated from its options: a flag per field, but for those of experiment files alone.
 
 Tuples become options that may be repeated. The command line takes precedence over the experiment file. Bounds that
 typer cannot express are checked by pydantic.
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Command, Demo, Listing, Shown, Study
 
+IN_FILE = {"in_file": True}  # of a field: what a preset or the experiment file says, and no flag
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
 
@@ -154,7 +155,7 @@ def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[P
     else:
         yield Parameter("experiment", kind, annotation=Annotated[Path, EXPERIMENT])
     for name, field in fields.items():
-        if name != command.argument:
+        if name != command.argument and field.json_schema_extra != IN_FILE:
             yield _parameter(name, field)
     if command.lists is not None:
         yield Parameter("format", kind, default=Format.TABLE, annotation=OutputFormat)

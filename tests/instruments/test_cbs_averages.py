@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, of_type, tally
-from polyculture.instruments.cbs.bias import HALF, Numbers
-from polyculture.instruments.cbs.bias_rows import Reading, ScoreGroup, difference_row, score_row
+from polyculture.instruments.cbs.bias import Numbers
+from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
 from polyculture.instruments.cbs.gender_columns import lacking_columns
+from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
 from polyculture.instruments.cbs.score_matrix import ContextCondition
 from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix, bias
 
@@ -79,21 +80,14 @@ def test_every_average_is_that_of_brute_force(contexts: list[str]) -> None:
     assert set(found[0].genders) == {"female", "male"}
     assert not found[1].genders
     whole, female, male, foods = brute(one), brute(one, "female"), brute(one, "male"), brute(other)
-    pairs = [pair for rows in (whole, foods) for row in rows for pair in row]
     expected: dict[Average, float] = {
         "contexts": mean([*whole, *foods]),
         "types": np.mean([mean(whole), mean(foods)]).item(),
         "columns": np.mean([mean(female), mean(male), mean(foods)]).item(),
-        "pairs": np.mean(pairs).item(),
     }
     for average, value in expected.items():
         assert averaged(found, average).value == pytest.approx(value), average
-    apart = [pair for rows in (female, male, foods) for row in rows for pair in row]
-    assert averaged(found, "contexts", apart=True).value == pytest.approx(mean([*female, *male, *foods]))
-    of_names = np.mean([mean(female), mean(male)])
-    assert averaged(found, "types", apart=True).value == pytest.approx(np.mean([of_names, mean(foods)]))
-    assert averaged(found, "pairs", apart=True).value == pytest.approx(np.mean(apart))
-    every = CamelDraws(draws=2, entities=99)  # all there are: each draw is the average itself
+    every = CamelDraws(draws=2, entities=99, seed=1)  # all there are: each draw is the average itself
     for average, value in expected.items():
         draws = averaged_draws(found, average, every)
         assert draws is not None
@@ -110,33 +104,14 @@ def test_ten_columns_are_not_eight_types() -> None:
     assert len({round(value, 6) for value in by_name.values()}) == 3
 
 
-def test_ties_halved_are_the_strict_score_and_half_their_share() -> None:
-    (found,) = tallies(names(np.random.default_rng(2), [""] * 5, ties=0))
-    assert found.tied
-    (half,) = tallies(replace(found.matrix, ties=HALF))
-    scores = [averaged([one], "contexts") for one in (found, found.halved, half)]
-    assert scores[1] == scores[2]
-    shares = [row.ties / 2 for row in found.comparisons]
-    assert scores[2].value == pytest.approx(scores[0].value + np.mean(shares))
-
-
-def test_draws_that_were_not_asked_whole_say_nothing_of_a_gender() -> None:
-    (found,) = tallies(names(np.random.default_rng(3), ["", "", ""]))
-    limited = CamelDraws(draws=2, entities=2, only=True)
-    assert averaged_draws([found], "columns", limited) is None
-    assert averaged_draws([found.genders["female"]], "contexts", limited) is None
-    assert averaged_draws([found], "contexts", limited) is not None
-    assert averaged_draws([found], "columns", replace(limited, genders_apart=True)) is not None
-
-
 def test_a_type_of_one_column_is_that_under_every_average() -> None:
-    """With one column, and with as many pairs in each context, they are the score that they come from."""
+    """With one column, they are the score that they come from."""
     matrix = food(np.random.default_rng(4))
     expected = bias(matrix)
     assert expected is not None
-    averages: tuple[Average, ...] = ("contexts", "types", "columns", "pairs")
+    averages: tuple[Average, ...] = ("contexts", "types", "columns")
     for average in averages:
-        other, _ = of_type(tallies(matrix), average, apart=True)
+        other, _ = of_type(tallies(matrix), average)
         numbers = (other.value, other.variance, other.freedom, other.contexts, other.entities)
         assert numbers == pytest.approx((expected.value, expected.variance, expected.freedom, 4, 6))
 
@@ -157,29 +132,23 @@ def test_a_row_of_four_languages_counts_once_over_contexts() -> None:
     assert averaged(found, "contexts").value == pytest.approx(np.mean(rows))
     assert averaged(found, "types").value == pytest.approx(np.mean([np.mean(one) for one in scores]))
     unit, condition = ScoreGroup("m", "d", "", "", "food", "causal"), ContextCondition("neutral", "", "")
-    row = score_row(Reading("sum", "strict", "contexts"), unit, condition, found, CamelDraws())
-    assert (row.contexts, row.native_entities, row.pairs, row.sampled_mean) == (3, 6, 5 * 36, None)
+    row = score_number("sum", unit, condition, found, "")
+    assert (row.units, row.sizes["native_entities"], row.n) == (3, 6, 5 * 36)
 
 
 @pytest.mark.parametrize("same", [False, True])
-@pytest.mark.parametrize("contexts", [["female"] * 3 + ["male"] * 3, [""] * 5])
-def test_a_difference_is_that_of_the_averages(contexts: list[str], same: bool) -> None:
-    """Of the scores that stand beside it, under every average that has one."""
+def test_a_difference_is_that_of_the_scores_beside_it(same: bool) -> None:
     random = np.random.default_rng(6)
-    one = names(random, contexts)
-    other = names(random, contexts)
+    one, other = food(random), food(random)
     if not same:
-        other = replace(other, contexts=tuple(f"d{n}" for n in range(len(contexts))))
+        other = replace(other, contexts=tuple(f"d{n}" for n in range(4)))
     (left,), (right,) = tallies(one), tallies(other)
-    contrast = paired(left, right) if same else Contrast(left, right, paired=False)
+    contrast = paired(left, right) if same else Contrast(left, right)
     assert contrast is not None
-    averages: tuple[Average, ...] = ("contexts", "types", "columns")
-    for average in averages:
-        for apart in (False, True):
-            found = mean_contrast([contrast], average, apart=apart)
-            expected = [averaged([side], average, apart=apart).value for side in (left, right)]
-            assert found.value == pytest.approx(expected[0] - expected[1]), (average, apart)
-            assert found.p is not None
+    found = mean_contrast([contrast])
+    expected = [averaged([side], "contexts").value for side in (left, right)]
+    assert found.value == pytest.approx(expected[0] - expected[1])
+    assert found.p is not None
 
 
 def covered(average: Average, worlds: int) -> float:
@@ -195,49 +164,29 @@ def covered(average: Average, worlds: int) -> float:
         places = tuple(f"c{n}" for n in range(contexts))
         known = Genders(np.array([""] * contexts), genders[0], genders[1])
         matrix = ScoreMatrix(sides[0], sides[1] + level, places, (), ids[0], ids[1], genders=known)
-        found = averaged(tallies(matrix), average, apart=average != "columns")
+        found = averaged(tallies(matrix), average)
         assert found.low is not None
         assert found.high is not None
         hits += found.low <= 0.5 <= found.high
     return hits / worlds
 
 
-@pytest.mark.parametrize("average", ["columns", "pairs"])
-def test_intervals_over_columns_that_share_contexts_cover_the_truth(average: Average) -> None:
+def test_intervals_over_columns_that_share_contexts_cover_the_truth() -> None:
     """200 worlds: a true coverage of 95 % stays above 90 % with a probability of 99.9 %.
 
     Taken for independent, the two genders would have an interval that is too narrow, since contexts move both.
     """
-    assert covered(average, 200) >= 0.9
-
-
-def test_a_row_says_over_how_many_columns_it_is() -> None:
-    """A gender without contexts under one condition is a column less, and none of the difference's."""
-    random = np.random.default_rng(6)
-    settings = ["female"] * 3, ["female", "male", "male", "female"]
-    (one,), (other,) = (tallies(names(random, contexts)) for contexts in settings)
-    foods = [replace(tallies(food(random))[0], entity_type="food") for _ in settings]
-    contrasts = [Contrast(one, other, paired=False), Contrast(foods[0], foods[1], paired=False)]
-    unit = ScoreGroup("m", "d", "en", "x", "", "causal")
-    conditions = ContextCondition("grounded", "", ""), ContextCondition("neutral", "", "")
-    for average, expected in (("columns", (2, 3, 2)), ("contexts", (2, 2, 2))):
-        reading = Reading("sum", "strict", average)  # type: ignore[arg-type]
-        rows = [
-            score_row(reading, unit, conditions[0], [one, foods[0]], CamelDraws()),
-            score_row(reading, unit, conditions[1], [other, foods[1]], CamelDraws()),
-            difference_row(reading, unit, conditions, contrasts),
-        ]
-        assert tuple(row.columns for row in rows) == expected
+    assert covered("columns", 200) >= 0.9
 
 
 def test_a_context_of_two_columns_counts_once() -> None:
     """A mean over columns rests on five contexts of names and four of food, of which the former are compared twice."""
-    random = np.random.default_rng(7)
-    found = tallies(names(random, [""] * 5), food(random))
-    unit, condition = ScoreGroup("m", "d", "en", "x", "", "causal"), ContextCondition("neutral", "", "")
-    for average, columns, pairs in (("columns", 3, 6 * 5 + 4 * 8), ("contexts", 2, 9 * 12)):
-        row = score_row(Reading("sum", "strict", average), unit, condition, found, CamelDraws())  # type: ignore[arg-type]
-        assert (row.contexts, row.columns, row.pairs) == (9, columns, 5 * pairs + 4 * 36)
+    found = tallies(names(np.random.default_rng(7), [""] * 5), food(np.random.default_rng(8)))
+    for average in ("columns", "contexts"):
+        score = protocol_score(found, Protocol(average=average), 1)  # type: ignore[arg-type]
+        assert score is not None
+        assert score.contexts == 9
+    assert list(columns_of(found, Protocol(average="columns"))) == ["0, female", "0, male", "1"]
 
 
 @pytest.mark.parametrize(

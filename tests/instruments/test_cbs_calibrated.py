@@ -10,12 +10,11 @@ import pytest
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.empty_context import EMPTY, NOTHING
-from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import PLAIN, prefixed_contexts, scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_command import EXPERIMENT, folder  # noqa: F401
-from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401
+from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
 from tests.polyculture.test_command_line import polyculture
 
 FOOD = Selection(types=("food",), cultures=("Indian",), contexts=3, entities=7)
@@ -29,7 +28,7 @@ def test_each_entity_is_asked_once_more_and_its_prior_is_taken_off(run, demo: Da
     hold(run, demo, prefixed_contexts(demo, jobs, PLAIN))
     engine = ToyEngine()
     score(run, jobs, engine)
-    found = {(r.rule, r.setting, r.metric): r for r in measure_bias(run) if r.entity_type}
+    found = {(r.rule, r.setting, r.metric): r for r in measured(run) if r.entity_type}
     scores = rows(run, "SELECT setting, context_id, entity_id, native, log_probability FROM scores")
     prior = {entity: value for setting, _, entity, _, value in scores if setting == EMPTY}
     assert set(prior) == asked
@@ -65,7 +64,7 @@ def test_without_a_prior_there_is_no_calibrated_score(run, demo: DataSet) -> Non
     assert native == rows(
         run, f"SELECT count(DISTINCT entity) FROM scores WHERE status = 'ok' AND context_prefix = '{NOTHING}'"
     )
-    assert {r.rule for r in measure_bias(run)} == {"sum", "mean", "probability", "calibrated"}
+    assert {r.rule for r in measured(run)} == {"sum", "mean", "probability", "calibrated"}
     # What is a mean over an entity's contexts does not hold the empty one.
     assert rows(run, "SELECT DISTINCT contexts FROM cultural_entities") == [(6,)]
     assert rows(run, "SELECT DISTINCT contexts FROM entity_placements") == [(6,)]
@@ -89,9 +88,9 @@ class ContextFree(ToyEngine):
 def test_what_differs_by_rounding_alone_ties(run, demo: DataSet, added: float) -> None:  # type: ignore[no-untyped-def]  # noqa: F811
     """Sums of which something is taken off have other last digits: these decided pairs, in views and in intervals."""
     score(run, scoring_jobs(demo, MODEL, FOOD, empty=True), ContextFree(added))
-    measured = [r for r in measure_bias(run) if r.rule == "calibrated" and r.metric == "cbs" and r.entity_type]
+    scores = [r for r in measured(run) if r.rule == "calibrated" and r.metric == "cbs" and r.entity_type]
     of_views = rows(run, "SELECT setting, cbs, tied, western_won, pairs FROM cbs WHERE rule = 'calibrated' ORDER BY 1")
-    of_rows = sorted((r.setting, pytest.approx(r.estimate), r.tied, r.western_won, r.pairs) for r in measured)
+    of_rows = sorted((r.setting, pytest.approx(r.estimate), r.tied, r.western_won, r.pairs) for r in scores)
     assert of_views == of_rows
     assert {setting for setting, *_ in of_views} == {"grounded", "neutral"}
     native = {n for (n,) in rows(run, "SELECT DISTINCT native_entities FROM cbs_contexts WHERE rule = 'calibrated'")}

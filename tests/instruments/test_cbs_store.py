@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,9 +20,7 @@ from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import compare
-from polyculture.instruments.cbs.instrument import shown
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.english import in_english
@@ -37,6 +36,7 @@ from tests.steps import score_job, settled
 MODEL = "openai:toy"
 SPEC = ModelSpec(MODEL)
 DEMO = Path(__file__).parents[2] / "instruments" / "cbs" / "demo"
+SCORES = DEMO.parent / "bias.sql"
 
 
 class ToyEngine:
@@ -98,6 +98,14 @@ def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
+def measured(run: RunFolder) -> list[SimpleNamespace]:
+    """The rows of `cbs_scores`, measured anew: scores and differences, none that says what another one does."""
+    measure_bias(run)
+    with open_store(run, store_layout()) as store:
+        found = store.sql("FROM cbs_scores")
+        return [SimpleNamespace(**dict(zip(found.columns, row, strict=True))) for row in found.fetchall()]
+
+
 def test_the_demos_own_contexts_and_entities_are_whole(demo: DataSet) -> None:
     assert not demo.left_out
     assert {c.form for c in demo.contexts} == {"causal"}
@@ -111,19 +119,17 @@ def test_sql_and_python_agree_on_every_score(run: RunFolder, demo: DataSet) -> N
     done, failed = score(run, jobs, ToyEngine(broken=["sushi", "pizza"]))
     assert done + failed == sum(job.size for job in jobs)
     assert failed == 3 * 8 + 8  # pizza in three cultures' food contexts, sushi in one's
-    measured = {
-        (r.rule, r.culture, r.entity_type, r.setting): r
-        for r in measure_bias(run)
-        if r.metric == "cbs" and r.entity_type
+    found = {
+        (r.rule, r.culture, r.entity_type, r.setting): r for r in measured(run) if r.metric == "cbs" and r.entity_type
     }
     in_sql = rows(run, "SELECT rule, culture, entity_type, setting, cbs, tied, contexts, pairs FROM cbs")
-    assert len(in_sql) == len(measured) == 3 * 3 * 2 * 2
+    assert len(in_sql) == len(found) == 3 * 3 * 2 * 2
     for rule, culture, kind, setting, cbs, tied, contexts, pairs in in_sql:
-        row = measured[rule, culture, kind, setting]  # type: ignore[index]
+        row = found[rule, culture, kind, setting]
         assert (cbs, contexts, pairs) == (pytest.approx(row.estimate), row.contexts, row.pairs)
         assert tied == row.tied
         assert row.low is not None
-        assert row.low <= row.estimate <= row.high  # type: ignore[operator]
+        assert row.low <= row.estimate <= row.high
 
 
 def test_a_contexts_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
@@ -254,7 +260,7 @@ def test_a_selection_of_nothing_is_told(demo: DataSet, selection: Selection, tol
 
 def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: DataSet) -> None:
     score(run, scoring_jobs(demo, MODEL, Selection(entities=8)), ToyEngine())
-    found = measure_bias(run)
+    found = measured(run)
     differences = [r for r in found if r.metric == "cbs_difference"]
     assert len(differences) == 3 * (3 * (3 + 1) + 1)  # rules; cultures, types and over types; over cultures
     by_key = {(r.rule, r.culture, r.entity_type, r.setting): r for r in found if r.metric == "cbs"}
@@ -271,25 +277,27 @@ def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFol
     contexts = "language,culture,type,setting,context,english\nsw,Swahili,food,grounded,Tunakula [MASK],We eat [MASK]\n"
     original = write_own(tmp_path, **{"contexts.csv": contexts})
     score(run, scoring_jobs(in_english(original), MODEL, Selection()), ToyEngine())
-    assert {r.contexts for r in measure_bias(run) if r.language is None} == {1}
+    assert {r.units for r in measure_bias(run) if r.language == "*"} == {1}
     score(run, scoring_jobs(original, MODEL, Selection()), ToyEngine())
-    measured = [r for r in measure_bias(run) if r.entity_type is None]
-    estimates = {(r.rule, r.language): r.estimate for r in measured}
-    assert {r.contexts for r in measured} == {1}
-    assert all(estimates[rule, None] == estimates[rule, "sw"] for rule in ("sum", "mean"))
+    found = [r for r in measure_bias(run) if r.topic == "*"]
+    estimates = {(r.method, r.language): r.estimate for r in found}
+    assert {r.units for r in found} == {1}
+    assert all(estimates[rule, "*"] == estimates[rule, "sw"] for rule in ("sum", "mean"))
+    shown_rows = [(r.language, r.entity_type) for r in measured(run) if r.rule == "sum"]
+    assert sorted(shown_rows, key=str) == [("en", "food"), ("sw", "food"), (None, None)]  # no line stands twice
 
 
 def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, demo: DataSet) -> None:
     few = Selection(types=("food",), cultures=("Indian",), settings=("neutral",), entities=5)
     score(run, scoring_jobs(demo, MODEL, replace(few, contexts=1, entities=20)), ToyEngine())
-    before = measure_bias(run)
+    before = measured(run)
     assert {(r.native_entities, r.native_fewest, r.native_most) for r in before} == {(20, 20, 20)}
     score(run, scoring_jobs(demo, MODEL, few), ToyEngine())
-    measured = measure_bias(run)
-    assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
-    assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
+    found = measured(run)
+    assert {(r.native_entities, r.native_fewest, r.native_most) for r in found} == {(20, 5, 20)}
+    assert {(r.western_entities, r.western_fewest, r.western_most) for r in found} == {(20, 5, 20)}
     with open_store(run, store_layout()) as store:
-        rows = read_table(shown("sum").file).select(store, shown("sum").values)
+        rows = read_table(SCORES).select(store)
         columns = ("entities", "fewest", "most")
         native, western = (
             rows.project(", ".join(f"{side}_{one}" for one in columns)) for side in ("native", "western")
@@ -297,7 +305,7 @@ def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, d
         assert set(native.fetchall()) == set(western.fetchall()) == {(20, 5, 20)}
 
 
-def _mean(found: Sequence[BiasInterval], culture: str) -> float:
+def _mean(found: Sequence[SimpleNamespace], culture: str) -> float:
     of_types = [
         (r.estimate, r.contexts)
         for r in found

@@ -14,7 +14,6 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.averages import averaged, tally
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.contrasts import mean_contrast, paired
-from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.load import Loader
@@ -23,7 +22,7 @@ from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_ph
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference
-from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
+from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
 from tests.instruments.test_datasets import write_own
 
 BOTH = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
@@ -70,12 +69,12 @@ def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet)
     jobs = scoring_jobs(demo, MODEL, FOOD, BOTH)
     plain = scoring_jobs(demo, MODEL, FOOD)
     assert score(run, jobs, ToyEngine()) == (3 * plain[0].size, 0)
-    found = measure_bias(run)
+    found = measured(run)
     scores = {(r.rule, r.setting, r.context_prefix): r for r in found if r.metric == "cbs" and r.entity_type}
     in_sql = rows(run, "SELECT rule, setting, context_prefix, cbs, contexts FROM cbs")
     assert len(in_sql) == len(scores) == 3 * 2 * 3
     for rule, setting, prefix, cbs, contexts in in_sql:
-        row = scores[rule, setting, prefix]  # type: ignore[index]
+        row = scores[rule, setting, prefix]
         assert (row.estimate, row.contexts) == (pytest.approx(cbs), contexts)
     differences = [r for r in found if r.plain and r.entity_type]
     assert len(differences) == 3 * 2 * 2
@@ -83,7 +82,7 @@ def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet)
         with_help, without = (scores[row.rule, row.setting, prefix] for prefix in (row.context_prefix, None))
         assert row.estimate == pytest.approx(with_help.estimate - without.estimate)
         assert row.contexts == 2
-    assert {r.entity_type for r in found if r.plain} == {"food", None}
+    assert {r.entity_type for r in found if r.plain} == {"food"}  # over one type is that type
     health = rows(run, "SELECT sum(contexts) FROM cultural_entities")
     assert health == [(plain[0].size,)], "an entity's average is over plain contexts"
 
@@ -132,7 +131,7 @@ def test_phrasings_are_asked_on_demand_and_compared_in_pairs(run: RunFolder, tmp
     assert [context.text for context, _ in plain[0].asked] == ["Leo ni siku ya [MASK]"]
     score(run, [job, *plain], ToyEngine())
     assert rows(run, "SELECT count(*) FROM scores") == [(5 * 8,)]
-    found = [r for r in measure_bias(run) if r.rule == "sum" and r.entity_type]
+    found = [r for r in measured(run) if r.rule == "sum" and r.entity_type]
     by_phrasing = {r.phrasing: r for r in found if r.metric == "cbs"}
     (difference,) = [r for r in found if r.metric == "cbs_difference"]
     assert (difference.phrasing, difference.other_phrasing) == ("pro-drop", "english-like")
@@ -205,7 +204,7 @@ def test_pairs_come_from_the_contexts_of_the_data_set_by_rule(run: RunFolder, tm
         "WHERE a.phrasing = 'english-like' AND b.phrasing IS NULL AND a.log_probability <> b.log_probability"
     )
     assert rows(run, different) == [(0,)]
-    (difference,) = [r for r in measure_bias(run) if r.rule == "sum" and r.entity_type and r.metric == "cbs_difference"]
+    (difference,) = [r for r in measured(run) if r.rule == "sum" and r.entity_type and r.metric == "cbs_difference"]
     assert (difference.phrasing, difference.other_phrasing, difference.contexts) == ("pro-drop", "english-like", 2)
 
 
@@ -241,7 +240,7 @@ def paired_difference(one: ScoreMatrix, other: ScoreMatrix) -> PairedDifference 
     assert sides[0] is not None
     assert sides[1] is not None
     contrast = paired(*sides)
-    return mean_contrast([contrast], "contexts") if contrast else None
+    return mean_contrast([contrast]) if contrast else None
 
 
 def test_paired_differences_hold_their_level_and_see_more() -> None:

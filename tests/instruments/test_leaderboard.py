@@ -18,13 +18,11 @@ from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
-from polyculture.instruments.cbs.bias import HALF, placements
-from polyculture.instruments.cbs.bias_rows import numbers_of
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
@@ -40,14 +38,13 @@ from tests.polyculture.test_command_line import polyculture
 from tests.steps import score_job
 
 MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
-CBS = BiasInterval(
-    metric="cbs", rule="sum", model="", dataset="camellia", language="ja", culture="Japanese", entity_type=None,
-    setting="grounded", other_setting=None,
-    phrasing=None, other_phrasing=None, context_prefix=None, plain=False, form="causal", estimate=0.0,
-    low=None, high=None, p=None, contexts=5,
-    native_entities=20, western_entities=20,
-    native_fewest=20, native_most=20, western_fewest=20, western_most=20,
-    pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None, draws=None, drawn=None,
+SIDES = ("native_entities", "western_entities", "native_fewest", "native_most", "western_fewest", "western_most")
+CBS = Number(
+    measure="cbs", metric="cbs", level="model, dataset, language, country, condition", model="", dataset="camellia",
+    language="ja", country="Japanese", topic="*", condition="grounded", wording="-", method="sum", reader="-",
+    facets={"form": "causal"}, estimate=0.0, no_estimate=None, low=None, high=None, no_interval=None, wide_low=None,
+    wide_high=None, no_wide="one wording", unit="context", units=5, n=2000, sizes=dict.fromkeys(SIDES, 20), cells=2,
+    missing=0, method_of_interval=None, inputs="",
 )  # fmt: skip
 GAP = SwapInterval(
     task="qa", metric="accuracy", side="difference", model="", dataset="camellia", language="ja",
@@ -73,7 +70,7 @@ def write(run: RunFolder, table: Table[Any], row: Any, limits: Sequence[Limits])
     write_parquet(objects_to_table(table, rows), run.table(table.name))
 
 
-def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: BiasInterval) -> None:
+def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: Number) -> None:
     """A score of each of the first models, and further `rows`."""
     manifest = read_manifest(run.manifest)
     assert manifest
@@ -82,7 +79,7 @@ def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: BiasInterval) 
         for model, (low, estimate, high) in zip(MODELS, limits, strict=False)
     ]
     inputs = inputs_of(run, manifest, MEASURE)
-    write_numbers(run, MEASURE.name, [number for row in (*scores, *rows) for number in numbers_of(row, inputs)])
+    write_numbers(run, MEASURE.name, [replace(row, inputs=inputs) for row in (*scores, *rows)])
 
 
 def write_told(run: RunFolder, measure: Measure, sides: Sides, told: Mapping[tuple[str, str], str]) -> None:
@@ -161,7 +158,7 @@ def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: 
 
 def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
     rows = [
-        replace(CBS, model=MODELS[0], setting="neutral"),
+        replace(CBS, model=MODELS[0], condition="neutral"),
         replace(CBS, model="ngram:wiki:smoothed"),
         replace(CBS, model=MODELS[1]),
     ]
@@ -255,8 +252,8 @@ def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
     placed: dict[str, list[float]] = {}
     for _, rows in scored.groupby("context_id"):
         own, other = rows[rows.native], rows[~rows.native]
-        for entity, share in zip(own.entity_id, placements(own.p.to_numpy(), other.p.to_numpy(), HALF)[0], strict=True):
-            placed.setdefault(entity, []).append(share)
+        for entity, p in zip(own.entity_id, own.p, strict=True):
+            placed.setdefault(entity, []).append(float((other.p > p).mean() + (other.p == p).mean() / 2))
     tokens = scored.groupby("entity_id").tokens.mean()
     expected = spearmanr(
         [tokens[entity] for entity in placed], [round(float(np.mean(each)), 9) for each in placed.values()]

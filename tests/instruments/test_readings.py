@@ -1,12 +1,12 @@
-"""Both readings of a data set, ours and that as published: what a paper's tables and the ledger choose of scores."""
+"""Both readings of a data set, ours and that as published: what a paper's tables choose of scores."""
 
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from polyculture.cache.manifest import Manifest, write_manifest
@@ -14,7 +14,8 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.averages import Tally
+from polyculture.instruments.cbs.protocol import Protocol, protocol_score
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
@@ -22,14 +23,12 @@ from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.papers.needed import ALL, Holdings
-from polyculture.instruments.papers.paper import ours, papers
-from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
-from polyculture.instruments.papers.scored import Choice, Place
+from polyculture.instruments.papers.needed import ALL, needed_in
+from polyculture.instruments.papers.paper import papers
+from polyculture.instruments.papers.scored import Place, places, scored_tallies
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT, folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import ToyEngine
-from tests.instruments.test_ledger import placed_contexts
 from tests.polyculture.test_command_line import polyculture
 from tests.steps import score_job
 
@@ -91,31 +90,25 @@ def hold(run: RunFolder, dataset: DataSet) -> None:
         write_parquet(found, run.table(table.name))
 
 
-def places(run: RunFolder, *, as_published: bool) -> list[tuple[Place, list[ScoredContext]]]:
+def tallies(run: RunFolder, rule: str, *, as_published: bool) -> tuple[Place, list[Tally]]:
     with open_store(run, store_layout()) as store:
-        return placed_contexts(store, Choice("own"), as_published=as_published)
+        [(place, types)] = places(store, "own")
+        return place, scored_tallies(store, place, types, rule, as_published=as_published)
 
 
-def compared(contexts: list[ScoredContext]) -> dict[str, Any]:
-    """All that is compared, by context: entity, gender and both likelihoods."""
-    return {
-        one.context_id: (
-            one.entity_type,
-            one.gender,
-            [
-                sorted(
-                    zip(
-                        side.ids,
-                        side.genders,
-                        *(side.likelihoods[rule].tolist() for rule in ("sum", "mean")),
-                        strict=True,
-                    )
-                )
-                for side in (one.native, one.western)
-            ],
-        )
-        for one in contexts
-    }
+def compared(run: RunFolder, *, as_published: bool) -> dict[str, Any]:
+    """All that is compared, by context: entities with both likelihoods."""
+    found: dict[str, Any] = {}
+    for rule in ("sum", "mean"):
+        for one in tallies(run, rule, as_published=as_published)[1]:
+            ids = (*one.matrix.native_ids, *one.matrix.western_ids)
+            for context, values in zip(
+                one.matrix.contexts, np.hstack((one.matrix.native, one.matrix.western)), strict=True
+            ):
+                for entity, value in zip(ids, values, strict=True):
+                    if not np.isnan(value):
+                        found.setdefault(context, {}).setdefault(entity, []).append(value)
+    return found
 
 
 @pytest.mark.parametrize("english", [False, True])
@@ -125,41 +118,41 @@ def test_each_reading_is_made_of_the_scores_of_the_other(tmp_path: Path, files: 
     assert whole.other is not None
     assert [one.context_id for one in whole.other.contexts] == [one.context_id for one in mine.contexts]
     by_default, published = scored(tmp_path / "ours", mine), scored(tmp_path / "published", whole)
-    [(place, own)] = places(by_default, as_published=False)
-    [(_, from_published)] = places(published, as_published=False)
-    assert compared(own) == compared(from_published)
-    assert {one.context_id: {*one.native.ids, *one.western.ids} for one in own} == {
+    own, every = compared(by_default, as_published=False), compared(published, as_published=True)
+    assert own == compared(published, as_published=False)
+    assert {context: set(ids) for context, ids in own.items()} == {
         context.context_id: {entity.entity_id for entity in mine.fitting(context)}
         for context in mine.contexts
         if not context.starts_with_gap
     }
-    [(_, every)] = places(published, as_published=True)
-    assert {one.context_id: {*one.native.ids, *one.western.ids} for one in every} == {
+    assert {context: set(ids) for context, ids in every.items()} == {
         context.context_id: {entity.entity_id for entity in whole.fitting(context)} for context in whole.contexts
     }
-    [(_, some)] = places(by_default, as_published=True)
     both = {entity.entity_id for entity in whole.entities if entity.surface in ("curry", "curry rice", "a curry")}
     assert len(both) == 2
     starting = {context.context_id for context in whole.contexts if context.starts_with_gap}
-    without = {
-        name: (kind, gender, [[one for one in side if one[0] not in both] for side in sides])
-        for name, (kind, gender, sides) in compared(every).items()
-        if name not in starting
+    assert compared(by_default, as_published=True) == {
+        context: {name: value for name, value in ids.items() if name not in both}
+        for context, ids in every.items()
+        if context not in starting
     }
-    assert compared(some) == without
-    protocol = papers()["camel"].protocol
-    with open_store(by_default, store_layout()) as store:
-        wanted = {flag: Holdings(store, Choice("own")).of(place, as_published=flag) for flag in (True, False)}
-    lacking = wanted[True].lacking(some, protocol, SEED)
-    assert (lacking[ALL], lacking["food"]) == tuple(
+    protocol = papers()["camellia"].protocol
+    lacking = [needed(run, protocol) for run in (by_default, published)]
+    assert (lacking[0][ALL], lacking[0]["food"]) == tuple(
         f"1 of {contexts} contexts and 2 of {entities} entities not scored" for contexts, entities in ((7, 15), (4, 7))
     )
-    assert lacking["names"] == ""
-    assert wanted[False].lacking(own, ours(), SEED) == {ALL: "", "food": "", "names": ""}
-    with open_store(published, store_layout()) as store:
-        wanted_there = Holdings(store, Choice("own")).of(place, as_published=True)
-    assert set(wanted_there.lacking(every, protocol, SEED).values()) == {""}
-    assert protocol_score(own, ours(), SEED) != protocol_score(every, replace(ours(), as_published=True), SEED)
+    assert lacking[0]["names"] == ""
+    assert set(lacking[1].values()) == {""}
+    scores = [
+        protocol_score(tallies(published, "sum", as_published=flag)[1], Protocol(), SEED) for flag in (True, False)
+    ]
+    assert scores[0] != scores[1]
+
+
+def needed(run: RunFolder, protocol: Protocol) -> dict[str, str]:
+    place, found = tallies(run, protocol.rule, as_published=True)
+    with open_store(run, store_layout()) as store:
+        return needed_in(store, place, known=True).lacking(found, protocol, SEED)
 
 
 def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) -> None:
@@ -191,36 +184,12 @@ def _named(dataset: DataSet, surface: str) -> str:
     return next(entity.entity_id for entity in dataset.entities if entity.surface == surface)
 
 
-def test_a_gender_without_a_column_is_a_line(tmp_path: Path, files: Path) -> None:
-    """Nobody Western is female any more: the female names have no row, and a line says why."""
-    for name in ("entities.csv", "contexts.csv"):
-        kept = [line for line in (files / name).read_text(encoding="utf-8").splitlines()
-                if not ("Western" in line and line.endswith(",female"))]  # fmt: skip
-        (tmp_path / name).write_text("\n".join(kept) + "\n", encoding="utf-8")
-    lines: list[str] = []
-    measure_bias(scored(tmp_path / "run", read(tmp_path, as_published=False)), tell=lines.append)
-    place = f"{MODEL}: own ja Japanese names (causal), neutral"
-    assert lines == [f"{place}: no column 'names, female': no Western entity of that gender"]
-    lines.clear()
-    measure_bias(scored(tmp_path / "whole", read(files, as_published=False)), tell=lines.append)
-    assert not lines
-
-
 def test_the_commands_choose_the_papers_rows_and_say_what_is_lacking(folder: Path, files: Path) -> None:  # noqa: F811
     own = ("--data", "own", "--folder", files)
     text = EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}")  # with a token before what begins with its gap
     (folder / "exp.toml").write_text(f"{text}\n[options.transformers]\nbos = true\n", encoding="utf-8")
     asked = polyculture("cbs", "exp.toml", *own, cwd=folder)
     assert asked.returncode == 0, asked.stderr
-    ledger = polyculture("camel", "exp.toml", *own, "--ledger", "--format", "csv", cwd=folder)
-    assert ledger.returncode == 0, ledger.stderr
-    assert "Loading weights" not in ledger.stderr
-    lines = list(csv.DictReader(ledger.stdout.splitlines()))
-    assert [line["switch"].partition(":")[0] for line in lines[:3]] == ["CAMeL", "rows", "entities"]
-    assert "rows: rows as published -> each row once, names of one side" in lines[1]["switch"]
-    assert [line["lacking"] for line in lines[:2]] == ["1 of 7 contexts and 2 of 15 entities not scored", ""]
-    [(whole,)] = rows(folder, "SELECT estimate FROM numbers WHERE method = 'sum' AND metric = 'cbs' AND topic = '*' AND language = 'ja'")  # fmt: skip  # noqa: E501
-    assert float(lines[-1]["cbs"]) == pytest.approx(float(whole), abs=1e-6)
     report = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder)
     assert report.returncode == 0, report.stderr
     assert "1 of them lack what the paper's protocol has" in report.stdout

@@ -9,21 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.swaps import reading
-from polyculture.instruments.swaps.asked_prompts import worded
+from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.presets import preset_prompts
 from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
+from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 from polyculture.instruments.swaps.sentiment import read_label
+from polyculture.instruments.swaps.sizes import size_lines
 from polyculture.instruments.swaps.text import AnswerError
 from polyculture.instruments.swaps.ways import Way, differences
+from tests.instruments.test_datasets import SHARED
 from tests.instruments.test_swaps_command import CONTEXTS, NATIVE, TEXTS, gold, rows, says, write, write_table
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer
 
-KEY = {"negative": "0", "neutral": "1", "positive": "2"}
+KEY = {"neutral": "0", "positive": "1", "negative": "2"}  # Camellia, Table 8
 LANGUAGES = sorted(file.stem for file in PROMPTS.glob("*.toml"))
 
 
@@ -36,6 +40,14 @@ def server() -> Iterator[StubServer]:
 @pytest.fixture
 def own(tmp_path: Path, server: StubServer) -> tuple[str | Path, ...]:
     return (write(tmp_path, server.url), "--data", "own", "--folder", tmp_path)
+
+
+def says_in_file(own: tuple[str | Path, ...], command: str, **options: object) -> None:
+    """Writes options that have no flag into the experiment file, in place of those before."""
+    file = Path(own[0])
+    text = file.read_text(encoding="utf-8").partition(f"\n[{command}]\n")[0]
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    file.write_text(f"{text}\n[{command}]\n{lines}", encoding="utf-8")
 
 
 def content(body: Mapping[str, Any]) -> str:
@@ -55,8 +67,8 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     done = polyculture("sentiment", *own, "--preset", "camellia", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "preset camellia (Naous et al. 2025" in done.stderr
-    assert "--draws 3" in done.stderr
-    assert "You changed: --data own, not camellia" in done.stderr
+    assert "draws 3 (Figure 5)" in done.stderr
+    assert "You changed: data own, not camellia" in done.stderr
     body = server.bodies[0]
     assert "a post in English" in content(body)
     assert "{" not in content(body)
@@ -74,9 +86,11 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert (said["ask"], said["schema"], said["max_tokens"], said["top_k"]) == ("en", False, 30, 1)
     assert "a post in English" in said["prompt"]
     # Another limit is another answer; the first ones stay, and count again without a query.
-    other = polyculture("sentiment", *own, "--preset", "camellia", "--max-tokens", "12", "--draws", "1", cwd=tmp_path)
+    says_in_file(own, "sentiment", max_tokens=12)
+    other = polyculture("sentiment", *own, "--preset", "camellia", "--draws", "1", cwd=tmp_path)
     assert other.returncode == 0, other.stderr
-    assert "--draws 1, not 3, --max-tokens 12, not 30" in other.stderr
+    assert "draws 1, not 3, max_tokens 12, not 30" in other.stderr
+    says_in_file(own, "sentiment")
     assert len(server.asked) == 2 * TEXTS
     assert server.bodies[-1]["max_tokens"] == 12
     assert rows(tmp_path, "SELECT DISTINCT draw FROM swap_answers") == [(0,)]
@@ -84,10 +98,11 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert len(server.asked) == 2 * TEXTS
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
     server.behaviour = lambda body, _: says(gold(content(body).partition("Text: ")[2]))
-    words = ("--preset", "camellia", "--ask", "text", "--no-pooled", "--no-as-published", "--draws", "1")
+    words = ("--preset", "camellia", "--ask", "text", "--no-as-published", "--draws", "1")
+    says_in_file(own, "sentiment", pooled=False)
     ours = polyculture("sentiment", *own, *words, cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
-    assert "--pooled no, not yes" in ours.stderr
+    assert "pooled no, not yes" in ours.stderr
     assert "false_negative_rate" in ours.stdout
     assert "Which sentiment does the writer" in server.asked[-1][0]
     assert server.bodies[-1]["max_tokens"] == 30
@@ -108,15 +123,21 @@ def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_pa
 
 
 def test_presets_set_what_the_papers_say() -> None:
-    for options in (SentimentOptions, QaOptions, NerOptions):
-        camellia, camel = (options.model_validate({"preset": name}) for name in ("camellia", "camel"))
-        assert (camellia.draws, camel.draws) == (3, 5)
-        assert (camellia.entities, camel.entities) == (50, 50)
-        assert (camellia.data, camel.data) == ("camellia", "camel")
+    sentiment, qa = (options.model_validate({"preset": "camellia"}) for options in (SentimentOptions, QaOptions))
+    for camellia in (sentiment, qa):
+        assert (camellia.draws, camellia.entities, camellia.equal_sides, camellia.data) == (3, 50, True, "camellia")
         assert (camellia.temperature, camellia.top_p, camellia.top_k, camellia.schema_) == (0, 1, 1, "off")
-        assert options.model_validate({"preset": "camellia", "schema": "on", "draws": 1}).schema_ == "on"
-    assert QaOptions.model_validate({"preset": "camellia"}).max_tokens == 30
-    assert SentimentOptions.model_validate({"preset": "camellia"}).pooled
+        assert camellia.max_tokens == 30
+    assert sentiment.pooled
+    assert SentimentOptions.model_validate({"preset": "camellia", "schema": "on", "draws": 1}).schema_ == "on"
+    for options in (SentimentOptions, NerOptions):
+        camel = options.model_validate({"preset": "camel"})
+        assert (camel.draws, camel.entities, camel.equal_sides, camel.setting) == (5, 50, True, ("grounded",))
+        assert options.model_validate(camel.model_dump(mode="json")) == camel  # as a run keeps it
+    assert NerOptions.model_validate({"preset": "camel"}).type == ("names", "authors", "locations")
+    for options, paper in ((QaOptions, "camel"), (NerOptions, "camellia")):  # which have no such task
+        with pytest.raises(ValidationError, match="Input should be 'ours' or"):
+            options.model_validate({"preset": paper})
     assert preset_prompts("camel") is None
     for language in LANGUAGES:
         found = worded(language, None, None, preset_prompts("camellia"), "standard")
@@ -124,9 +145,50 @@ def test_presets_set_what_the_papers_say() -> None:
         assert found.own.language == language
 
 
+def test_a_side_with_fewer_entities_gives_them_again_until_there_are_as_many_texts(
+    tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
+) -> None:
+    """Contexts x entities on both sides, each text asked once; ramen is missed wherever it is good."""
+    server.behaviour = by_key
+    words = ("sentiment", *own, "--preset", "camellia", "--draws", "1")
+    done = polyculture(*words, "--entities", "7", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "sentiment en: 4 contexts x 7 = 28 texts a side in each draw" in done.stderr
+    assert len(server.asked) == TEXTS
+    times = "SELECT native, count(*), sum(times), max(times) FROM swap_answers GROUP BY 1 ORDER BY 1"
+    assert rows(tmp_path, times) == [(False, 8, 28, 4), (True, 12, 28, 3)]
+    sides = "SELECT native, asked, positive, missed_positives FROM sentiment_counts ORDER BY 1"
+    ramen = rows(tmp_path, "SELECT sum(times) FROM swap_answers WHERE entity = 'ramen' AND gold = 'positive'")[0][0]
+    assert rows(tmp_path, sides) == [(False, 28, 14, 0), (True, 28, 14, ramen)]
+    counted = "SELECT native, western, native_texts, western_texts FROM sentiment_count_differences WHERE counted = 'missed_positives'"  # fmt: skip  # noqa: E501
+    assert set(rows(tmp_path, counted)) == {(ramen, 0, 28, 28)}
+    rate = "SELECT estimate, asked FROM swap_intervals WHERE metric = 'missed_positive_rate' AND side = 'native'"
+    assert {(round(value * 14, 9), asked) for value, asked in rows(tmp_path, rate)} == {(ramen, 28)}
+    # Asked for fewer, each text counts once; nothing is asked again.
+    assert polyculture(*words, "--entities", "2", cwd=tmp_path).returncode == 0
+    assert len(server.asked) == TEXTS
+    assert set(rows(tmp_path, "SELECT times FROM swap_answers")) == {(1,)}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published files are not here")
+def test_sizes_stand_beside_the_printed_ones_with_what_they_differ_by() -> None:
+    dataset = open_data_set("camellia", SHARED / "camellia", as_published=True)
+    told = {}
+    for options in (SentimentOptions, QaOptions):
+        asked = options.model_validate({"preset": "camellia"})
+        selection = asked.selection(asked.setting, "causal", None, None)
+        jobs = swap_jobs(dataset, asked.task, "m", selection, DrawOptions(1, 1))
+        told.update({line.split(":")[0]: line for line in size_lines(jobs, asked)})
+    assert told["qa zh"] == "qa zh: 64 contexts x 50 = 3,200 texts a side in each draw, as Table 11 prints"
+    assert told["sentiment ja"].endswith("= 15,750 texts a side in each draw; Table 10 prints 13,850, 1,900 fewer")
+    assert told["sentiment zh"].endswith("Table 10 prints 17,900, 2,550 more; 50 of each context of Table 3 are 12,850")
+    part = SentimentOptions.model_validate({"preset": "camellia", "contexts": 2})
+    assert all("prints" not in line for line in size_lines(jobs, part))
+
+
 @pytest.mark.parametrize(
     ("said", "label"),
-    [("2", "positive"), (" 0.", "negative"), ("1 = neutral", "neutral"), ("Digit: 2", "positive"), ("10", None),
+    [("1", "positive"), (" 2.", "negative"), ("0 = neutral", "neutral"), ("Digit: 1", "positive"), ("10", None),
      ("1.5", None), ("2/10", None), ("-1", None), ("0 or 2", None), ("1, 2", None), ("positive", "positive")],
 )  # fmt: skip
 def test_a_digit_of_the_key_stands_alone(said: str, label: str | None) -> None:
@@ -154,7 +216,8 @@ def test_one_file_of_prompts_asks_about_all_texts(
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
-    words = ("sentiment", *own, "--prompts", mine, "--draws", "1", "--schema", "off", "--top-p", "0.9")
+    words = ("sentiment", *own, "--prompts", mine, "--draws", "1")
+    says_in_file(own, "sentiment", schema="off", top_p=0.9)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Label this plain English text, and remember that it is plain English: " in server.asked[0][0]
@@ -168,10 +231,10 @@ def test_one_file_of_prompts_asks_about_all_texts(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (MINE.replace("{text}", "{txt}"), "sentiment.prompt: must hold {text} once, {language} if it likes, and no "
+        (MINE.replace("{text}", "{txt}"), "sentiment.prompt: must hold {text}, {language} if it likes, and no "
          "other slot; {txt} is unknown here"),
         (MINE.replace('en = "plain English"', 'en = ""'), None),
-        (MINE + '[qa]\nprompt = "Say it: {text}"\n', "qa.prompt: must hold {text} and {question} once"),
+        (MINE + '[qa]\nprompt = "Say it: {text}"\n', "qa.prompt: must hold {text} and {question} or {type}"),
         (MINE.replace("[sentiment]", "[feeling]"), "feeling: unknown key"),
         ('language = "xx"\n', "types: Field required"),
         (MINE.replace("[languages]", 'labels = { positive = "1", negative = "0", neutral = "1" }\n[languages]'),
@@ -192,6 +255,28 @@ def test_a_slot_that_does_not_fit_is_one_line(
         assert "mine.toml: " in line
         assert told in line
         assert not server.asked
+
+
+TYPE_TWICE = """
+language = "en"
+[qa]
+none = "None"
+prompt = "Which {type} is in this {language} text? {text} Say the {type} alone, or None; it is {language}."
+"""
+
+
+def test_a_prompt_of_ones_own_says_what_the_papers_prompts_say(
+    tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
+) -> None:
+    """Camellia's Table 9 needs the type twice, and has no question apart from its prompt."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(TYPE_TWICE, encoding="utf-8")
+    server.behaviour = extracted
+    done = polyculture("qa", *own, "--prompts", mine, "--draws", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert server.asked[0][0].startswith("Which food or dish is in this English text? ")
+    assert server.asked[0][0].endswith("Say the food or dish alone, or None; it is English.")
+    assert rows(tmp_path, "SELECT DISTINCT answer FROM swap_answers WHERE entity = 'lasagna'") == [("",)]
 
 
 def test_a_language_without_a_name_and_prompts_that_are_not_there_are_one_line(tmp_path: Path) -> None:
@@ -228,7 +313,8 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
 ) -> None:
     server.behaviour = extracted
-    words = ("qa", *own, "--draws", "1", "--schema", "off")
+    words = ("qa", *own, "--draws", "1")
+    says_in_file(own, "qa", schema="off")
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "standard" in done.stdout
@@ -267,7 +353,8 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.behaviour = extracted
-    words = ("qa", *own, "--draws", "1", "--schema", "off")
+    words = ("qa", *own, "--draws", "1")
+    says_in_file(own, "qa", schema="off")
     with monkeypatch.context() as patch:
         patch.setattr(reading, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
@@ -289,6 +376,7 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
     server.behaviour = lambda body, _: says(
         "neutral" if any(name in content(body) for name in NATIVE) else gold(content(body).partition("Text: ")[2])
     )
+    says_in_file((file,), "sentiment", pooled=True)
     done = polyculture(
         "sentiment",
         file,
@@ -300,7 +388,6 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
         "2",
         "--draws",
         "2",
-        "--pooled",
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
@@ -347,7 +434,8 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     over_all = "SELECT DISTINCT wording, asked FROM swap_intervals WHERE language IS NULL AND side = 'difference'"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
-    done = polyculture(*words, "--language", "de", "--wording", "called", "--schema", "off", cwd=tmp_path)
+    says_in_file((file,), "qa", schema="off")
+    done = polyculture(*words, "--language", "de", "--wording", "called", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: called, standard; schema: off, on)" in done.stderr
@@ -355,6 +443,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     found = "SELECT DISTINCT language, wording FROM swap_intervals WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "called"), ("en", "standard")]
     # All asked alike again: the answers are there, and so is the row.
+    says_in_file((file,), "qa")
     again = polyculture(*words, cwd=tmp_path)
     assert rows(tmp_path, over_all) == [("standard", 20)]
     assert "not asked alike" not in again.stderr

@@ -456,15 +456,13 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     assert "Gain when the country is named: no neutral prompts." in section
 
 
-def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:
+def test_scores_are_a_section_with_a_table_of_one_rule(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "Cultural Bias Score, rule" in e.text]
-    assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean", "prob"]
+    assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:"]  # the others in the download
     section = page.with_id("probable")
     lines = [e.text for e in page.all("th") if "section" in e.inside]
-    alike = sum("of pairs that are alike" in e.text for e in page.all("caption"))
-    assert alike == 6  # by tokens and by prior, for each rule
-    assert lines.count("English, Japanese: food") == (3 + 2 * alike) * len(MODELS)
-    assert section.text.count("All languages, cultures and types") == 3 * len(MODELS) + 3 * 2 * 2  # and with help
+    assert lines.count("English, Japanese: food") == len(MODELS)
+    assert section.text.count("All languages, cultures and types") == len(MODELS)  # with help, over one is that one
     assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text
     link = next(e for e in page.all("a") if e.attributes.get("download") in ("bias.csv", "bias.csv.gz"))
@@ -481,27 +479,11 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     assert f"{found[0]:.2f}" in section.text
 
 
-def test_scores_of_pairs_that_are_alike_stand_beside_those_of_all(page: Page, run: RunFolder) -> None:
-    section = " ".join(page.with_id("probable").text.split())
-    assert section.count("Pairs that are alike: as many tokens; by ") == 3
-    assert "Pairs that are alike: priors at most 0.1 standard deviations apart; by sum" in section
-    assert "too few entities were asked after nothing" in section
-    with open_store(run, store_layout()) as store:
-        query = (
-            "SELECT estimate, pairs, all_pairs FROM matched_bias WHERE matched = 'tokens' AND ties_count = 'strict'"
-            " AND rule = 'sum' AND setting = 'neutral' AND entity_type = 'food' AND model = ?"
-        )
-        found = store.execute(query, [MODELS[1]]).fetchall()
-    for score, pairs, all_pairs in found:
-        assert f"{score:.2f}" in section
-        assert f"{pairs} of {all_pairs} (" in section
-
-
 def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "asked in two ways" in e.text]
-    assert len(captions) == 3
+    assert len(captions) == 1
     section = page.with_id("probable").text
-    assert section.count("own, English, Japanese: food") == 3 * 2 * 2  # rules, settings, kinds of help
+    assert section.count("own, English, Japanese: food") == 2 * 2  # settings, kinds of help
     assert "3 demonstrations" in section
     with open_store(run, store_layout()) as store:
         query = (

@@ -1,10 +1,12 @@
--- A row is what a model was asked of a task in one language and culture: contexts, draws, and the most entities of a side in a
--- draw; and what the data set has there, as published. `wordings` are those of the questions.
+-- A row is what a model was asked of a task in one language and culture, in some settings and types (empty: all): contexts,
+-- draws, and the most entities of a side in a draw; and what the data set has there, as published. `wordings` are those of the
+-- questions.
 WITH sides AS (
     SELECT
         task, model, answer_method, language, culture, context_id, draw, native, wording, count(*) AS entities
     FROM swap_answers
-    WHERE dataset = $dataset
+    WHERE dataset = $dataset AND task = $task AND (len($settings) = 0 OR list_contains($settings, setting))
+        AND (len($types) = 0 OR list_contains($types, entity_type))
     GROUP BY ALL
 ),
 contexts AS (
@@ -15,6 +17,8 @@ contexts AS (
         count(DISTINCT context_id) FILTER (setting <> 'qa' AND form IN ('masked', 'any') AND sentiment IS NOT NULL) AS sentiment
     FROM stored_dataset_contexts
     WHERE dataset = $dataset AND context_prefix IS NULL AND phrasing IS NULL
+        AND (len($settings) = 0 OR list_contains($settings, setting))
+        AND (len($types) = 0 OR list_contains($types, entity_type))
     GROUP BY ALL
 ),
 entities AS (

@@ -4,7 +4,6 @@ SELECT entity_type, coalesce(gender, '') AS gender, source_language, list(contex
 FROM stored_dataset_contexts
 WHERE dataset = $dataset AND context_prefix IS NULL AND phrasing IS NULL
     AND form = $form AND language = $language AND culture = $culture AND setting = $setting
-    AND (len($types) = 0 OR list_contains($types, entity_type))
     AND ($as_published OR NOT (left_out OR (starts_with_gap AND form = 'causal')))
 GROUP BY ALL
 ORDER BY ALL

@@ -16,7 +16,7 @@ SELECT
     coalesce(wording, '') AS wording, language, culture, entity_type, native, draw, gold,
     hash(context_unit) AS context, hash(entity_culture, entity_type, entity_unit) AS entity,
     hash(culture, entity_type, setting, context_unit, native, entity_unit, draw) AS text, hash(language, text) AS text_here,
-    status = 'ok' AS ok, status = 'ok' OR raw IS NOT NULL AS answered,
+    times, status = 'ok' AS ok, status = 'ok' OR raw IS NOT NULL AS answered,
     coalesce(source_context_id IN (SELECT context_id FROM own), false) AS again,
     CASE WHEN status = 'ok' THEN coalesce(answer, '') ELSE '' END AS answer,
     CASE WHEN status = 'ok' THEN coalesce(matched, 0) ELSE 0 END AS matched,
