@@ -62,8 +62,7 @@ def compare(folder: Path) -> tuple[float, float, float]:
     store = duckdb.connect(config={"threads": 2, "memory_limit": "700MB"})
     for table in _TABLES:
         store.execute(f"CREATE VIEW {table.name} AS FROM read_parquet('{folder / table.name}.parquet')")
-    for views in LAYOUT.views.files:
-        store.execute(views.read_text(encoding="utf-8"))
+    store.execute(LAYOUT.views.files[0].read_text(encoding="utf-8"))
     started = time.process_time()
     count_answers(store)
     counted, started = time.process_time() - started, time.process_time()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
     from polyculture.reports.section import Section
 
-_DEMO = Path(__file__).with_name("demo")
+_DEMO, _ANSWERS = Path(__file__).with_name("demo"), Path(__file__).with_name("question_answers.sql")
 
 
 def study(asked: Asked, options: AskOptions) -> Study:
@@ -50,12 +50,15 @@ class Questions:
             ),
             argument="set",
             own_experiment=True,
+            tables=(_ANSWERS,),
             needs=_needs,
         )
     }
 
     def sections(self) -> Sequence[Section]:
-        return ()
+        from polyculture.instruments.questions.section import SECTIONS
+
+        return SECTIONS
 
 
 INSTRUMENT = Questions()

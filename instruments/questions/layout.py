@@ -21,6 +21,13 @@ MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS), _
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),
-    Layer((_OWN / "views.sql",)),
+    Layer(
+        (_OWN / "views.sql", _OWN / "board_views.sql"),
+        {
+            "board_entries": ("question_board_entries",),
+            "board_orders": ("question_board_orders",),
+            "board_failures": ("question_board_failures",),
+        },
+    ),
     (MEASURE,),
 )

@@ -14,7 +14,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import Asked, Setup, Study, Validity
+from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id
 from polyculture.instruments.questions.asking_step import AskStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
@@ -24,6 +24,7 @@ from polyculture.instruments.questions.reading import readers_of
 from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
 from polyculture.instruments.questions.rows import WantedAnswer
 from polyculture.instruments.questions.rules.opened import told
+from polyculture.instruments.questions.section import MAIN, SCORES
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
 _NAMED = 3  # reasons that a line names
@@ -89,6 +90,7 @@ def read_study(
             readers,
         ),
         derive,
+        [Shown(SCORES, {"dataset": names, "metric": [*MAIN]})],
         view="answers",
     )
 

@@ -4,10 +4,6 @@
 -- yet, has the reader '-': it belongs to every reader of its study.
 
 -- known_questions: a row is a question, with what numbers ask of it.
---   dataset: the question set
---   facets: of the question: 'category', 'label', 'country', 'context', 'polarity', ...; not its pair
---   pair: the same of questions that belong together
---   undirected: nobody knows whom the question's stereotype is about
 CREATE VIEW known_questions AS
 SELECT
     question_id, set AS dataset, language, kind, name, unit, roles, "right", facets['pair'] AS pair,
@@ -16,22 +12,10 @@ SELECT
 FROM questions;
 
 -- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
---   dataset: the question set
---   wording: the name of the prompt
 --   name: the publisher's id of the question
---   unit: what is sampled: its orders, names and versions are one witness
---   facets: of the question: 'category', 'label', 'country', 'context', 'polarity', ...
---   pair: the same of questions that belong together
---   undirected: nobody knows whom the question's stereotype is about
---   order: index of the option at each place, as shown, from 0
---   picked: index of the option that is read, whatever the order; NULL where none is
---   place: where it stood, from 0
---   role: what it is: 'biased', 'other', 'unknown', 'person', or a role of the set's own
---   right: whether a right one is read; NULL where the question has none
 --   matched: of open questions: 1 or 0, whether the text is one of the accepted answers
 --   f1: of open questions: the best token F1 over accepted answers
 --   also: other options that are picked, where all that fit are asked for
---   outcome: 'picked', 'refusal', 'tie', 'unread' (no option is read otherwise), or 'failed': no answer came
 CREATE VIEW question_readings AS
 SELECT
     a.answer_id, q.dataset, q.language, a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording,

@@ -15,8 +15,12 @@ from polyculture.instruments.questions.numbers.uncertainty import Numbers
 NOT_READ = "-"  # the reader of what did not come
 # Facets whose values are studies of their own: what stands under one is never added to what stands under another.
 APART = ("condition", "type")
-# Facets that say what a question is for its numbers, or which version of its unit it is: there is no number of each.
-_WITHIN = ("context", "polarity", "template", "version", "sample", "countries", "groups", "levels", "tied")
+# Facets that say what a question is for its numbers, which version of its unit it is, or what stands in it: there is no
+# number of each. Of any other facet there is one of each value.
+_WITHIN = (
+    *("context", "polarity", "template", "stereotype", "version", "sample", "form", "tied", "countries", "groups"),
+    *("levels", "model", "about", "concepts", "repeating", "gives_away", "origin"),
+)
 _MOST_VALUES = 100  # of a facet: one with more tells questions apart, and no groups of them
 Mask = NDArray[np.bool_]
 _STUDY = "dataset, language, model, method, reader"
@@ -77,7 +81,7 @@ class Tally:
         yield Part(), self
         for name, values in self.facets.items():
             there = sorted(set(values.tolist()) - {""})
-            if name not in _WITHIN and len(there) <= _MOST_VALUES:
+            if name not in (*_WITHIN, *APART) and len(there) <= _MOST_VALUES:
                 yield from ((Part(name, value), self.where(values == value)) for value in there)
 
 

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema.measured import Number
+from polyculture.cache.shards import JobShards
 from polyculture.instruments.questions.layout import LAYOUT
-from polyculture.instruments.questions.numbers.measure import families_of, number_rows
+from polyculture.instruments.questions.numbers.measure import families_of, measure_questions, number_rows
 from polyculture.instruments.questions.numbers.tally import count_answers
-from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS, AnswerRow, QuestionRow, ReadingRow
+from polyculture.instruments.questions.rows import (
+    ANSWERS,
+    QUESTIONS,
+    READINGS,
+    WANTED_ANSWERS,
+    AnswerRow,
+    QuestionRow,
+    ReadingRow,
+    WantedAnswer,
+)
 
 ROLES = ("biased", "other", "unknown")
 ORDERS = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
 RIGHT = {"ambiguous": 2, "biased": 0, "counter-biased": 1}
+PERSONS = ("person", "person", "unknown")  # where nobody knows whom the stereotype is about
 REFUSAL, UNREAD, FAILED = "refusal", "unread", "failed"  # what is said where no option is
 
 
@@ -119,8 +133,7 @@ def opened(rows: Iterable[Said]) -> duckdb.DuckDBPyConnection:
     readings = [reading for row in given if (reading := row.reading) is not None]
     for table, found in ((QUESTIONS, questions.values()), (ANSWERS, answers.values()), (READINGS, readings)):
         store.from_arrow(objects_to_table(table, list(found))).create(table.name)
-    for file in LAYOUT.views.files:
-        store.execute(file.read_text(encoding="utf-8"))
+    store.execute(LAYOUT.views.files[0].read_text(encoding="utf-8"))
     count_answers(store)
     return store
 
@@ -129,3 +142,29 @@ def numbers(rows: Iterable[Said]) -> list[Number]:
     """All rows of `numbers` of these answers."""
     store = opened(rows)
     return list(number_rows(store, families_of(store), ""))
+
+
+def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
+    """A run that asked these questions, and has measured the answers."""
+    run, given = RunFolder(folder), list(rows)
+    questions = {row.question.question_id: row.question for row in given}
+    answers = {row.answer.answer_id: row.answer for row in given}
+    readings = [reading for row in given if (reading := row.reading) is not None]
+    wanted = [
+        WantedAnswer(one.request_id, one.question_id, one.prompt, 10, one.model, "answer", None, "asked")
+        for one in answers.values()
+    ]
+    run.root.mkdir(parents=True, exist_ok=True)
+    for table, found in ((QUESTIONS, list(questions.values())), (WANTED_ANSWERS, wanted)):
+        write_parquet(objects_to_table(table, found), run.table(table.name))
+    for job in {Job(one.model, one.language, one.topic) for one in answers.values()}:
+        own = [one for one in answers.values() if Job(one.model, one.language, one.topic) == job]
+        ids = {one.answer_id for one in own}
+        for table, some in ((ANSWERS, own), (READINGS, [one for one in readings if one.answer_id in ids])):
+            with JobShards(run, job, [table]) as shards:
+                shards.append_part({table.name: objects_to_table(table, some)})
+    models = list(dict.fromkeys(row.model for row in given))
+    asked = {"questions": {"prompt": "asked", "reader ours": "rules"}}
+    write_manifest(Manifest(experiment="test", polyculture="0", models=models, asked=asked), run.manifest)
+    measure_questions(run)
+    return run

@@ -13,9 +13,18 @@ from polyculture.instruments.bbq.rows import AnswerRow
 from polyculture.instruments.questions.numbers.measure import families_of, number_rows
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from tests.instruments.bbq.chosen import opened as opened_before
-from tests.instruments.questions.answered import FAILED, REFUSAL, UNREAD, Said, designed, of, opened, right_role
+from tests.instruments.questions.answered import (
+    FAILED,
+    PERSONS,
+    REFUSAL,
+    UNREAD,
+    Said,
+    designed,
+    of,
+    opened,
+    right_role,
+)
 
-PERSONS = ("person", "person", "unknown")
 SILENT = (REFUSAL, UNREAD, FAILED)
 
 

@@ -16,6 +16,7 @@ from polyculture.cache.schema.measured import Number
 from tests.instruments.questions.answered import (
     FAILED,
     ORDERS,
+    PERSONS,
     REFUSAL,
     RIGHT,
     ROLES,
@@ -28,7 +29,6 @@ from tests.instruments.questions.answered import (
 )
 
 SIX = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-PERSONS = ("person", "person", "unknown")
 
 
 def overall(rows: Iterable[Said], averaging: str = "pooled", wording: str = "*") -> dict[str, Number]:

@@ -1,0 +1,36 @@
+-- Numbers of question sets
+-- question_scores: a row is a number of a set as a model answers it, by a reader: over prompts or under one of them, with
+-- its 95 % interval over other questions like these and other prompts, or the reason why it has none.
+--   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
+--   $prompts = mean: the mean over prompts, or each of them
+--   $averaging = pooled: all answers together, or 'by unit': each unit's own number, then their mean
+--   value: which category, country, level, ...; NULL: all questions
+--   prompt: its name; NULL: the mean over prompts
+--   condition: what stands before the questions, where a set has several; and of which type they are
+--   n: answers behind the number; of pairs and orders, questions
+--   unread: answers that pick no option, refusals and ties among them, of all that came
+--   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
+-- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, unread, undirected
+-- no rows: no answer of a question set was measured: `polyculture ask SET --model MODEL` asks
+WITH parts AS (
+    SELECT
+        *,
+        list_filter(
+            map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type', 'test', 'comparison', 'levels')
+        ) AS names,
+        sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
+    FROM numbers
+    WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
+        AND coalesce(facets['basis'], 'shared') = 'shared'
+)
+SELECT
+    dataset, nullif(language, '-') AS language, model, method, reader,
+    CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
+    CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
+    nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition, metric, estimate,
+    low, high, no_interval, n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
+    nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
+FROM parts
+WHERE $part IN ('any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END)
+    AND (wording = '*') = ($prompts = 'mean')
+ORDER BY dataset, language, model, method, reader, condition, part = 'all' DESC, part, value, prompt, metric

@@ -1,0 +1,95 @@
+"""The tables of question sets and their section of the report, of a run on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.layout import compose
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
+from polyculture.cache.sql_file import read_table
+from polyculture.cache.store import open_store
+from polyculture.instruments.questions import section
+from polyculture.instruments.questions.layout import LAYOUT
+from polyculture.instruments.questions.section import SECTIONS, QuestionSets
+from polyculture.metrics import METRICS
+from polyculture.reports.building import build_sections, open_report
+from tests.instruments.questions.answered import PERSONS, REFUSAL, UNREAD, Said, designed, of, right_role, stored
+
+FOLDER = Path(section.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Two models; one reads KoBBQ well and another set not at all."""
+    right = list(designed(lambda context, _: right_role(context), 10))
+    biased = of(designed(lambda *_: "biased", 10), model="b")
+    spanish = of(right, dataset="esbbq", language="es")
+    lost = of(right, dataset="esbbq", language="es", model="b", said=UNREAD)
+    more = [Said(2, "t1", roles=PERSONS), Said(REFUSAL, "t2", model="b")]
+    knows = [Said(0, f"q{number}", {"country": "KR"}, dataset="own", numbers=("accuracy",)) for number in range(3)]
+    return stored([*right, *biased, *spanish, *lost, *more, *knows], tmp_path_factory.mktemp("run"))
+
+
+def built(run: RunFolder) -> QuestionSets:
+    with open_report(run, None, compose(METRICS, LAYOUT), SECTIONS) as data:
+        (found,) = build_sections(data, SECTIONS)
+        assert isinstance(found.context, QuestionSets)
+        return found.context
+
+
+def test_the_scores_are_a_line_a_number(run: RunFolder) -> None:
+    table = read_table(FOLDER / "question_scores.sql")
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        rows = table.select(store, {"dataset": "kobbq", "model": "m", "metric": ["acc_a", "diff_bias_a"]})
+        names = rows.columns
+        found = [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
+        assert [(row["metric"], row["estimate"], row["value"], row["prompt"]) for row in found] == [
+            ("acc_a", 1, None, None), ("diff_bias_a", 0, None, None),
+        ]  # fmt: skip
+        assert {(row["unread"], row["undirected"], row["failed"]) for row in found} == {(0, 1, 0)}
+        by = table.select(store, {"part": "category", "prompts": "each", "dataset": "kobbq", "metric": "acc_a"})
+        assert sorted(set(by.project("value, prompt").fetchall())) == [
+            (category, prompt) for category in ("c0", "c1") for prompt in ("1", "2")
+        ]  # fmt: skip
+        answers = read_table(FOLDER / "question_answers.sql").select(store, {"outcome": ["refusal", "unread"]})
+        assert {row[0] for row in answers.project("dataset").fetchall()} == {"kobbq", "esbbq"}
+
+
+def test_models_are_ranked_by_what_both_were_asked(run: RunFolder) -> None:
+    with open_store(run, compose(METRICS, LAYOUT)) as store:
+        found = store.sql(
+            "SELECT model, rank_low, rank_high, same_items FROM leaderboard "
+            "WHERE dataset = 'kobbq' AND metric = 'acc_a' ORDER BY rank_low"
+        ).fetchall()
+    assert found == [("m", 1, 1, True), ("b", 2, 2, True)]
+
+
+def test_a_set_that_nobody_could_read_is_a_warning_with_answers(run: RunFolder) -> None:
+    (one,) = built(run).unread
+    assert one.share.startswith("100")
+    assert "esbbq" in one.title
+    assert len(one.texts) == 3
+    assert all(text.startswith("I say") for text in one.texts)
+
+
+def test_a_set_is_a_block_with_figures_and_a_table(run: RunFolder) -> None:
+    found = built(run)
+    assert [one.title for one in found.sets] == ["esbbq, Spanish", "kobbq, Korean", "own, Korean"]
+    kobbq = found.sets[1]
+    assert [len(figure.panels) for figure in kobbq.figures] == [1, 1]
+    assert [group.model for group in kobbq.table.groups] == ["m", "b"]
+    assert [line.label for line in kobbq.table.groups[0].lines][:3] == ["all questions", "c0", "c1"]
+    assert kobbq.undirected == 1
+    own = found.sets[2].table
+    assert [column.head for column in own.columns] == ["Right", "Not read", "Answers", "Failed"]
+
+
+def test_sets_of_stereotypes_stand_side_by_side(run: RunFolder) -> None:
+    beside = built(run).side_by_side
+    assert beside is not None
+    assert len(beside.panels) == 4
+    (first, *_) = beside.panels
+    assert set(first.chart.frame["row"].str.split().str[0]) == {"kobbq", "esbbq"}  # type: ignore[attr-defined]
