@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
 from polyculture.instruments.questions.model import Question, QuestionSet, Remark
 from polyculture.instruments.questions.prompting import labels_of, message, shown_options
+from polyculture.instruments.questions.rules.opened import reason_of
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 
-_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 SHOWN = 3  # questions that are shown as they will be asked
 
 
@@ -61,15 +60,10 @@ def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:
 
 def _remarks(remarks: list[Remark]) -> Iterator[CheckRow]:
     """Remarks by reason, most frequent first, each with its first place."""
-    first = {_reason(remark): remark.place for remark in reversed(remarks)}
-    for reason, number in Counter(map(_reason, remarks)).most_common():
+    first = {reason_of(remark): remark.place for remark in reversed(remarks)}
+    for reason, number in Counter(map(reason_of, remarks)).most_common():
         what, _, why = reason.partition(": ")
         yield CheckRow(what, why, number, note=f"first: {first[reason]}")
-
-
-def _reason(remark: Remark) -> str:
-    """A reason without what differs from row to row: quoted values, and the place of another row."""
-    return _VALUE.sub("…", remark.reason.partition(" stands in ")[0])
 
 
 def asked_texts(found: QuestionSet) -> Iterator[str]:

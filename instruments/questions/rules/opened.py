@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,12 +18,13 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.validation import plain_words
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder
-from polyculture.instruments.questions.model import QuestionSet
+from polyculture.instruments.questions.model import QuestionSet, Remark
 from polyculture.instruments.questions.rules.files import root_of
 from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions
 
+_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 SETS = Path(__file__).parent.with_name("sets")
 
 
@@ -122,3 +125,15 @@ def _selected(rules: Rules, name: str) -> Rules:
         block |= {**selection.set, "facets": facets, "skip": skip}
     data |= {"selections": {}, "published": selection.published}
     return _checked(data, f"{rules.name}: selections.{name}")
+
+
+def told(remarks: Iterable[Remark]) -> list[str]:
+    """Remarks by reason, most frequent first, each with its first place."""
+    some = list(remarks)
+    first = {reason_of(remark): remark.place for remark in reversed(some)}
+    return [f"{number} x {reason} ({first[reason]})" for reason, number in Counter(map(reason_of, some)).most_common()]
+
+
+def reason_of(remark: Remark) -> str:
+    """A reason without what differs from row to row: quoted values, and the place of another row."""
+    return _VALUE.sub("…", remark.reason.partition(" stands in ")[0])
