@@ -16,6 +16,8 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
+_TEXTS = "texts"  # the task of the metrics of texts, whose numbers are over cells
+_SIZES = {"contexts": "Contexts", "native_entities": "Native", "western_entities": "Western"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class BoardLine:
     model: str
     name: str
     estimate: FormattedEstimate
-    sizes: tuple[str, ...]  # contexts, native and Western entities
+    sizes: tuple[str, ...]  # those of the board's heads
     anchor: str  # its id on the page
 
 
@@ -45,6 +47,7 @@ class Board:
 
     title: str
     goal: str
+    heads: tuple[str, ...]  # of the sizes that any of its models has
     groups: tuple[BoardGroup, ...]
     figure: Figure | None  # None where no model has a number
 
@@ -76,10 +79,12 @@ def _board(number: int, key: tuple[str, ...], rows: Sequence[Row], titles: Mappi
     task, metric, dataset, setting, variant, goal = key
     by_place = groupby(rows, lambda row: (row["language"], row["culture"]))
     places = [(_where(place, names), list(found)) for place, found in by_place]
-    groups = tuple(_group(number, at, label, found, names) for at, (label, found) in enumerate(places))
+    sizes = [name for name in _SIZES if any(known(row[name]) is not None for row in rows)]
+    groups = tuple(_group(number, at, label, found, sizes, names) for at, (label, found) in enumerate(places))
     title = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
     title = f"{title}; {dataset}, {setting}, {variant}"
-    return Board(title, texts().goals[goal], groups, board_figure(number, title, goal, places, names))
+    heads = tuple("Cells" if task == _TEXTS else _SIZES[name] for name in sizes)
+    return Board(title, texts().goals[goal], heads, groups, board_figure(number, title, goal, places, names))
 
 
 def _where(place: tuple[str | None, str | None], names: Names) -> str:
@@ -87,21 +92,20 @@ def _where(place: tuple[str | None, str | None], names: Names) -> str:
     return "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all'}"
 
 
-def _group(board: int, at: int, label: str, rows: Sequence[Row], names: Names) -> BoardGroup:
-    lines = tuple(_line(row, line_id(board, at, place), names) for place, row in enumerate(rows))
+def _group(board: int, at: int, label: str, rows: Sequence[Row], sizes: Sequence[str], names: Names) -> BoardGroup:
+    lines = tuple(_line(row, line_id(board, at, place), sizes, names) for place, row in enumerate(rows))
     return BoardGroup(label, lines, rows[0]["same_items"])
 
 
-def _line(row: Row, anchor: str, names: Names) -> BoardLine:
+def _line(row: Row, anchor: str, sizes: Sequence[str], names: Names) -> BoardLine:
     model = (row["model"], names.model(row["model"]))
     if known(row["reason"]) is not None:  # no answer of it was usable
         failed = FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
-        return BoardLine("", *model, failed, ("", "", ""), anchor)
-    low, high = int(row["rank_low"]), int(row["rank_high"])
-    rank = str(low) if low == high else f"{low} to {high}"
-    sizes = tuple(
-        "–" if known(row[name]) is None else count(row[name])
-        for name in ("contexts", "native_entities", "western_entities")
-    )
+        return BoardLine("", *model, failed, ("",) * len(sizes), anchor)
+    rank = ""  # where no other model has a number
+    if known(row["rank_low"]) is not None:
+        low, high = int(row["rank_low"]), int(row["rank_high"])
+        rank = str(low) if low == high else f"{low} to {high}"
+    counts = tuple("–" if known(row[name]) is None else count(row[name]) for name in sizes)
     found = estimate(number_kind(row), row["estimate"], row["low"], row["high"])
-    return BoardLine(rank, *model, found, sizes, anchor)
+    return BoardLine(rank, *model, found, counts, anchor)

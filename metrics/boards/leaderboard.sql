@@ -30,7 +30,7 @@
 --   native_entities: native entities that the number rests on
 --   western_entities: Western entities that it was compared with
 --   estimate: the metric, or the difference
---   rank_low: the best rank that is open to the model, from 1
+--   rank_low: the best rank that is open to the model, from 1; NULL where no other model has a number
 --   rank_high: the worst rank that is open to it
 --   same_items: all models of the board rest on as many contexts and entities
 CREATE VIEW leaderboard AS
@@ -67,7 +67,7 @@ boards AS (
 placed AS (
     SELECT
         task, metric, goal, dataset, language, culture, entity_type, setting, variant,
-        1 + coalesce(a.models, 0) AS rank_low, b.models - coalesce(w.models, 0) AS rank_high,
+        if(b.models > 1, 1 + coalesce(a.models, 0), NULL) AS rank_low, if(b.models > 1, b.models - coalesce(w.models, 0), NULL) AS rank_high,
         b.model, estimate, low, high, b.models, same_items, contexts, native_entities, western_entities,
         NULL::BIGINT AS failed, NULL::VARCHAR AS reason
     FROM boards AS b

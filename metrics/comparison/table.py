@@ -80,7 +80,7 @@ def _line(told: Difference, parts: Sequence[Difference]) -> dict[str, Any]:
         "difference": None if told.difference is None else _signed(told, told.difference),
         "95 %": told.reason or _interval(told, told.low, told.high),
         "q": told.q,
-        "units": f"{told.units} {_plural(told.unit)}" if told.unit else None,
+        "units": _counted(told.units, told.unit) if told.unit else None,
         "stays": _stays(told, parts),
         "judged": judged,
         "topics": _same(told.topics_same_sign, told.topics) if told.topics > 1 else None,
@@ -102,8 +102,9 @@ def _interval(told: Difference, low: float | None, high: float | None) -> str | 
     return None if low is None or high is None else f"[{_signed(told, low)}, {_signed(told, high)}]"
 
 
-def _plural(unit: str) -> str:
-    return unit if " x " in unit else {"country": "countries"}.get(unit, f"{unit}s")
+def _counted(count: int, unit: str) -> str:
+    one = count == 1 or " x " in unit
+    return f"{count} {unit if one else {'country': 'countries'}.get(unit, f'{unit}s')}"
 
 
 def _same(same: int, of: int) -> str:

@@ -18,7 +18,6 @@ from polyculture.instruments import INSTRUMENTS
 from polyculture.running.tables import all_tables, table_rows
 
 BOARD = ("task", "metric", "dataset", "language", "culture", "entity_type", "setting", "variant", "goal")
-_COLUMNS = ("rank", "model", "estimate", "95 %", "contexts", "native", "western")
 _GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is good", "more": "the highest first"}
 _TEXTS = "texts"  # the task of the metrics of texts
 
@@ -53,7 +52,10 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
     """A table per board; ranks are ranges where models are not told apart."""
     for board, group in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
         models = list(group)
-        print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))
+        lines = [_line(row) for row in models]
+        columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
+        title = _title(dict(zip(BOARD, board, strict=True)))
+        print_table(columns, [[line[name] for name in columns] for line in lines], title=title)
         for row in models:
             if row["reason"] is not None:
                 say(f"{row['model']}: all {row['failed']} failed, most often: {row['reason']}")
@@ -61,10 +63,16 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
             say("these models rest on different numbers of contexts or entities")
 
 
-def _line(row: dict[str, Any]) -> tuple[Any, ...]:
-    interval = None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
-    sizes = (row["contexts"], row["native_entities"], row["western_entities"])
-    return row["rank"], row["model"], row["estimate"], interval, *sizes
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "rank": row["rank"],
+        "model": row["model"],
+        "estimate": row["estimate"],
+        "95 %": None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
+        "cells" if row["task"] == _TEXTS else "contexts": row["contexts"],
+        "native": row["native_entities"],
+        "western": row["western_entities"],
+    }
 
 
 def _title(board: dict[str, Any]) -> str:

@@ -163,7 +163,7 @@ def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
         replace(CBS, model=MODELS[1]),
     ]
     write_scores(run, [], *rows)
-    assert ranks(run) == {MODELS[1]: (1, 1)}
+    assert ranks(run) == {MODELS[1]: (None, None)}  # alone: there is nothing to rank
 
 
 def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
         found = store.sql(f"SELECT {columns} FROM leaderboard WHERE variant LIKE '%, sum' ORDER BY ALL").fetchall()
     scores = 8 * len({context.text for context in demo.contexts if _food(context) and context.setting == "grounded"})
     levels = 3  # the type, over types, over all
-    assert [row[:2] + row[3:] for row in found if row[0] == MODEL] == [(MODEL, 1, 2, None, None)] * levels
+    assert [row[:2] + row[3:] for row in found if row[0] == MODEL] == [(MODEL, None, 2, None, None)] * levels
     assert [row for row in found if row[0] == MODELS[0]] == [(MODELS[0], None, None, 2, scores, "no tokens")] * levels
     (tmp_path / "exp.toml").write_text(
         f'name = "boards"\nmodels = ["{MODELS[0]}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
