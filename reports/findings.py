@@ -41,6 +41,7 @@ class _Texts(BaseModel):
     rests: Mapping[str, str]
     claims: Mapping[str, Mapping[str, _Claim]]
     family: Mapping[str, str]
+    targets: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,17 @@ def findings(frame: pd.DataFrame, names: Names) -> Findings:
     rows = told_rows(frame)
     picked = _picked(rows)
     return Findings(tuple(_finding(row, names) for row in picked), _family(rows, picked), _untested(rows))
+
+
+def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What each target can tell, in a sentence: the rows of `sql/targets.sql`."""
+    said = _texts().targets
+    return tuple(
+        said["exact" if row["exact"] else row["target"]].format(
+            **{name: count(row[name]) for name in ("comparisons", "tested", "told", "exact")}
+        )
+        for row in rows
+    )
 
 
 def wanted(frame: pd.DataFrame) -> dict[str, str]:

@@ -11,7 +11,7 @@ from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.dots import Dots, dots
-from polyculture.reports.findings import Findings, findings, wanted
+from polyculture.reports.findings import Findings, findings, target_lines, wanted
 from polyculture.reports.headline import METRICS, Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.limits import ExtractionError, effects, extraction_error
@@ -50,6 +50,7 @@ class Opening:
     totals: dict[str, int]
     counts: Counts
     findings: Findings
+    targets: tuple[str, ...]  # what each target can tell
     rankings: tuple[Ranking, ...]
     dots: Dots
     quote: Quote | None
@@ -85,6 +86,7 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         facts,
         _counts(facts, entities),
         findings(frame, data.names),
+        target_lines(data.reading.rows(SQL / "targets.sql")),
         rankings(data.reading.rows(SQL / "ranks.sql"), data.manifest, data.names),
         dots(numbers, model_lines(numbers, health, data.manifest), data.manifest, data.names),
         quote(evidence, wanted(frame)),

@@ -1,12 +1,12 @@
 -- text_board_entries: a row is a model's number in a metric of texts on a board: over the cells that all models have where
--- they lack different ones, else over all; models are ranked on these prompts, or, where these have no other
--- samples, on other prompts like these. Culture specificity and its gain are those of prompts that name the country.
+-- they lack different ones, else over all; models are ranked on these prompts, by the numbers alone where nothing was
+-- sampled, or else on other prompts like these. Culture specificity and its gain are those of prompts that name the country.
 --   contexts: cells that the number is over
 CREATE VIEW text_board_entries AS
 WITH told AS (
     FROM ranks
     WHERE measure = 'entities' AND dimension = 'model' AND condition IN ('*', 'explicit')
-    QUALIFY target = if(bool_or(target = 'these' AND tested > 0) OVER (PARTITION BY metric, condition), 'these', 'others')
+    QUALIFY target = if(bool_or(target = 'these' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'these', 'others')
 ),
 means AS (
     SELECT metric, condition, model, estimate, low, high, cells, level LIKE '%, shared' AS shared
@@ -17,7 +17,8 @@ means AS (
 SELECT
     'texts' AS task, metric, 'more' AS goal, 'all topics' AS dataset, NULL::VARCHAR AS language, NULL::VARCHAR AS culture,
     NULL::VARCHAR AS entity_type, if(condition = '*', 'all prompts', condition) AS setting,
-    if(target = 'these', 'these prompts', 'other prompts like these') AS variant, '' AS way, name AS model, estimate, low, high,
+    if(target = 'others', 'other prompts like these', if(exact > 0, 'these prompts: exact, nothing was sampled', 'these prompts'))
+        AS variant, '' AS way, name AS model, estimate, low, high,
     cells::BIGINT AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
 FROM told AS t
@@ -31,5 +32,5 @@ FROM ranked_pairs AS p
 INNER JOIN text_board_entries AS e
     ON p.board.metric = e.metric AND p.better = e.model
     AND if(p.board.condition = '*', 'all prompts', p.board.condition) = e.setting
-    AND if(p.board.target = 'these', 'these prompts', 'other prompts like these') = e.variant
+    AND p.board.target = if(e.variant = 'other prompts like these', 'others', 'these')
 WHERE p.board.measure = 'entities' AND p.board.dimension = 'model';

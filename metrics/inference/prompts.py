@@ -11,9 +11,9 @@ countries that happened to be asked:
 V_T is without bias where topics vary alike, whatever their weights, and its degrees of freedom are those of such topics
 (Bell and McCaffrey 2002, Survey Methodology 28, 169); V_C of countries likewise; V_I is of what is left once topics and
 countries are added up. Where all weigh the same these are mean squares with their usual degrees. Those of the variance
-are Satterthwaite's, and no fewer than V_T or V_C has. Over 6 topics and 12 countries this covers 95 to 97 % where they matter and 99 % where they do not,
-at 1.1 to 1.5 times the width of a known variance. To pool a factor that seems not to matter would be narrower, and
-tells differences that are none: of many pairs of models some have topics that happen to agree.
+are Satterthwaite's, and no fewer than V_T or V_C has. Over 6 topics and 12 countries this covers 95 to 97 % where they
+matter and 99 % where they do not, at 1.1 to 1.5 times the width of a known variance. To pool a factor that seems not to
+matter would be narrower, and tells differences that are none: of many pairs of models some have topics that agree.
 
 Prompts that name no country vary with their topics alone. Where a number is of one country or none, or of one topic,
 the other factor alone is sampled: Student's interval.

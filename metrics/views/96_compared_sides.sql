@@ -30,12 +30,15 @@ WINDOW comparison AS (
 
 -- ranked_sides: a row of `compared_sides` of two models, or two languages, in a metric that the run's sources do not fix.
 --   board: all that makes a ranking: measure, metric, dimension, target and the facets
+--   exact: whether nothing was sampled: the difference itself decides, over all texts
+--   verdict: as in `differences`; of an exact difference its sign
 CREATE VIEW ranked_sides AS
 SELECT
     {'measure': measure, 'metric': metric, 'dimension': dimension, 'target': target, 'model': model, 'dataset': dataset,
      'language': language, 'country': country, 'topic': topic, 'condition': condition, 'wording': wording, 'method': method,
      'reader': reader, 'facets': facets} AS board,
-    a, b, p, verdict, stays_in_all
+    a, b, p, stays_in_all, coalesce(reason, '') = 'no sampling' AS exact,
+    if(exact, if(difference > 0, 'higher', if(difference < 0, 'lower', verdict)), verdict) AS verdict
 FROM compared_sides
 WHERE dimension IN ('model', 'language') AND coalesce(reason, '') <> 'constant by construction';
 
@@ -64,6 +67,7 @@ WHERE w.b = 'the rest' AND l.b = 'the rest' AND w.above AND l.below;
 --   rank_low: the best rank, from 1: one more than those that are above
 --   rank_high: the worst rank
 --   tested: comparisons that have an interval
+--   exact: comparisons of which nothing was sampled
 --   comparisons: all of them
 CREATE VIEW ranks AS
 WITH entries AS (
@@ -72,11 +76,11 @@ WITH entries AS (
     SELECT board, b FROM ranked_sides WHERE b <> 'the rest'
 ),
 sizes AS (SELECT board, count(*) AS ranked FROM entries GROUP BY ALL),
-tests AS (SELECT board, count(p) AS tested, count(*) AS comparisons FROM ranked_sides GROUP BY ALL),
+tests AS (SELECT board, count(p) AS tested, count_if(exact) AS exact, count(*) AS comparisons FROM ranked_sides GROUP BY ALL),
 losses AS (SELECT board, worse AS name, count(*) AS losses FROM ranked_pairs GROUP BY ALL),
 wins AS (SELECT board, better AS name, count(*) AS wins FROM ranked_pairs GROUP BY ALL)
 SELECT
-    unnest(board), name, ranked, 1 + coalesce(losses, 0) AS rank_low, ranked - coalesce(wins, 0) AS rank_high, tested, comparisons
+    unnest(board), name, ranked, 1 + coalesce(losses, 0) AS rank_low, ranked - coalesce(wins, 0) AS rank_high, tested, exact, comparisons
 FROM entries
 INNER JOIN sizes USING (board)
 INNER JOIN tests USING (board)

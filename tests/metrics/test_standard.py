@@ -125,6 +125,14 @@ def test_models_with_the_same_cells_have_no_second_mean(run: RunFolder) -> None:
     assert rows(run, f"{MEANS} 'model, shared'") == []
 
 
+def _told(verdict: str) -> dict[str, Any]:
+    """A row with this verdict; 'exactly higher' and 'exactly lower' are differences of what was not sampled."""
+    if not verdict.startswith("exactly"):
+        return {"verdict": verdict, "p": 0.01, "reason": None}
+    sign = 1.0 if verdict == "exactly higher" else -1.0
+    return {"verdict": "untestable", "p": None, "reason": "no sampling", "difference": sign}
+
+
 def ranked(run: RunFolder, told: Mapping[tuple[str, str], str | tuple[str, str, str]]) -> dict[str, Any]:
     """The ranks in diversity where these verdicts stand, one a selection, in a run without other differences."""
     [like] = rows(run, "FROM stored_differences WHERE metric = 'diversity' AND dimension = 'model' LIMIT 1")
@@ -135,7 +143,7 @@ def ranked(run: RunFolder, told: Mapping[tuple[str, str], str | tuple[str, str, 
     for (a, b), verdicts in told.items():
         three = (verdicts,) * 3 if isinstance(verdicts, str) else verdicts
         for selection, verdict in zip(("all", "answered", "right language"), three, strict=True):
-            written.append(replace(row, a=a, b=b, selection=selection, verdict=verdict, p=0.01, reason=None))
+            written.append(replace(row, a=a, b=b, selection=selection, **_told(verdict)))
     write_differences(run, MEASURE.name, written)
     query = "SELECT name, rank_low, rank_high FROM ranks WHERE metric = 'diversity' AND target = 'these'"
     return {name: (low, high) for name, low, high in rows(run, query)}
@@ -151,3 +159,10 @@ def test_ranks_are_ranges_where_models_are_not_told_apart(run: RunFolder) -> Non
     assert set(ranked(run, unsure).values()) == {(1, 3)}
     rest = {("a", "the rest"): "higher", ("b", "the rest"): "not told", ("c", "the rest"): "lower"}
     assert ranked(run, rest) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+    exact = {("a", "b"): "exactly higher", ("a", "c"): "exactly lower", ("b", "c"): "exactly lower"}
+    assert ranked(run, exact) == {"a": (2, 2), "b": (3, 3), "c": (1, 1)}
+    one, two = (name for (name,) in rows(run, "SELECT DISTINCT model FROM numbers WHERE level = 'model' ORDER BY ALL"))
+    ranked(run, {(one, two): "exactly lower"})
+    boards = "SELECT model, rank_low, rank_high, variant FROM leaderboard WHERE metric = 'diversity' ORDER BY ALL"
+    variant = "these prompts: exact, nothing was sampled"
+    assert rows(run, boards) == [(one, 2, 2, variant), (two, 1, 1, variant)]
