@@ -6,6 +6,7 @@ as much as it can; `*` takes anything but a slash.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -18,19 +19,21 @@ from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow, Record, find
 from polyculture.imports.tables import read_separated
 from polyculture.instruments.questions.model import Place, Remark
-from polyculture.instruments.questions.rules.values import Row, RowError, split_texts, tidy
+from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.rules.model import Block, Join
 
-_PLACE = re.compile(r"(\{\w+\}|\*+)")
+_PLACE = re.compile(r"(\{[A-Za-z_]\w*\}|\*+)")
 _MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each
 MOST_ROWS = 1_000_000
 
 
 def parse_files(pattern: str) -> str:
     """A pattern of files that can be matched in bounded time. Raises `ValueError` where it is none."""
-    named = re.findall(r"\{(\w+)\}", pattern)
+    named = [place for place in _PLACE.findall(pattern) if place[0] == "{"]
+    if not pattern.strip("/"):
+        raise ValueError("is empty")
     if pattern.startswith("/") or ".." in pattern.split("/"):
         raise ValueError("leaves the set's folder; it is a path inside it")
     if len(set(named)) < len(named):
@@ -41,14 +44,12 @@ def parse_files(pattern: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _path_pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile("".join(map(_piece, _PLACE.split(pattern))))
-
-
-def _piece(part: str) -> str:
-    if part.startswith("*"):
-        return "[^/]*"
-    return f"(?P<{part[1:-1]}>[^/]+)" if part.startswith("{") else re.escape(part)
+def _path_pattern(pattern: str) -> tuple[re.Pattern[str], str]:
+    """A pattern as an expression with its fields, and as a glob: only folders that it names are looked into."""
+    parts = list(enumerate(_PLACE.split(pattern)))  # what stands at odd places is a field or a star
+    spoken = [re.escape(part) if not place % 2 else f"(?P<{part[1:-1]}>[^/]+)" if part[0] == "{" else "[^/]*"
+              for place, part in parts]  # fmt: skip
+    return re.compile("".join(spoken)), "".join("*" if place % 2 else glob.escape(part) for place, part in parts)
 
 
 def root_of(folder: Path, patterns: Iterable[str]) -> Path:
@@ -63,17 +64,18 @@ def root_of(folder: Path, patterns: Iterable[str]) -> Path:
 def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, Mapping[str, str]]]:
     """The files of all blocks in the order of their paths, with what their paths say."""
     root = folder.resolve()
-    found: list[tuple[Path, Block, Mapping[str, str]]] = []
-    for file in sorted(folder.rglob("*")):
-        if not file.is_file() or not file.resolve().is_relative_to(root):
-            continue
-        path = file.relative_to(folder).as_posix()
-        for block in blocks:
-            match = next(filter(None, (_path_pattern(one).fullmatch(path) for one in block.files)), None)
-            if match and not any(_path_pattern(one).fullmatch(path) for one in block.without):
-                found.append((file, block, match.groupdict()))
-                break
-    return found
+    found: dict[Path, tuple[Block, Mapping[str, str]]] = {}
+    for block in blocks:
+        for pattern in block.files:
+            expression, globbed = _path_pattern(pattern)
+            for file in folder.glob(globbed):
+                path = file.relative_to(folder).as_posix()
+                match = expression.fullmatch(path)
+                if match is None or file in found or not file.is_file() or not file.resolve().is_relative_to(root):
+                    continue
+                if not any(_path_pattern(one)[0].fullmatch(path) for one in block.without):
+                    found[file] = block, match.groupdict()
+    return [(file, *found[file]) for file in sorted(found)]
 
 
 def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | Remark]:
@@ -111,8 +113,15 @@ def _turn(number: int, block: Block) -> dict[str, str]:
 def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None, list[Row]]:
     """The rows with the parts of a column; what does not fit is a remark."""
     kept: list[Row] = []
-    texts = [tidy(str(row.get(column) or "")) for row in rows]
-    for row, text, parts in zip(rows, texts, split_texts(texts, pattern), strict=True):
+    texts: list[str] = []
+    whole: list[Row] = []
+    for row in rows:
+        try:
+            texts.append(row.text(column))
+            whole.append(row)
+        except RowError as fault:
+            yield Remark(row.place, f"left out: {fault}")
+    for row, text, parts in zip(whole, texts, split_texts(texts, pattern), strict=True):
         if parts is None:
             yield Remark(row.place, f"left out: {column} {text!r} is not of the form {pattern}", text)
         else:
@@ -178,7 +187,10 @@ class Joined:
         if path not in self._read:
             self._read[path] = self._rows(path)
         key = name if self._join.key is None else row.text(self._join.key)
-        return self._read[path].get(key) or dict.fromkeys(self._join.take, "")
+        found = self._read[path].get(key.casefold())  # BBQ's table writes its categories otherwise than its rows
+        if found is None and self._read[path]:
+            self.remarks.append(Remark(row.place, f"missing: no row of {path} is about it", key))
+        return found or dict.fromkeys(self._join.take, "")
 
     def _rows(self, path: str) -> dict[str, dict[str, str]]:
         file, wanted = self._folder / path, ", ".join(self._join.take)
@@ -196,7 +208,7 @@ class Joined:
             row = Row(_place(path, record.row), record, {})
             try:
                 taken = {column: row.text(column) for column in self._join.take}
-                first = found.setdefault(row.text(self._join.on), taken)
+                first = found.setdefault(row.text(self._join.on).casefold(), taken)
             except RowError as fault:
                 raise DataSetError(str(fault), where=row.place, remedy="Name the columns that it has.") from fault
             if first != taken:

@@ -101,7 +101,7 @@ Wheres = Annotated[tuple[Where, ...], BeforeValidator(_several)]  # the first th
 class Join(_Rules):
     """Columns of a second file, for the row with the same key."""
 
-    files: Files  # the first that is there
+    files: Annotated[Files, Field(min_length=1)]  # the first that is there
     on: str  # its key
     key: str | None = None  # ours; None: the id
     take: tuple[str, ...]
@@ -118,7 +118,7 @@ class Skip(_Rules):
 class Block(_Rules):
     """Files of one form. A file is read by the first block that it fits."""
 
-    files: Files
+    files: Annotated[Files, Field(min_length=1)]
     without: Files = ()  # of these files, none that fits one of these patterns
     rows: str | None = None  # 'object': a row each value of one object, by `key`; a path: a list inside the file
     quotes: bool = True  # False: in a CSV or TSV a quotation mark is a sign like any other

@@ -14,7 +14,7 @@ from polyculture.instruments.questions.rules.values import Row, RowError, as_tex
 
 MOST_OPTIONS = 1000  # candidates of a gap
 _LONGEST_LIST = 1_000_000  # characters of a list that is written as in Python
-_LETTER = re.compile(r"\W*([A-Za-z])\W*")
+_LABEL = re.compile(r"\W*(?:([A-Za-z])|(\d{1,3}))\W*")  # 'B', '(b)', '2.'
 _MISSING = ("", "na", "nan", "none", "null")  # as tables of numbers write that there is none
 
 
@@ -105,8 +105,8 @@ class Options:
             number = told.removesuffix(".0")
             place = int(number) - (where.form == "index from 1") if re.fullmatch(r"\d{1,4}", number) else None
         elif where.form == "letter":
-            letter = _LETTER.fullmatch(told)
-            place = ord(letter[1].upper()) - ord("A") if letter else None
+            label = _LABEL.fullmatch(told)
+            place = None if label is None else int(label[2]) - 1 if label[2] else ord(label[1].upper()) - ord("A")
         elif where.form == "column":
             place = self._columns.index(told) if told in self._columns else None
         elif self._folded.count(told.casefold()) == 1:

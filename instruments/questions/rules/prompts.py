@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.sanitize import mended
 from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow
 from polyculture.instruments.questions.model import Place, Prompt, Question
@@ -145,7 +146,7 @@ def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
             raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
         row = Row(place, record, {})
         try:
-            name, template = row.text(told.id), str(row.get(told.template) or "")
+            name, template = row.text(told.id), mended(str(row.get(told.template) or ""))
             unknown = row.text(told.unknown) if told.unknown else None
         except RowError as fault:
             raise DataSetError(str(fault), where=place, remedy="Name its columns under [prompts].") from fault

@@ -27,6 +27,7 @@ _TEST = re.compile(
     rf"(?:is\s+(?P<isnot>not\s+)?(?P<empty>empty)|(?P<verb>is(?:\s+(?P<other>not))?|contains)\s+(?P<word>{_WORD}))"
 )
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # of a byte that is not UTF-8, or of a broken escape
 _AND = re.compile(r"\s+and\s+")
 LONGEST_PATTERN = 1000
 
@@ -109,6 +110,8 @@ class Row:
 def as_text(name: object, value: Any) -> str:
     """A value as a text in tidy spaces: a whole number without a point. Raises `RowError` where it is none."""
     if isinstance(value, str):
+        if not value.isascii() and _SURROGATE.search(value):
+            raise RowError(f"{name!r} is not in UTF-8")
         return tidy(value)
     if value is None:
         return ""

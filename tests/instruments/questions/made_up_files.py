@@ -152,6 +152,11 @@ def write(name: str, folder: Path) -> None:
                      "regional_feature": "culture", "question": one["question"], "option_a": "1", "option_b": "2",
                      "option_c": "3", "option_d": "4", "answer": 3} for one in plain]  # fmt: skip
             _written(folder, "Albanian/test-00000-of-00001.parquet", rows)
+        case "culturalbench":
+            rows = [{"data_idx": n, "question_idx": n, "prompt_question": one["question"], "prompt_option_a": "1",
+                     "prompt_option_b": "2", "prompt_option_c": "3", "prompt_option_d": "4", "answer": "C",
+                     "country": "Peru"} for n, one in enumerate(plain)]  # fmt: skip
+            _written(folder, "CulturalBench-Easy.csv", rows)
         case "blend-choice":
             rows = [{"MCQID": f"a-{n}", "ID": "a", "country": "UK", "prompt": f"Drink {n}? Without any explanation, "
                      "choose only one.\n\nA. tea\nB. milk\n\nAnswer:", "choices": '{"A": "tea", "B": "milk"}',

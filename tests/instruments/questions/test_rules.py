@@ -243,6 +243,15 @@ drop = "said contains 'long'"
         open_set(rules(tmp_path, text), selection="tall")
 
 
+def test_rows_that_are_not_in_utf8_are_left_out_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "Religion_en.jsonl"
+    whole = json.dumps({**ROW, "example_id": 2, "context": "Zoë and Renée came."}, ensure_ascii=False).encode()
+    file.write_bytes(json.dumps(ROW).encode().replace(b"Who was late", b"Who was l\xe9te") + b"\n" + whole)
+    found = open_set(rules(tmp_path, BIAS))
+    assert [question.name for question in found.questions] == ["Religion-2"]
+    assert (str(found.remarks[0].place), "UTF-8" in found.remarks[0].reason) == ("Religion_en.jsonl row 1", True)
+
+
 def test_control_characters_become_blanks_and_words_stay_apart() -> None:
     assert tidy("a 40-year-old and an 18-year-old\x08driver \x1b met") == "a 40-year-old and an 18-year-old driver met"
 
@@ -259,6 +268,8 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
         ('unit = "template"', 'unit = "row"\nunits = 3', "units: unknown key"),
         ("{category_file}_{language}.jsonl", "../{language}.jsonl", r"questions\.0\.files"),
         ("{category_file}_{language}.jsonl", "{a}{b}{c}{language}.jsonl", "in one part of the path"),
+        ('files = "{category_file}_{language}.jsonl"', "files = []", r"questions\.0\.files"),
+        ("{category_file}_{language}.jsonl", "", "is empty"),
         ('unit = "template"', 'unit = "family"', "'family' is no facet"),
         ('as = "index from 0"', 'as = "number"', "index from 0"),
         (

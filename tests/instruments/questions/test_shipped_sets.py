@@ -13,7 +13,7 @@ from tests.instruments.questions.made_up_files import write
 LANGUAGES = {
     "bbq": "en", "kobbq": "ko", "esbbq": "es", "cabbq": "ca", "basqbbq": "eu", "mbbq": "en es nl tr", "pakbbq": "en ur",
     "cbbq": "zh", "crows-pairs": "en", "indibias": "en", "geomlama": "en sw", "click": "ko", "copal-id": "id",
-    "include": "sq", "blend-choice": "en", "blend-short": "ko",
+    "include": "sq", "culturalbench": "en", "blend-choice": "en", "blend-short": "ko",
 }  # fmt: skip
 BIAS = ("bbq", "kobbq", "esbbq", "cabbq", "basqbbq", "mbbq", "pakbbq", "cbbq")
 READ = [name for name, rules in known_sets().items() if rules.loader is None]
@@ -60,6 +60,20 @@ def test_geomlama_tells_country_and_concept_by_the_order_of_rows(tmp_path: Path)
     found = open_set("geomlama", tmp_path).questions
     assert [one.facets["country"] for one in found[:6]] == ["US", "CN", "IN", "IR", "KE", "US"]
     assert (found[5].unit, found[5].right, found[5].text) == ("2", (0, 1), "Soup 5 is [MASK] here.")
+
+
+def test_bbq_takes_the_publishers_table_of_targets_before_the_groups(tmp_path: Path) -> None:
+    write("bbq", tmp_path)
+    (tmp_path / "analysis_scripts").mkdir()
+    table = "category,example_id,target_loc\ngender_identity,0,0\nGender_identity,1,x\nGender_identity,2,NA\n"
+    (tmp_path / "analysis_scripts" / "additional_metadata.csv").write_text(table + "Gender_identity,3,1\n")
+    found = open_set("bbq", tmp_path)
+    about = [question.roles for question in found.questions[:5]]
+    assert about[0] == ("biased", "unknown", "other")  # the man, whatever the groups say
+    assert about[1] == ("person", "unknown", "person")  # neither
+    assert about[2] == about[3] == ("biased", "unknown", "other")  # no person is told: the groups say the woman,
+    assert about[4] == ("other", "unknown", "biased")  # who is the other one where the good is asked for
+    assert sum(remark.reason.startswith("missing: no row") for remark in found.remarks) == 6
 
 
 def test_blend_as_published(shared_data: Path) -> None:
