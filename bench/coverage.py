@@ -7,7 +7,7 @@ Of a cell: `shares`, `counts`, `consensus`, `companions` and `gains`, in the wor
 (`tests/metrics/compared_worlds.py`): `compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median
 width; `power`, in which the first model is higher by two and by three standard errors: how often it is told;
 `families`, whole pages on which nothing differs: how many tell a difference. `choices`, accuracy and bias by multiple
-choice, are those of `tests/instruments/bbq/template_worlds.py`,
+choice, are those of `tests/instruments/questions/template_worlds.py`,
 those of `bias`, the Cultural Bias Score, those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type
 that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and those of
 `tests/instruments/paired_worlds.py`, languages of one sheet and two models: covered, the median width, models with
@@ -32,19 +32,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from polyculture.instruments.choices.uncertainty import estimate as estimate_choices
+from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_choices
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.leave_one_out import COMPANIONS
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried
-from tests.instruments.bbq.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS
 from tests.instruments.bias_worlds import tried as bias_tried
 from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
 from tests.instruments.flattening_worlds import tried as flattening_tried
 from tests.instruments.paired_worlds import WORLDS as PAIRED_WORLDS
 from tests.instruments.paired_worlds import tried as paired_tried
+from tests.instruments.questions.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.swap_worlds import WORLDS as SWAP_WORLDS
 from tests.instruments.swap_worlds import tried as swaps_tried
 from tests.metrics.compared_worlds import NULLS, World, false_findings, told, tried

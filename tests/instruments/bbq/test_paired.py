@@ -15,7 +15,6 @@ from polyculture.instruments.bbq.rows import AnswerRow
 from polyculture.instruments.choices.uncertainty import Ratio, paired
 from tests.instruments.bbq.chosen import designed, opened, right_role
 from tests.instruments.bbq.made_up import UNKNOWN, write_folder
-from tests.instruments.bbq.template_worlds import WORLDS
 from tests.instruments.bbq.test_asking import EXPERIMENT
 from tests.polyculture.test_command_line import polyculture
 
@@ -100,18 +99,6 @@ def test_differences_are_tested_over_templates() -> None:
     assert few is not None
     assert (few.low, few.lacking) == (None, "few templates")
     assert paired(share(one * 0, asked * 0), share(other, asked)) is None
-
-
-@pytest.mark.parametrize("name", ["middling", "a tenth of templates odd"])
-def test_two_models_of_the_same_truth_are_not_told_apart(name: str) -> None:
-    random = np.random.default_rng(4)
-    told = 0
-    for _ in range(100):
-        one, other = (WORLDS[name].draw(random, 20, 3) for _ in range(2))
-        found = paired(one["acc_d"], other["acc_d"])
-        assert found is not None
-        told += found.p is not None and found.p < 0.05
-    assert told <= 12
 
 
 def test_the_table_is_listed_of_all_models_of_a_run(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polyculture.instruments.choices.uncertainty import estimate
-from tests.instruments.bbq.template_worlds import CHECKED, WORLDS
+from polyculture.instruments.questions.numbers.uncertainty import estimate
+from tests.instruments.questions.template_worlds import CHECKED, WORLDS
 
 DATA_SETS = 200
 LEAST = 0.89  # of 200 data sets; fewer are covered in one of ten thousand where 95 % should be

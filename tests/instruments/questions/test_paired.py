@@ -1,0 +1,103 @@
+"""Two models on the answers that both gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from polyculture.cache.schema.measured import Difference
+from polyculture.instruments.questions.numbers.measure import families_of
+from polyculture.instruments.questions.numbers.paired import paired_differences
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
+from tests.instruments.questions.answered import FAILED, UNREAD, Said, designed, of, opened, right_role
+from tests.instruments.questions.template_worlds import WORLDS
+
+
+def differences(rows: list[Said], **where: Any) -> dict[str, Difference]:
+    """The differences over other units, by metric."""
+    store = opened(rows)
+    found = [row for row in paired_differences(store, families_of(store), "") if row.target == "others"]
+    return {row.metric: row for row in found if all(getattr(row, name) == value for name, value in where.items())}
+
+
+def right(**changes: Any) -> list[Said]:
+    return of(designed(lambda context, _: right_role(context), 12), **changes)
+
+
+def biased(**changes: Any) -> list[Said]:
+    return of(designed(lambda *_: "biased", 12), **changes)
+
+
+def test_two_models_are_paired_by_question_prompt_and_order() -> None:
+    found = differences([*right(model="a"), *biased(model="b")], dimension="model")
+    assert set(found) == {"acc_a", "acc_d", "diff_bias_a", "diff_bias_d"}
+    one = found["acc_a"]
+    assert (one.a, one.b, one.a_estimate, one.b_estimate, one.difference, one.units) == ("a", "b", 1, 0, 1, 12)
+    assert one.p is not None
+    assert one.p < 0.01
+    assert found["diff_bias_a"].difference == -1
+    assert found["acc_d"].difference == 0.5
+    assert differences(right(model="a")) == {}
+
+
+@pytest.mark.parametrize("said", [UNREAD, FAILED])
+def test_what_one_model_left_out_is_no_pair(said: str) -> None:
+    part = [Said(**{**vars(row), "said": said}) if row.right == (2,) else row for row in biased(model="b")]
+    found = differences([*right(model="a"), *part])
+    asked = sum(row.right == (2,) for row in part)
+    assert {(name, row.missing_a, row.missing_b) for name, row in found.items()} == {
+        ("acc_d", 0, asked), ("diff_bias_d", 0, asked),
+    }  # fmt: skip
+
+
+def test_generated_answers_and_likelihoods_are_paired() -> None:
+    found = differences([*biased(), *right(method="letter", reader="sum")], dimension="method")
+    assert {(row.a, row.b) for row in found.values()} == {("generated, ours", "letter, sum")}
+    assert found["acc_a"].difference == -1
+
+
+def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:
+    same = {"numbers": ("accuracy",), "roles": ("", ""), "right": (0,), "order": (0, 1)}
+    rows = [
+        Said(said, f"q{number}", {}, model=model, **same)  # type: ignore[arg-type]
+        for number in range(10)
+        for model, said in (("a", 0), ("b", 0 if number % 2 else UNREAD))
+    ]
+    found = differences(rows)["accuracy"]
+    assert (found.a_estimate, found.b_estimate, found.missing_b) == (1, 0.5, 0)
+
+
+def share(tops: np.ndarray, bottoms: np.ndarray) -> Ratio:
+    return Ratio(tops[np.newaxis], bottoms[np.newaxis])
+
+
+def test_differences_are_tested_over_units() -> None:
+    """With one prompt and units of one size it is the paired t-test over units."""
+    dice = np.random.default_rng(1)
+    one, other = (dice.binomial(12, 0.5, (20, 1)).astype(float) for _ in range(2))
+    asked = np.full((20, 1), 12.0)
+    found = paired(share(one, asked), share(other, asked))
+    assert found is not None
+    differences = ((one - other) / 12)[:, 0]
+    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    assert found.value == pytest.approx(differences.mean())
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0.02)
+    few = paired(share(one[:5], asked[:5]), share(other[:5], asked[:5]))
+    assert few is not None
+    assert (few.low, few.lacking) == (None, "few units")
+    assert paired(share(one * 0, asked * 0), share(other, asked)) is None
+
+
+@pytest.mark.parametrize("name", ["middling", "a tenth of templates odd"])
+def test_two_models_of_the_same_truth_are_not_told_apart(name: str) -> None:
+    random = np.random.default_rng(4)
+    told = 0
+    for _ in range(100):
+        one, other = (WORLDS[name].draw(random, 20, 3) for _ in range(2))
+        found = paired(one["acc_d"], other["acc_d"])
+        assert found is not None
+        told += found.p is not None and found.p < 0.05
+    assert told <= 12
