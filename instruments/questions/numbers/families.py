@@ -205,4 +205,5 @@ def _mean(values: Numbers) -> Numbers:
     """The mean over units of those that are known, under each prompt."""
     known = ~np.isnan(values)
     size = known.sum(axis=0)
-    return np.divide(np.where(known, values, 0).sum(axis=0), size, out=np.full(len(size), np.nan), where=size > 0)
+    sums = np.where(known, values, 0).sum(axis=0)
+    return np.asarray(np.divide(sums, size, out=np.full(len(size), np.nan), where=size > 0))

@@ -131,15 +131,16 @@ def gain(rows: Sequence[Answered], condition: str, over: str) -> PairedDifferenc
     )
     if not len(one) or not len(other):
         return None
-    stacked = (np.stack(some)[:, :, np.newaxis] for some in ((one, other), (sizes, sizes)))
-    found = estimate(Ratio(*stacked, lowest=-1.0))
+    values, asked = (np.stack(some)[:, :, np.newaxis] for some in ((one, other), (sizes, sizes)))
+    found = estimate(Ratio(values, asked, lowest=-1.0))
     if found is None:
         return None
     low, high = found.limits(-1.0, 1.0)
     total = sizes.sum()
     return PairedDifference(
-        float(one.sum() / total), float(other.sum() / total), low, high, flipped(one - other), found.withheld()
-    )
+        float(one.sum() / total), float(other.sum() / total), low, high, flipped(one - other),
+        lacking=found.withheld(),
+    )  # fmt: skip
 
 
 def study_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Study, list[Answered]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,6 +19,7 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Number
 from polyculture.cache.store import open_store
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.numbers.between_sets import set_differences
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics
 from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers
@@ -50,7 +52,9 @@ def measure_questions(run: RunFolder) -> None:
         )
         gains = (gain_differences(store, one, inputs) for one in _having(families, GAINS))
         rows = chain(paired_differences(store, families, inputs), *gains)
-        write_differences(run, MEASURE.name, with_verdicts(rows))
+        # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
+        others = with_verdicts(set_differences(store, families, inputs))
+        write_differences(run, MEASURE.name, [*with_verdicts(rows), *others])
 
 
 def own_numbers(
@@ -139,7 +143,7 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
     )  # fmt: skip
 
 
-def _place(study: Study, part: Part, prompt: str | None, averaging: str) -> dict[str, object]:
+def _place(study: Study, part: Part, prompt: str | None, averaging: str) -> dict[str, Any]:
     facets = {"averaging": averaging, **dict(study.apart)}
     columns = {**study._asdict(), "wording": prompt or EVERY, "condition": facets.pop("condition", WITHOUT)}
     del columns["apart"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -27,6 +27,7 @@ from polyculture.instruments.questions.numbers.tally import (
     Tally,
     apart_studies,
     kinds_of,
+    stored_studies,
     tally_of,
 )
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
@@ -72,15 +73,15 @@ def paired_differences(
 
     It reads the tables of `tally.count_answers`.
     """
-    found = store.sql("SELECT DISTINCT dataset, language, model, method, reader FROM question_counts ORDER BY ALL")
-    pairs = list(_pairs([Study(*row) for row in found.fetchall()]))
+    compared = [one for one in stored_studies(store) if any(name in COMPARED for name in families[one.dataset])]
+    pairs = list(_pairs(compared))
     if not pairs:
         return
     store.execute(_SIDES)
     kinds = kinds_of(store)
     for pair in pairs:
-        values = {"dataset": pair.one.dataset, "language": pair.one.language}
-        values |= {name: getattr(pair, name)._asdict() for name in ("one", "other")}  # type: ignore[dict-item]
+        values: dict[str, Any] = {"dataset": pair.one.dataset, "language": pair.one.language}
+        values |= {name: getattr(pair, name)._asdict() for name in ("one", "other")}
         rows = store.execute(read_sql(_FOLDER, "pairs"), values).fetchnumpy()
         if not len(rows["n"]):
             continue
@@ -107,9 +108,7 @@ def _pairs(studies: Sequence[Study]) -> Iterator[_Pair]:
 def _differences(
     pair: _Pair, study: Study, part: Part, both: Tally, families: Sequence[str], inputs: str
 ) -> Iterator[Difference]:
-    family = next((name for name in COMPARED if name in families), None)
-    if family is None:
-        return
+    family = next(name for name in COMPARED if name in families)
     metrics, outcomes = COMPARED[family]
     sides = [_side(both, name) for name in ("one", "other")]
     usable: list[Mask] = [np.isin(side["outcome"], outcomes) for side in sides]
@@ -129,8 +128,7 @@ def _differences(
         shared["condition"] = facets.pop("condition")
     for metric in metrics:
         one, other = (number[metric] for number in numbers)
-        found = paired(one, other) if isinstance(one, Ratio) and isinstance(other, Ratio) else None
-        if found is not None:
+        if isinstance(one, Ratio) and isinstance(other, Ratio) and (found := paired(one, other)) is not None:
             yield from difference_rows(
                 Sides(MEASURE.name, metric, pair.dimension, *pair.names, shared, facets),
                 found,

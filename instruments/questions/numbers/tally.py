@@ -108,12 +108,15 @@ def kinds_of(store: duckdb.DuckDBPyConnection) -> list[tuple[str, Mapping[str, s
 def studies(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[Study, Tally]]:
     """The tally of every study, from the tables of `count_answers`."""
     kinds = kinds_of(store)
+    for study in stored_studies(store):
+        yield from apart_studies(study, tally_of(store.execute(_ROWS, list(study[:-1])).fetchnumpy(), kinds))
+
+
+def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
+    """All studies that have answers. What did not come is of its readers; without any it is a study of its own."""
     found = store.sql(f"SELECT DISTINCT {_STUDY} FROM question_counts ORDER BY ALL").fetchall()  # noqa: S608
     read = {one[:-1] for one in found if one[-1] != NOT_READ}
-    for key in found:
-        if key[-1] == NOT_READ and key[:-1] in read:
-            continue  # its rows are those of its readers
-        yield from apart_studies(Study(*key), tally_of(store.execute(_ROWS, list(key)).fetchnumpy(), kinds))
+    return [Study(*one) for one in found if one[-1] != NOT_READ or one[:-1] not in read]
 
 
 # Of answers, of questions, of pairs of questions.
