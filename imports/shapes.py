@@ -227,12 +227,17 @@ class Source:
         texts = [one for one in data_files(self.path) if kind_of(one) in ("csv", "json")]
         return sorted({NAMES[encoding] for one in texts if (encoding := encoding_of(one)) in NAMES})
 
-    def rows(self) -> Rows:
-        """The records of the file, one per text."""
+    def records(self) -> Rows:
+        """The records of the file as they stand in it, with what stands beside them."""
         rows = _with_requests(read_file(self.path), self.inputs)
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (Record(row.row, {**more, **row.values}) if isinstance(row, Record) else row for row in rows)
+        return rows
+
+    def rows(self) -> Rows:
+        """The records of the file, one per text."""
+        rows = self.records()
         return self.shape.texts(rows) if self.shape.rows or self.shape.name != PLAIN or self.shape.each else rows
 
 

@@ -54,6 +54,12 @@ def question_row(question: Question, numbers: Sequence[str]) -> QuestionRow:
     )  # fmt: skip
 
 
+def topic_of(question: Question) -> str:
+    """The set, and the category or topic of a question: its job."""
+    named = question.facets.get("category") or question.facets.get("topic")
+    return f"{question.set}-{named.lower()}" if named else question.set
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A sample of a question under a prompt, with its options in one order."""

@@ -43,10 +43,11 @@ def reader_of_set(name: str, reader: Reader) -> str:
 
 
 def applies(reader: Reader, answer: AnswerRow) -> bool:
-    """Whether an answer is of the kind that a reader reads: a text, or likelihoods of so many kinds."""
+    """Whether an answer has what a reader reads: a text, or likelihoods, with what its rule corrects them by."""
     if not isinstance(reader, LikelihoodReader):
         return answer.raw is not None
-    return answer.scores is not None and (reader.name != "corrected" or answer.unconditional is not None)
+    needed = {"sum": answer.scores, "mean": answer.tokens, "corrected": answer.unconditional}
+    return answer.scores is not None and needed[reader.name] is not None
 
 
 def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, reader: Reader) -> ReadingRow:

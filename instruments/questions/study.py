@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +17,7 @@ from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
-from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id
+from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions
@@ -23,7 +25,6 @@ from polyculture.instruments.questions.present import present_tables, wanted_ans
 from polyculture.instruments.questions.reading import readers_of
 from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
 from polyculture.instruments.questions.rows import WantedAnswer
-from polyculture.instruments.questions.rules.opened import told
 from polyculture.instruments.questions.section import MAIN, SCORES
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
@@ -56,7 +57,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
                 by_method.setdefault(method, []).extend(_jobs(part, options, method, model, setup, asked.seed))
     jobs = [job for some in by_method.values() for job in some]
     steps = [_step(method, some) for method, some in by_method.items()]
-    return read_study(asked, sets, steps, setups, asked_ids(jobs), wanted_answers(jobs))
+    return read_study(asked, sets, steps, setups, asked_ids(jobs), partial(wanted_answers, jobs))
 
 
 def read_study(
@@ -65,7 +66,7 @@ def read_study(
     steps: Sequence[Step[Any, Models]],
     setups: Mapping[str, Setup],
     ids: Mapping[str, str],
-    wanted: Iterable[WantedAnswer],
+    wanted: Callable[[], Iterable[WantedAnswer]],
 ) -> Study:
     """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
     names = [one.name for one in sets]
@@ -85,7 +86,7 @@ def read_study(
         Validity(
             setups,
             ids,
-            lambda: present_tables(asked.run, sets, wanted),
+            lambda: present_tables(asked.run, sets, wanted()),
             f"{', '.join(names)}: not all that was asked is among the questions now",
             readers,
         ),
@@ -124,12 +125,6 @@ def asked_ids(jobs: Sequence[AskJob]) -> dict[str, str]:
     return found
 
 
-def topic_of(question: Question) -> str:
-    """The set, and the category or topic of a question: its job."""
-    named = question.facets.get("category") or question.facets.get("topic")
-    return f"{question.set}-{named.lower()}" if named else question.set
-
-
 def by_job(questions: Sequence[Question]) -> Iterator[tuple[tuple[str, str], list[Question]]]:
     """Questions by language and topic, in order."""
 
@@ -142,10 +137,11 @@ def by_job(questions: Sequence[Question]) -> Iterator[tuple[tuple[str, str], lis
 
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports in one line what of a set's files is left out or read otherwise, by reason."""
-    reasons = told(one.remarks)
-    if reasons:
-        more = f"; and {len(reasons) - _NAMED} more reasons" if len(reasons) > _NAMED else ""
-        say(f"{one.name}: {'; '.join(reasons[:_NAMED])}{more}")
+    first = {remark.reason: remark.place for remark in reversed(one.remarks)}
+    counted = Counter(remark.reason for remark in one.remarks).most_common()
+    if counted:
+        told = "; ".join(f"{number} x {reason} ({first[reason]})" for reason, number in counted[:_NAMED])
+        say(f"{one.name}: {told}" + (f"; and {len(counted) - _NAMED} more reasons" if len(counted) > _NAMED else ""))
 
 
 def _jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:

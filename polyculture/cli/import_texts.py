@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import Runs
+from polyculture.cli.options import Format, Runs
 
 
 class Again(StrEnum):
@@ -36,8 +36,20 @@ def import_(
         typer.Argument(metavar="FILE", help="The texts: JSON, CSV, .xlsx, Parquet, the log of a tool, or a folder."),
     ],
     experiment: Annotated[
-        Path, typer.Option("--as", metavar="EXPERIMENT", help="The experiment file; it is written if it is not there.")
-    ],
+        Path | None,
+        typer.Option(
+            "--as",
+            metavar="EXPERIMENT",
+            help="The experiment file; it is written if it is not there. [required without --set]",
+        ),
+    ] = None,
+    set_: Annotated[
+        str | None,
+        typer.Option("--set", metavar="SET", help="The texts are answers to this question set, as in `ask`."),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="With --set: the folder of its files, if they were not fetched.")
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -114,4 +126,13 @@ def import_(
     alike = {label: topic_ for label, _, topic_ in pairs}
     wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=alike, catalog=catalog,
                     again=again, skip_rows=skip_rows, links=links)  # fmt: skip
+    if set_ is not None:
+        from polyculture.cli.instrument_command import write_tables
+        from polyculture.running.importing_answers import import_answers
+
+        workspace, study = import_answers(file, set_, folder, experiment, runs, wanted)
+        write_tables(workspace, [study], Format.TABLE, None)
+        return
+    if experiment is None:
+        raise typer.BadParameter("name the experiment file with --as, or a question set with --set")
     import_file(file, experiment, runs, wanted)

@@ -111,8 +111,11 @@ class Experiment(Section):
 
     @property
     def imported(self) -> bool:
-        """Whether somebody else generated the texts: nothing is asked, and the prompts are those of their files."""
-        return any(model.startswith(PREFIX) for model in self.models)
+        """Whether somebody else generated the texts: nothing is asked, and the prompts are those of their files.
+
+        Without topics there are no texts: what was imported then are answers to question sets.
+        """
+        return bool(self.topics) and any(model.startswith(PREFIX) for model in self.models)
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -44,17 +44,22 @@ def own_experiment(command: str, about: str, models: Sequence[str]) -> Path:
     stems = [Path(one.strip().partition(":")[0]).name.removesuffix(".toml") for one in about.split(",")]
     name = _NAME.sub("-", "-".join([command, *stems])).strip("-")
     file = Path(f"{name}.toml")
-    if file.exists():
-        from polyculture.experiment.imported import write_lists
+    add_models(file, models, command)
+    return file
 
+
+def add_models(file: Path, models: Sequence[str], command: str = "import") -> None:
+    """Adds models to an experiment file; writes one, called like the file, where it is not there. Raises as above."""
+    from polyculture.experiment.imported import name_of, write_lists
+
+    if file.exists():
         lists = {"models": models, "languages": (), "topics": (), "countries": ()}
         added = write_lists(file, lists, None, {})
         if added:
             say(f"{file}: added {', '.join(added)}")
-        return file
+        return
     with replacing(file) as temporary:
         listed = json.dumps(list(models), ensure_ascii=False)
-        text = _TEXT.format(command=command, file=file, name=json.dumps(name), models=listed)
+        text = _TEXT.format(command=command, file=file, name=json.dumps(name_of(file)), models=listed)
         temporary.write_text(text, encoding="utf-8")
     say(f"Wrote {file}")
-    return file

@@ -1,0 +1,102 @@
+"""Imports answers to a question set into an experiment: its file, its run, its numbers. No model is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.cache.errors import DataSetError, ExperimentError, UserError
+from polyculture.cache.identity import content_id
+from polyculture.console import say
+from polyculture.experiment.file import read_experiment
+from polyculture.experiment.own import add_models, own_experiment
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.imports.record import Record
+from polyculture.imports.shapes import PLAIN, find_source
+from polyculture.imports.taking import digest_of
+from polyculture.instruments.contract import Study
+from polyculture.instruments.questions.given import AnswerFile, Taken, UnknownOrderError, likelihoods_of
+from polyculture.instruments.questions.import_step import ImportStep
+from polyculture.instruments.questions.options import AskOptions
+from polyculture.instruments.questions.study import read_study, tell_remarks
+from polyculture.running.importing import Wanted
+from polyculture.running.instrument_calls import ExperimentAsked
+from polyculture.running.steps import StepRunner
+from polyculture.running.validity import make_valid
+
+if TYPE_CHECKING:
+    from polyculture.imports.record import Rows
+    from polyculture.imports.shapes import Source
+    from polyculture.instruments.questions.model import QuestionSet
+
+
+def import_answers(
+    path: Path, named: str, folder: Path | None, experiment: Path | None, runs: Path | None, wanted: Wanted
+) -> tuple[Workspace, Study]:
+    """Takes a file of answers to the set `named` into a run, reads and measures them; returns what to show.
+
+    Raises `UserError` where the file has no answer to its questions, or one in an order that is none.
+    """
+    if not path.exists():
+        raise UserError("there is no such file", where=path, remedy="Name a file, or a folder, of answers.")
+    if experiment is not None and experiment.exists():
+        known = read_experiment(experiment)
+        if known.languages and known.topics and not known.imported:
+            what = "generates texts of its own: imported answers need an experiment without"
+            raise ExperimentError(what, where=experiment, remedy="Name another file with --as.")
+    sets = AskOptions(set=named, folder=folder).opened()
+    if len(sets) != 1 or sets[0].kind not in ("choice", "open"):
+        what = f"--set {named}: answers are imported to one set of choices or open questions"
+        raise DataSetError(what, remedy="Name one.")
+    taken = _taken(path, sets[0], wanted)
+    for line in taken.lines():
+        say(f"{path.name}: {line}")
+    models = sorted({row.model for row in taken.answers.values()})
+    if experiment is None:
+        experiment = own_experiment("ask", named, models)
+    else:
+        add_models(experiment, models)
+    workspace = open_workspace(experiment, runs)
+    asked = ExperimentAsked(workspace)
+    tell_remarks(sets[0], say)
+    study = read_study(asked, sets, [ImportStep(list(taken.answers.values()))], {}, taken.ids, lambda: taken.wanted)
+    make_valid(workspace, "questions", study.validity)
+    runner = StepRunner(workspace=workspace)
+    for step in study.steps:
+        runner.run_step(step, tell_settled=False)
+    study.derive()
+    return workspace, study
+
+
+def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
+    source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
+    columns = {**(source.shape.columns if source.shape.name != PLAIN else {}), **wanted.columns}
+    if "id" not in wanted.columns:
+        columns.pop("id", None)  # the one that a shape makes tells texts apart, not questions
+    contents = content_id(digest_of(path), source.format, dict(wanted.columns))
+    file = AnswerFile(of, columns, contents, path.stem, bool(source.shape.each), wanted.skip_rows)
+    try:
+        taken = file.take(_rows(source))
+    except UnknownOrderError as fault:
+        remedy = "Correct its column `order`, or leave such rows out with --skip-rows."
+        raise UserError(str(fault), where=path, remedy=remedy) from fault
+    if not taken.answers:
+        first = next(iter((*taken.left_out, *taken.unmatched)), "it has no row")
+        remedy = "Name its columns: --id, --text, --prompt. See docs/asking.md."
+        raise UserError(f"has no answer to a question of {of.name}: {first}", where=path, remedy=remedy)
+    return taken
+
+
+def _rows(source: Source) -> Rows:
+    """A record per text; those of likelihoods as they stand, behind all others."""
+    scored: list[Record] = []
+
+    def texts() -> Rows:
+        for row in source.records():
+            if isinstance(row, Record) and likelihoods_of(row) is not None:
+                scored.append(row)
+            else:
+                yield row
+
+    yield from source.shape.texts(texts())
+    yield from scored
