@@ -76,7 +76,6 @@ def fetch(
 def check(
     name: AnyName,
     folder: Folder = None,
-    selection: Annotated[str | None, typer.Option(help="A selection of a question set.")] = None,
     english: English = False,
     as_published: AsPublished = False,
     published: Annotated[
@@ -87,13 +86,15 @@ def check(
 ) -> None:
     """List what is left out of a data set or changed when it is read: file, sheet, row, reason.
 
-    Of a question set: how many questions there are, beside the published number, and the first as they will be asked.
+    Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, beside the published
+    number, and the first as they will be asked.
     """
-    if holds_questions(name):
+    named, _, selection = name.partition(":")
+    if holds_questions(named):
         from polyculture.instruments.questions.rules.check import asked_texts, check_rows
         from polyculture.instruments.questions.rules.opened import open_set
 
-        questions = open_set(name, folder, selection)
+        questions = open_set(named, folder, selection or None)
         write_values(("what", "of", "found", "published", "note"), check_rows(questions), format, output)
         for text in asked_texts(questions):
             say(text)
