@@ -62,20 +62,22 @@ def root_of(folder: Path, patterns: Iterable[str]) -> Path:
 
 
 def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, Mapping[str, str]]]:
-    """The files of all blocks in the order of their paths, with what their paths say."""
+    """The files of each block in the order of their paths, with what their paths say."""
     root = folder.resolve()
-    found: dict[Path, tuple[Block, Mapping[str, str]]] = {}
+    found: list[tuple[Path, Block, Mapping[str, str]]] = []
     for block in blocks:
+        told: dict[Path, Mapping[str, str]] = {}
         for pattern in block.files:
             expression, globbed = _path_pattern(pattern)
             for file in folder.glob(globbed):
                 path = file.relative_to(folder).as_posix()
                 match = expression.fullmatch(path)
-                if match is None or file in found or not file.is_file() or not file.resolve().is_relative_to(root):
+                if match is None or not file.is_file() or not file.resolve().is_relative_to(root):
                     continue
                 if not any(_path_pattern(one)[0].fullmatch(path) for one in block.without):
-                    found[file] = block, match.groupdict()
-    return [(file, *found[file]) for file in sorted(found)]
+                    told.setdefault(file, match.groupdict())
+        found += [(file, block, told[file]) for file in sorted(told)]
+    return found
 
 
 def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | Remark]:

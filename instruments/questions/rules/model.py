@@ -31,7 +31,8 @@ Language = Annotated[str, Field(pattern=LANGUAGE)]
 def _shape(value: Any) -> str:
     """Which of several forms a value has, so that an error is about the one that was meant."""
     if isinstance(value, dict):
-        return "in a column" if isinstance(value.get("column"), str) else "from" if "from" in value else "table"
+        whole = isinstance(value.get("column"), str) or isinstance(value.get("text"), (str, list, tuple))
+        return "in a column" if whole else "from" if "from" in value else "table"
     if isinstance(value, BaseModel):
         return "in a column" if isinstance(value, OptionsColumn) else "from"
     return "list" if isinstance(value, (list, tuple)) else "name"
@@ -66,11 +67,18 @@ Value = Annotated[Annotated[int | str, Tag("name")] | Annotated[From, Tag("from"
 
 
 class OptionsColumn(_Rules):
-    """Options, or their roles, in one column."""
+    """Options, or their roles, in one column; or the same of every row."""
 
-    column: str
+    column: str | None = None
+    text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
     form: Literal["list", "python list", "split"] = Field(default="list", alias="as")
     separator: str = "|"  # with as = "split"
+
+    @model_validator(mode="after")
+    def _one_way(self) -> OptionsColumn:
+        if (self.column is None) is not bool(self.text):
+            raise ValueError("needs one of: column, text")
+        return self
 
 
 class Where(_Rules):
@@ -116,7 +124,7 @@ class Skip(_Rules):
 
 
 class Block(_Rules):
-    """Files of one form. A file is read by the first block that it fits."""
+    """Files of one form, or one of the languages of their rows."""
 
     files: Annotated[Files, Field(min_length=1)]
     without: Files = ()  # of these files, none that fits one of these patterns

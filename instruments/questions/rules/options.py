@@ -22,6 +22,8 @@ def options_of(row: Row, rule: Sequence[Value] | OptionsColumn, value: Callable[
     """The options of a row, in the file's order. Raises `RowError` where they are none."""
     if not isinstance(rule, OptionsColumn):
         return [value(one) for one in rule]
+    if rule.column is None:
+        return list(rule.text)
     told = row.get(rule.column)
     if told is None:
         raise RowError(f"there is no {rule.column!r}")

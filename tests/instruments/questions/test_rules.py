@@ -11,7 +11,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.rules.opened import known_sets, open_set
+from polyculture.instruments.questions.rules.opened import known_sets, open_set, read_rules
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
@@ -137,6 +137,34 @@ def test_one_id_may_stand_in_several_languages(tmp_path: Path) -> None:
     found = bias_set(tmp_path, {})
     assert [question.language for question in found.questions] == ["en", "es"]
     assert {prompt.language for prompt in found.prompts} == {"en", "es"}
+
+
+def test_columns_in_two_languages_are_two_blocks_of_one_file(tmp_path: Path) -> None:
+    (tmp_path / "claims.csv").write_text("no,en,fr,truth\n1,We eat.,Nous mangeons.,True\n", encoding="utf-8")
+    blocks = "".join(
+        f"""[[questions]]
+files = "claims.csv"
+id = "no"
+text = "{language}"
+options = {{ text = ["True", "False"] }}
+right = {{ column = "truth" }}
+facets = {{ language = "{language}" }}
+"""
+        for language in ("en", "fr")
+    )
+    head = f'{HEAD}kind = "choice"\nnumbers = ["accuracy"]\nprompts.instruction = "en"\n'
+    found = open_set(rules(tmp_path, head + blocks)).questions
+    assert [(one.language, one.text, one.right) for one in found] == [
+        ("en", "We eat.", (0,)),
+        ("fr", "Nous mangeons.", (0,)),
+    ]
+
+
+def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "question-sets.md").read_text(encoding="utf-8")
+    example, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
+    (tmp_path / "mine.toml").write_text(example + prompts, encoding="utf-8")
+    assert read_rules(tmp_path / "mine.toml").prompts.escapes
 
 
 def test_a_language_without_a_prompt_is_named_and_never_asked_in_english(tmp_path: Path) -> None:

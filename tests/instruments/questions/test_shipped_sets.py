@@ -12,7 +12,7 @@ from tests.instruments.questions.made_up_files import write
 
 LANGUAGES = {
     "bbq": "en", "kobbq": "ko", "esbbq": "es", "cabbq": "ca", "basqbbq": "eu", "mbbq": "en es nl tr", "pakbbq": "en ur",
-    "cbbq": "zh", "crows-pairs": "en", "indibias": "en", "geomlama": "en sw", "click": "ko", "copal-id": "id",
+    "cbbq": "zh", "crows-pairs": "en", "indibias": "en hi", "geomlama": "en sw", "click": "ko", "copal-id": "id",
     "include": "sq", "culturalbench": "en", "blend-choice": "en", "blend-short": "ko",
 }  # fmt: skip
 BIAS = ("bbq", "kobbq", "esbbq", "cabbq", "basqbbq", "mbbq", "pakbbq", "cbbq")
@@ -42,7 +42,6 @@ def test_made_up_rows_in_the_publishers_form(name: str, tmp_path: Path) -> None:
     ("name", "selection", "number", "language"),
     [
         ("mbbq", "control", 40, "nl"),
-        ("indibias", "hindi", 10, "hi"),
         ("blend-short", "english", 10, "en"),
         ("blend-short", "culturescope", 9, "en"),  # without 'Provide a number', with 'Provide the official name'
     ],
