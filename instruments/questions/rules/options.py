@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
@@ -59,16 +59,15 @@ class Options:
 
     def find(self, wheres: Sequence[Where]) -> tuple[int, ...]:
         """The indexes that the first rule to find any means. Raises `RowError` where a value names no option."""
-        return next(filter(None, map(self._of, wheres)), None) or ()
+        return next((found or () for found in self._tried(wheres) if found is None or found), ())
 
     def one(self, role: str, wheres: Sequence[Where], among: Sequence[int]) -> int | None:
         """The index that the first rule to find exactly one of `among` means; None where none does.
 
-        Raises `RowError` where no rule finds one, and one finds several.
+        Raises `RowError` where no rule finds one, and one finds several, or a value names no option.
         """
         several = 0
-        for where in wheres:
-            found = self._of(where)
+        for found in self._tried(wheres):
             if found is None:
                 return None
             if len(found) == 1 and found[0] in among:
@@ -77,6 +76,17 @@ class Options:
         if several > 1:
             raise RowError(f"{several} options are {role!r}")
         return None
+
+    def _tried(self, wheres: Sequence[Where]) -> Iterator[tuple[int, ...] | None]:
+        """What each rule finds. A value that names no option is the next rule's; an error where no other follows."""
+        fault: RowError | None = None
+        for where in wheres:
+            try:
+                yield self._of(where)
+            except RowError as first:
+                fault = fault or first
+        if fault is not None:
+            raise fault
 
     def _of(self, where: Where) -> tuple[int, ...] | None:
         """The options that a rule means; None where it says that nobody is meant."""

@@ -114,6 +114,23 @@ def test_a_right_option_that_contradicts_the_context_is_left_out_and_counted(tmp
     assert "facets.polarity" in found.remarks[1].reason
 
 
+def test_an_option_may_be_named_by_number_or_by_text(tmp_path: Path) -> None:
+    text = f"""{HEAD}
+kind = "choice"
+numbers = ["accuracy"]
+language = "en"
+[[questions]]
+files = "teas.csv"
+text = "question"
+options = ["a", "b"]
+right = [{{ column = "right", as = "index from 1" }}, {{ column = "right" }}]
+"""
+    (tmp_path / "teas.csv").write_text("question,a,b,right\nOne?,tea,milk,2\nTwo?,tea,milk,tea\nThree?,tea,milk,mud\n")
+    found = open_set(rules(tmp_path, text))
+    assert [(one.text, one.right) for one in found.questions] == [("One?", (1,)), ("Two?", (0,))]
+    assert "'mud' is none of the 2 options" in found.remarks[0].reason
+
+
 def test_undirected_questions_stay_for_accuracy_and_are_counted(tmp_path: Path) -> None:
     found = bias_set(tmp_path, {"groups": ["Martians"]})
     assert found.questions[0].roles == ("person", "person", "unknown")
