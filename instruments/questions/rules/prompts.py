@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.sanitize import mended
@@ -21,6 +22,7 @@ HOUSE = "house"
 _SLOT = re.compile(r"\{(\w+)\}")
 _SIGN = re.compile(r"[A-Za-z0-9]")
 _MOST_LABELS = 26
+Words = TypeVar("Words")
 
 
 def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tuple[Prompt, ...]:
@@ -38,11 +40,11 @@ def prompts_of(rules: Rules, folder: Path, questions: Sequence[Question]) -> tup
 
 def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> list[Prompt]:
     spoken = "en" if rules.prompts.instruction == "en" else language
-    templates = rules.prompts.templates.get(spoken) or rules.prompts.templates.get(spoken.partition("-")[0])
+    templates = _of(rules.prompts.templates, spoken)
     if templates:
         names = [HOUSE] if len(templates) == 1 else [str(number) for number in range(1, len(templates) + 1)]
         return [_prompt(rules, name, language, text) for name, text in zip(names, templates, strict=True)]
-    words = _house().get(spoken) or _house().get(spoken.partition("-")[0]) or {}
+    words = _of(_house(), spoken) or {}
     if ("open" if rules.kind == "open" else "choose") not in words:
         what = f"has no prompt in {language!r}, the language of some of its questions"
         remedy = (
@@ -51,6 +53,15 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
         raise DataSetError(what, where=rules.name, remedy=remedy)
     mine = [question for question in questions if question.language == language]
     return [_prompt(rules, HOUSE, language, house_template(words, rules.kind == "open", mine))]
+
+
+def _of(words: Mapping[str, Words], language: str) -> Words | None:
+    """What is there in a language, or in the one that it is the regional form of: es for es-MX, but not zh for zh-TW,
+    which is another script."""
+    exact = next((value for code, value in words.items() if code.casefold() == language.casefold()), None)
+    base, _, region = language.partition("-")
+    alike = len(region) == 2 and (base != "zh" or region.upper() in ("CN", "SG"))
+    return exact or (words.get(base) if alike else None)
 
 
 @cache
@@ -122,8 +133,8 @@ def _earlier(sign: str) -> str:
 def labels(first: str, number: int) -> list[str]:
     """So many labels in the form of the first: '(a)', '(b)', ...; digits go on beyond 9."""
     sign = _SIGN.search(first)
-    if sign is None:
-        raise DataSetError(f"label {first!r} has no letter or digit", remedy="As 'A', '(a)' or '1'.")
+    if sign is None or sign[0] not in "Aa1":
+        raise DataSetError(f"label {first!r} is none to begin with", remedy="As 'A', '(a)' or '1'.")
 
     def shown(place: int) -> str:
         return str(int(sign[0]) + place) if sign[0].isdecimal() else chr(ord(sign[0]) + place)

@@ -192,6 +192,17 @@ def test_a_language_without_a_prompt_is_named_and_never_asked_in_english(tmp_pat
     assert [(prompt.language, prompt.template[:4]) for prompt in found.prompts] == [("yo", "Read")]
 
 
+def test_a_regional_form_is_asked_in_its_language_and_another_script_in_its_own(tmp_path: Path) -> None:
+    for language in ("es-MX", "zh-tw"):
+        lines(tmp_path, f"Religion_{language}.jsonl", [ROW])
+    first, second = open_set(rules(tmp_path, BIAS)).prompts
+    assert (first.language, first.template[:7]) == ("es-MX", "Lea el ")
+    assert (second.language, second.template[:1]) == ("zh-tw", "請")
+    lines(tmp_path, "Religion_zh-HK.jsonl", [ROW])
+    with pytest.raises(DataSetError, match="zh-HK"):
+        open_set(rules(tmp_path, BIAS))
+
+
 def test_a_file_whose_language_nobody_says_is_an_error(tmp_path: Path) -> None:
     lines(tmp_path, "Religion_xx.jsonl", [ROW])
     with pytest.raises(DataSetError, match="language"):
