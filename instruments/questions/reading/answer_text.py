@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from polyculture.cache.folding import Folding, fold, nfkc
 from polyculture.generate.engines.answer import text_in
@@ -34,8 +34,8 @@ _SPACES = re.compile(r"\s+")  # long runs of spaces would cost patterns a time t
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # private use: `tokens` writes labels and options with these
 
 
-def answer_text(text: str, answer_keys: re.Pattern[str]) -> str:
-    """The answer alone, one spelling of each letter, lines kept. `answer_keys` finds the key of an answer in JSON."""
+def answer_text(text: str, is_answer_key: Callable[[str], bool]) -> str:
+    """The answer alone, one spelling of each letter, lines kept. `is_answer_key` tells the key of an answer in JSON."""
     said = unspelled(text_in(text) or "")
     if fence := _FENCE.match(said):
         said = fence[1]
@@ -43,7 +43,7 @@ def answer_text(text: str, answer_keys: re.Pattern[str]) -> str:
         said = tags[-1][1]
     said = _BOXED.sub(lambda match: f" {match[1]} ", said)
     said = _STYLED.sub(lambda match: match[1], said)
-    return unspelled(_of_json(said, answer_keys) or said)
+    return unspelled(_of_json(said, is_answer_key) or said)
 
 
 def unspelled(text: str) -> str:
@@ -62,13 +62,13 @@ def plain(text: str) -> str:
     return fold(unspelled(text).strip(MARKS))
 
 
-def _of_json(said: str, answer_keys: re.Pattern[str]) -> str | None:
+def _of_json(said: str, is_answer_key: Callable[[str], bool]) -> str | None:
     """The answer in the last JSON object of a text; None where no object has one."""
-    answers = [answer for found in _OBJECT.findall(said) for answer in _answers(found, answer_keys)]
+    answers = [answer for found in _OBJECT.findall(said) for answer in _answers(found, is_answer_key)]
     return answers[-1] if answers else None
 
 
-def _answers(written: str, answer_keys: re.Pattern[str]) -> Iterator[str]:
+def _answers(written: str, is_answer_key: Callable[[str], bool]) -> Iterator[str]:
     try:
         found = json.loads(written)
     except (ValueError, RecursionError):
@@ -78,7 +78,7 @@ def _answers(written: str, answer_keys: re.Pattern[str]) -> Iterator[str]:
     values = {
         str(key): value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in found.items()
     }
-    keys = [key for key in values if answer_keys.search(folded(unspelled(key)))] or (
+    keys = [key for key in values if is_answer_key(folded(unspelled(key)))] or (
         list(values) if len(values) == 1 else []
     )
     for key in keys[:1]:

@@ -23,7 +23,7 @@ from enum import IntEnum, StrEnum
 from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
-from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, answer_text
+from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, answer_text, folded
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.tokens import (
     LABELS,
@@ -40,8 +40,9 @@ _COMMA = 10  # characters that a comma between them counts for
 _DENIED = 40  # characters after an option within which it may be denied
 _MOST = 25  # first and last options in a sentence that are looked at
 _AROUND = 100  # characters before and after an option that decide its standing
+_SHORT = 2  # letters of articles that name an option before its label
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
-_TOKEN = re.compile(f"[{TOKENS}]")
+_TOKEN, _TEXT = re.compile(f"[{TOKENS}]"), re.compile(f"[{TEXTS}]")
 _MARKS = re.escape(MARKS)
 _STOP = re.compile(r"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[。！？।۔؟።]+|\n+")
 _COLON = re.compile(rf"(?:{WORD}{{2}}|[^\W\da-z])[{_MARKS}]*[:=：][{_MARKS}]*$")
@@ -49,8 +50,10 @@ _OWN_TEXT = re.compile(rf"([{LABELS}])(?:[{_MARKS}–—/|]*)([{TEXTS}])")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
 _OTHER_LABEL = re.compile(r"(?:^|\s)\W?[a-z\d]{1,2}[).:\]]+\s*$")  # of none that was offered: "D: the text"
-_CLOSED = re.compile(r"[\"'”’»」』)\]*_`}>$]*[.,:;)\]*\-–—\n।۔。、，：!،/|(]")
+_CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n।۔。、，：!،/|።፣፡]|\((?![{LABELS}]))")
 _BUT_QUESTION = MARKS.replace("?", "").replace("؟", "")
+_WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
+_LIST = " \n,，、،/&|+*_\"'`()[]{}「」“”"  # between labels that are named in one breath
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
 
@@ -106,17 +109,18 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     `unknown` is the place of the option that says that the answer cannot be known; None where there is none.
     """
     words = language_of(language)
-    said = answer_text(text, words.answer_key)
+    said = answer_text(text, words.is_answer_key)
     if not said.strip(MARKS):
         return Reading(None, Ground.EMPTY)
     options = offered(tuple(shown), tuple(labels), language)
     bare = said.strip(MARKS)
     if bare in options.cores:
         return Reading(options.cores.index(bare), Ground.LETTER)
-    tokens = options.tokens_in(said)
+    texts = options.with_texts(said)
+    tokens = options.with_labels(texts)
     if any_case := not re.search(f"[{LABELS}]", tokens):
-        tokens = options.tokens_in(said, any_case=True)
-    found = _Answer(tokens, options, any_case=any_case).read(unknown)
+        tokens = options.with_labels(texts, any_case=True)
+    found = _Answer(folded(tokens), folded(texts), options, any_case=any_case).read(unknown)
     if found.place is None and found.ground in (Ground.OTHER, Ground.DENIED) and is_refusal(said, language):
         return Reading(None, Ground.REFUSAL)
     return found
@@ -132,8 +136,9 @@ def _joined_pattern(suffix: str) -> re.Pattern[str]:
 class _Answer:
     """A text in tokens."""
 
-    def __init__(self, text: str, options: Offered, *, any_case: bool) -> None:
-        self.text, self.options, self.words, self.any_case = text, options, options.language, any_case
+    def __init__(self, text: str, without_labels: str, options: Offered, *, any_case: bool) -> None:
+        self.text, self.without_labels = text, without_labels
+        self.options, self.words, self.any_case = options, options.language, any_case
 
     def read(self, unknown: int | None) -> Reading:
         """The reading, but for refusals."""
@@ -151,7 +156,7 @@ class _Answer:
         picked = plain or (marked if len(marked) == 1 else set())
         if picked:
             return self._picked(picked.pop(), standing, unknown)
-        if self._says_unknown() or any(
+        if self._says_unknown(standing) or any(
             one.place == unknown and one.standing and not one.label and not one.shared for one in standing
         ):
             return Reading(unknown, Ground.UNKNOWN) if unknown is not None else Reading(None, Ground.ABSENT)
@@ -169,7 +174,7 @@ class _Answer:
 
     def _picked(self, place: int, standing: Sequence[_Named], unknown: int | None) -> Reading:
         joined = set(self._joined())
-        if any(label == place != text for label, text in joined) and (place, place) not in joined:
+        if any((label == place) != (text == place) for label, text in joined) and (place, place) not in joined:
             return Reading(None, Ground.CONFLICT)
         labels = {one.place for one in standing if one.label and one.standing}
         if labels == {place}:
@@ -189,15 +194,20 @@ class _Answer:
             for found in _BEHIND.finditer(line):
                 yield place_of(found[2]), place_of(found[1])
 
-    def _says_unknown(self) -> bool:
-        return self.words.unknown.search(self.text) is not None
+    def _says_unknown(self, standing: Sequence[_Named] = ()) -> bool:
+        """Is there a phrase that nobody can know, which is not what an option does: "the man did not know"?"""
+        phrase = self.words["unknown"].search(self.without_labels)
+        if phrase is None or self.words.own.verb_final or len({one.place for one in standing if not one.label}) != 1:
+            return phrase is not None
+        begun = max(self.without_labels.rfind(stop, 0, phrase.start()) for stop in ".!?\n。")
+        return _TEXT.search(self.without_labels, begun + 1, phrase.start()) is None
 
     def _is_only_unknown(self) -> bool:
         """Is a label all that stands before a phrase that nobody can know, which is the whole text?"""
         start, rest = self.text.lstrip(MARKS)[:1], self.text.lstrip(MARKS)[1:].strip(MARKS)
         if not _TOKEN.match(start) or _TOKEN.search(rest):
             return False
-        return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown() and not self.words.but.search(rest)
+        return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown() and not self.words["but"].search(rest)
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -211,7 +221,7 @@ class _Answer:
             parts.append(part)
             begun = stop.end()
         parts.append(self.text[begun:])
-        return [part for part in parts if part.strip(MARKS)]
+        return [_PAIR.sub(self._one_token, part) for part in parts if part.strip(MARKS)]
 
     @cached_property
     def named(self) -> list[_Named]:
@@ -231,20 +241,25 @@ class _Answer:
         pairs = {place_of(label) for label, text in _OWN_TEXT.findall(self.text) if place_of(label) == place_of(text)}
         return len({place_of(match[0]) for match in begun if match}) > 1 or len(pairs) > 1
 
-    def _named_in(self, whole: str, *, first: bool, last: bool) -> Iterator[_Named]:
-        sentence = _PAIR.sub(self._one_token, whole)
+    def _named_in(self, sentence: str, *, first: bool, last: bool) -> Iterator[_Named]:
         tokens = list(_TOKEN.finditer(sentence))
         tokens = tokens if len(tokens) <= 2 * _MOST else tokens[:_MOST] + tokens[-_MOST:]
-        if self.any_case:  # "a" for A counts only where nothing goes on behind it, as it would behind an article
-            tokens = [token for token in tokens if not is_label(token[0]) or self._is_closed(sentence[token.end() :])]
-        denied = [self._is_denied(sentence, tokens, number) for number in range(len(tokens))]
+        weak = [self._may_be_word(sentence, token) for token in tokens]
+        if any(weak) and self._has_plain:
+            groups = [self._joined_by_or(sentence, tokens, number) for number in range(len(tokens))]
+            tokens = [token for token, group in zip(tokens, groups, strict=True) if not all(weak[one] for one in group)]
+            weak = [False] * len(tokens)
+        denied = [
+            self._is_denied(sentence, tokens, number) or self._is_conceded(sentence, token)
+            for number, token in enumerate(tokens)
+        ]
         last = last and len({token[0] for token in tokens}) == 1
         standings = [self._standing(sentence, token, first=first, last=last) for token in tokens]
         if not sentence.rstrip(_BUT_QUESTION).endswith(("?", "؟")):
-            for pattern, standing in ((self.words.answer, Standing.ANSWER), (self.words.so, Standing.CONCLUSION)):
+            for pattern, standing in ((self.words["answer"], Standing.ANSWER), (self.words["so"], Standing.CONCLUSION)):
                 for word in pattern.finditer(sentence):
                     number = self._beside(sentence, word, tokens, denied, only_after=standing is Standing.CONCLUSION)
-                    if number is not None:
+                    if number is not None and not (weak[number] and self._is_article(word, tokens[number])):
                         standings[number] = max(standings[number], standing)
         for number, token in enumerate(tokens):
             group = [one for one in self._joined_by_or(sentence, tokens, number) if not denied[one]]
@@ -255,28 +270,69 @@ class _Answer:
             yield _Named(place_of(token[0]), standing, is_label(token[0]), denied[number], shared)
 
     def _one_token(self, pair: re.Match[str]) -> str:
-        """A label with its own text is one token; with another's both stay."""
-        places = {place_of(token) for token in _TOKEN.findall(pair[0])}
+        """A label with its own text is one token; with another's both stay, and a word that only looks like a label."""
         label = pair[1] or pair[2]
-        return label if len(places) == 1 else pair[0]
+        if len({place_of(token) for token in _TOKEN.findall(pair[0])}) > 1:
+            return pair[0]
+        within = pair.string[: pair.start()].strip(MARKS) and pair[0][1:-1].isspace()
+        return pair[0] if within and self.options.are_words else f"{label})"
+
+    @cached_property
+    def _has_plain(self) -> bool:
+        """Is there an option in the text that is not denied, and cannot be an ordinary word?"""
+        for sentence in self.sentences:
+            tokens = list(_TOKEN.finditer(sentence))[: 2 * _MOST]
+            for number, token in enumerate(tokens):
+                if not self._may_be_word(sentence, token) and not self._is_denied(sentence, tokens, number):
+                    return True
+        return False
+
+    def _may_be_word(self, sentence: str, token: re.Match[str]) -> bool:
+        """May a label be an article or another word here, which goes on: "a man", "A resposta", "2 people"?"""
+        if not is_label(token[0]):
+            return False
+        before, after = sentence[: token.start()][-_AROUND:], sentence[token.end() :][:_AROUND]
+        words = self.options.are_words if _WITHIN.search(before) else self.options.begin_sentences
+        marked = before and after and before[-1] in _OPENING and after[0] in _CLOSING
+        return (words or self.any_case) and not marked and not self._is_closed(after)
 
     def _is_denied(self, sentence: str, tokens: Sequence[re.Match[str]], number: int) -> bool:
         start, end = tokens[number].span()
         before = sentence[tokens[number - 1].end() if number else 0 : start].rstrip(MARKS)
-        light = self.words.option.sub("", before).rstrip(MARKS)
-        if any(match.end() >= len(light) - 4 for match in self.words.negation.finditer(light)):
+        light = self.words["option"].sub("", before).rstrip(MARKS)
+        if any(match.end() >= len(light) - 4 for match in self.words["negation"].finditer(light)):
             return True
-        after = sentence[end : end + _DENIED]
+        after = sentence[end : end + _DENIED].lstrip(_CLOSING)
         follower = _TOKEN.search(after)
         window = after[: follower.start()] if follower else after
         stop = re.search(r"[,;，、،؛:.。()\n–—]| - ", window)
         window = window[: stop.start()] if stop else window
-        reason = self.words.because.search(window)
+        reason = self.words["because"].search(window)
+        if not self.words.own.verb_final:
+            reason = min(filter(None, (reason, self.words["both"].search(window), self.words["but"].search(window))),
+                         key=lambda found: found.start(), default=None)  # fmt: skip
         window = window[: reason.start()] if reason else window
-        if not is_label(tokens[number][0]) and not self.words.answer.search(window):
+        if not is_label(tokens[number][0]) and not (
+            self.words["answer"].search(window) or (self.words.own.verb_final and follower)
+        ):
             return False  # "the woman was not comfortable" may well be the answer
-        whole = follower is None or stop or reason or self.words.verb_final
-        return any(whole or match.end() < len(window.rstrip(MARKS)) for match in self.words.wrong.finditer(window))
+        whole = follower is None or stop or reason or self.words.own.verb_final
+        return any(whole or match.end() < len(window.rstrip(MARKS)) for match in self.words["wrong"].finditer(window))
+
+    def _is_article(self, word: re.Match[str], token: re.Match[str]) -> bool:
+        """Is what may be a word none that was chosen: before the word for the answer, or not as it was shown?"""
+        if self.any_case or self.options.are_decorated:
+            return True
+        return token.start() < word.start() and not self.words.own.verb_final and not self.options.are_digits
+
+    def _is_conceded(self, sentence: str, token: re.Match[str]) -> bool:
+        """Does "although" begin the clause, or "but" with the answer behind it the next one?"""
+        clause = re.split("[,;，、،]", sentence[: token.start()])[-1]
+        if self.words["although"].search(clause):
+            return True
+        contrast = self.words["but"].search(sentence, token.end())
+        rest = sentence[contrast.end() :] if contrast else ""
+        return bool(_TOKEN.search(rest)) and self.words["answer"].search(rest) is not None
 
     def _beside(self, sentence: str, word: re.Match[str], tokens: Sequence[re.Match[str]], denied: Sequence[bool], *,
                 only_after: bool) -> int | None:  # fmt: skip
@@ -289,10 +345,11 @@ class _Answer:
         if before and not only_after:
             gaps.append((self._gap(sentence[tokens[before[-1]].end() : word.start()]), before[-1]))
         near = [gap for gap in gaps if gap[0] <= _NEAR]
-        return min(near, key=lambda gap: gap[0])[1] if near else None
+        picks = [gap for gap in near if len(self._joined_by_or(sentence, tokens, gap[1])) == 1] or near
+        return min(picks, key=lambda gap: gap[0])[1] if picks else None
 
     def _gap(self, between: str) -> int:
-        if ";" in between or self.words.because.search(between):
+        if ";" in between or self.words["because"].search(between):
             return _NEAR + 1
         return len(between.strip(MARKS)) + _COMMA * len(re.findall("[,，、،]", between))
 
@@ -304,8 +361,8 @@ class _Answer:
             while 0 <= at + step < len(tokens):
                 left, right = sorted((at, at + step))
                 between = sentence[tokens[left].end() : tokens[right].start()]
-                rest = self.words.both.sub("", self.words.option.sub("", between)).strip(MARKS + "/&|")
-                if rest or not (between.strip() or between):
+                rest = self.words["option"].sub("", between)
+                if self.words["both"].sub("", rest).strip(_LIST) or (between and not rest.strip()):
                     break
                 at += step
                 group.add(at)
@@ -319,6 +376,7 @@ class _Answer:
         alone = starts and (not rest.strip(MARKS) or not after.strip(MARKS))
         ends = alone or not rest.strip(MARKS)
         closed = ends or any(_CLOSED.match(part.lstrip(" ")) for part in (after, rest))
+        closed = closed or self.words["because"].match(rest.lstrip(" ")) is not None
         if alone and (first or last):
             return Standing.LINE
         if ends and _COLON.search(before):
@@ -332,15 +390,15 @@ class _Answer:
         marked = before[-1:] in _OPENING and after[:1] in _CLOSING if before and after else False
         if marked or alone or (starts and closed) or self._beside_option(before, after):
             return Standing.MARKED
-        words = self.options.begin_sentences if starts else self.options.are_words
-        return Standing.NAMED if not words or self._is_closed(after) else Standing.NONE
+        return Standing.NONE if self._may_be_word(sentence, token) else Standing.NAMED
 
     def _is_closed(self, after: str) -> bool:
         """Does nothing follow, or what may follow a label and no article: a mark, an ending, a verb?"""
         rest = self._without_ending(after[:_AROUND])
         if rest != after[:_AROUND] or not rest.strip(MARKS) or _CLOSED.match(rest.lstrip(" ")):
             return True
-        return self.words.follows.match(rest.lstrip(" ")) is not None
+        words = (self.words["follows"], self.words["because"], self.words["but"], self.words["both"])
+        return any(word.match(rest.lstrip(" ")) for word in words)
 
     def _without_ending(self, after: str) -> str:
         ending = self.words.ending.match(after)
@@ -349,6 +407,7 @@ class _Answer:
     def _beside_option(self, before: str, after: str) -> bool:
         """Is there a word for an option directly before or after?"""
         left = before.rstrip(MARKS)
-        if any(match.end() == len(left) for match in self.words.option.finditer(left)):
+        if any(match.end() == len(left) for match in self.words["option"].finditer(left)):
             return True
-        return self.words.option.match(self._without_ending(after).lstrip(MARKS)) is not None
+        word = self.words["option"].match(self._without_ending(after).lstrip(MARKS))
+        return word is not None and (len(word[0]) > _SHORT or not word[0].isascii())  # "la" is one before a label alone

@@ -6,7 +6,7 @@ English is read beside every language, since models often answer in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,11 +18,12 @@ from polyculture.instruments.questions.reading.answer_text import WORD, folded, 
 
 FOLDER = Path(__file__).with_name("languages")
 ENGLISH = "en"
-_SPACE = "[ \n]"
+_KEY = re.compile("prediction|final|result|label")  # of an answer in JSON, besides words for answers and options
+PROCLITICS = "(?:[وفبکل]?(?:ال)?|[והבכלמש]{1,2})?"  # Arabic, Hebrew: written onto the word that follows
 
 
 class Words(BaseModel):
-    """A language's file. An entry is a regular expression; one ending in `*` is the beginning of a word."""
+    """A language's file. An entry is a regular expression of words; `*` behind a letter is any ending."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,15 +37,17 @@ class Words(BaseModel):
     option: tuple[str, ...] = ()  # names an option: "option", "letter"
     so: tuple[str, ...] = ()  # begins a conclusion
     but: tuple[str, ...] = ()  # contrasts with what was said before
+    although: tuple[str, ...] = ()  # begins what is conceded and is not the answer
     because: tuple[str, ...] = ()  # begins a reason: what follows is no part of the answer
     negation: tuple[str, ...] = ()  # denies what follows
     wrong: tuple[str, ...] = ()  # denies what came before
     both: tuple[str, ...] = ()  # joins two options: "or", "and"
+    counters: str = ""  # a pattern of what makes a number of a digit that it is written onto: "2명"
     follows: tuple[str, ...] = ()  # may follow a label and no article: verbs, conjunctions
     unknown: tuple[str, ...] = ()  # phrases that say that the answer cannot be known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Language:
     """The words of a language with the English ones, compiled. Patterns apply to the text of `folded`."""
 
@@ -52,14 +55,6 @@ class Language:
     known: bool  # False: there is no file, so any single letter may be a word
     own: Words
     english: Words
-
-    @property
-    def spaced(self) -> bool:
-        return self.own.spaced
-
-    @property
-    def verb_final(self) -> bool:
-        return self.own.verb_final
 
     @cached_property
     def one_letter(self) -> frozenset[str]:
@@ -74,7 +69,7 @@ class Language:
     @cached_property
     def ending(self) -> re.Pattern[str]:
         """What may be written onto a label, with the marks around it."""
-        return re.compile(rf"[\"')\]*_]*['-]?{self.suffix}")
+        return re.compile(rf"[\"')\]*_]*[{'' if self.own.spaced else ' '}'-]?{self.suffix}")
 
     @cached_property
     def text_end(self) -> re.Pattern[str]:
@@ -87,69 +82,29 @@ class Language:
         forms = [re.escape(unspelled(word)) + ("" if word.endswith("'") else " +") for word in self.own.articles]
         return re.compile(rf"(?<!{WORD})(?:{'|'.join(forms) or '(?!)'})", re.IGNORECASE)
 
-    @cached_property
-    def answer(self) -> re.Pattern[str]:
-        return self._any("answer")
+    def is_answer_key(self, key: str) -> bool:
+        """Whether a folded key of a JSON object holds the answer."""
+        return any(pattern.search(key) for pattern in (self["answer"], self["option"], _KEY))
 
-    @cached_property
-    def answer_key(self) -> re.Pattern[str]:
-        """A key of JSON that holds the answer."""
-        return _pattern([*self._entries("answer"), *self._entries("option"), r"(?:prediction|final|result|label)"])
-
-    @cached_property
-    def option(self) -> re.Pattern[str]:
-        return self._any("option")
-
-    @cached_property
-    def so(self) -> re.Pattern[str]:
-        return self._any("so")
-
-    @cached_property
-    def but(self) -> re.Pattern[str]:
-        return self._any("but")
-
-    @cached_property
-    def because(self) -> re.Pattern[str]:
-        return self._any("because")
-
-    @cached_property
-    def negation(self) -> re.Pattern[str]:
-        return self._any("negation")
-
-    @cached_property
-    def wrong(self) -> re.Pattern[str]:
-        return self._any("wrong")
-
-    @cached_property
-    def both(self) -> re.Pattern[str]:
-        return self._any("both")
-
-    @cached_property
-    def follows(self) -> re.Pattern[str]:
-        return self._any("follows", "because", "but", "both")
-
-    @cached_property
-    def unknown(self) -> re.Pattern[str]:
-        return self._any("unknown")
-
-    def _any(self, *kinds: str) -> re.Pattern[str]:
-        return _pattern([entry for kind in kinds for entry in self._entries(kind)])
-
-    def _entries(self, kind: str) -> list[str]:
-        files = (self.own, self.english) if self.own.code != ENGLISH else (self.own,)
-        return [_bounded(entry, one.spaced) for one in files for entry in getattr(one, kind)]
+    def __getitem__(self, kind: str) -> re.Pattern[str]:
+        """The words of a kind, a field of `Words`, as they are found in a text of `folded`."""
+        return _compiled(self, kind)
 
 
-def _bounded(entry: str, spaced: bool) -> str:
-    stem = entry.endswith("*")
-    words = folded(unspelled(entry.removesuffix("*"))).replace(" ", f"{_SPACE}+")
-    if not spaced:
-        return f"(?:{words})"
-    return rf"(?<!{WORD})(?:{words})" + ("" if stem else rf"(?!{WORD})")
+@cache
+def _compiled(language: Language, kind: str) -> re.Pattern[str]:
+    files = (language.own,) if kind == "follows" or language.own.code == ENGLISH else (language.own, language.english)
+    return re.compile("|".join(_alternatives(getattr(file, kind), file.spaced) for file in files))
 
 
-def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(entries) or r"(?!)")
+def _alternatives(entries: Sequence[str], spaced: bool) -> str:
+    """Entries as one pattern: of whole words, or of any part of a text where words are not set apart."""
+    patterns = []
+    for entry in entries:
+        words = re.sub(rf"(?<={WORD})(?<!\\w)\*", r"\\w*", folded(unspelled(entry)))
+        patterns.append(words.replace(" ?", r"\s*").replace(" ", r"\s+").replace(r"\w", WORD))
+    any_of = f"(?:{'|'.join(patterns) or '(?!)'})"
+    return rf"(?<!{WORD}){PROCLITICS}{any_of}(?!{WORD})" if spaced else any_of
 
 
 @cache
@@ -160,11 +115,6 @@ def language_of(code: str) -> Language:
         if (FOLDER / f"{name}.toml").is_file():
             return Language(code, True, _words(name), english)
     return Language(code, False, Words(code=code), english)
-
-
-def rule_files(code: str) -> Iterable[Path]:
-    """The files that decide how a language is read."""
-    return dict.fromkeys(FOLDER / f"{name}.toml" for name in (ENGLISH, language_of(code).own.code))
 
 
 @cache

@@ -22,7 +22,7 @@ _APART = str.maketrans("-", " ")
 def match(text: str, answers: Sequence[str], language: str) -> tuple[float, float]:
     """Whether the text is one of the answers (1 or 0), and the best token F1 over them, 0 to 1."""
     words = language_of(language)
-    said = _words(answer_text(text, words.answer_key), words)
+    said = _words(answer_text(text, words.is_answer_key), words)
     accepted = [_words(answer, words) for answer in answers]
     return float(bool(said) and said in accepted), max((_f1(said, one) for one in accepted), default=0.0)
 
@@ -33,7 +33,7 @@ def soft_match(text: str, answers: Sequence[str], weights: Sequence[float], lang
     `weights` are the numbers of people who gave each answer; equal where empty.
     """
     words = language_of(language)
-    said = answer_text(text, words.answer_key)
+    said = answer_text(text, words.is_answer_key)
     counts = tuple(weights) or (1.0,) * len(answers)
     found = [count for answer, count in zip(answers, counts, strict=True) if _within(answer, said, words)]
     return (1.0, max(found) / max(counts)) if found else (0.0, 0.0)
@@ -58,7 +58,7 @@ def _words(text: str, language: Language) -> list[str]:
     """The words without articles; in a script without spaces the characters."""
     articles = {fold(article, ANSWERS) for article in language.own.articles}
     words = [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
-    return words if language.spaced else list("".join(words))
+    return words if language.own.spaced else list("".join(words))
 
 
 def _f1(said: Sequence[str], accepted: Sequence[str]) -> float:

@@ -1,9 +1,9 @@
 """Answers as the code that was published with KoBBQ reads them.
 
 That code is evaluation/3_postprocess_predictions.py of naver-ai/KoBBQ. It looks at the beginning of an answer, up to
-its first point or line break. Where that is neither a letter nor an option it looks again at what follows `**`, then `답은`
-or `답:`, then a quotation mark: the first of these that is in the answer decides, whatever comes of it. A letter before
-a colon or bracket, anywhere, is its last resort.
+its first point or line break. Where that is neither a letter nor an option it looks again at what follows `**`, then
+`답은` or `답:`, then a quotation mark: the first of these that is in the answer decides, whatever comes of it. A letter
+before a colon or bracket, anywhere, is its last resort.
 """
 
 from __future__ import annotations

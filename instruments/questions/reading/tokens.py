@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, folded, plain, unspelled
-from polyculture.instruments.questions.reading.languages import Language, language_of
+from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, plain, unspelled
+from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
 
 LABEL, TEXT = 0xE000, 0xE800  # code points of private use stand for the label, and for the text, of each place
 LABELS, TEXTS = f"{chr(LABEL)}-{chr(TEXT - 1)}", f"{chr(TEXT)}-{chr(TEXT + 0x7FF)}"
 TOKENS = LABELS + TEXTS
-_LATIN = "[A-Za-z0-9\u00c0-\u024f\u1e00-\u1eff]"
+_LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
-_PROCLITIC = re.compile(rf"(?<!{WORD})(?:[وفبکل]?(?:ال)?|[והבכלמש]{{1,2}})$")  # Arabic, Hebrew: written onto a word
+_PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
 _ARTICLE_OF = re.compile(f"([^{TEXTS}]{{1,8}})([{TEXTS}])")
 _ALIKE = str.maketrans("АВСЕНКМОРТХавсеорхΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABCEHKMOPTXabceopxABEZHIKMNOPTXo")
 
@@ -63,18 +63,25 @@ class Offered:
             return True
         return not self.language.known and core.islower()
 
-    def tokens_in(self, said: str, *, any_case: bool = False) -> str:
-        """A text of `answer_text` with tokens for labels and options, without case.
-
-        A label counts in the case in which it was shown; with `any_case` in the other, and in letters that look alike.
-        """
+    def with_texts(self, said: str) -> str:
+        """A text of `answer_text` with tokens for the options' texts."""
         text = said
         for pattern, places in self._texts:
             text = pattern.sub(lambda found, places=places: self._text_tokens(found, places), text)
-        if len(text) != len(said):  # an article before an option's text is a part of it
-            text = _ARTICLE_OF.sub(lambda found: self.language.articles.sub("", found[1]) + found[2], text)
+        if len(text) == len(said):
+            return text
+        # An article before an option's text is a part of it.
+        return _ARTICLE_OF.sub(lambda found: self.language.articles.sub("", found[1]) + found[2], text)
+
+    def with_labels(self, text: str, *, any_case: bool = False) -> str:
+        """A text of `with_texts` with tokens for labels too, in the case in which they were shown.
+
+        With `any_case` in the other case, and in letters that look alike.
+        """
         label = self._other_labels if any_case else self._labels
-        return folded(label.sub(self._label_token, text) if label else text)
+        if not any_case and self._decorated and self._decorated.search(text):
+            label = self._decorated  # "(a)" as it was shown: an "a" elsewhere is none
+        return label.sub(self._label_token, text) if label else text
 
     def _text_tokens(self, found: re.Match[str], places: Sequence[int]) -> str:
         """The option that was written; of options that differ in case alone the one of this case, or all of them."""
@@ -89,15 +96,32 @@ class Offered:
         return "".join(chr(TEXT + place) for place in (exact if len(exact) == 1 else places))
 
     def _label_token(self, found: re.Match[str]) -> str:
-        core = found[0]
+        """The token of a label, with its brackets where it was found with them."""
+        core = written = found[0] if found[0] in self.cores else found[0].strip(MARKS)
         if core not in self.cores:
             core = core.translate(_ALIKE)
             core = core if core in self.cores else core.swapcase()
-        return chr(LABEL + self.cores.index(core))
+        return found[0].replace(written, chr(LABEL + self.cores.index(core)))
 
     @cached_property
     def _labels(self) -> re.Pattern[str] | None:
         return _label_pattern(self.cores, self.language)
+
+    @cached_property
+    def are_digits(self) -> bool:
+        """Whether all labels are numbers."""
+        return all(core.isdigit() for core in self.cores)
+
+    @property
+    def are_decorated(self) -> bool:
+        """Whether all labels were shown in brackets or with another mark."""
+        return self._decorated is not None
+
+    @cached_property
+    def _decorated(self) -> re.Pattern[str] | None:
+        labels = [unspelled(label) for label in self.labels]
+        decorated = all(label != core for label, core in zip(labels, self.cores, strict=False))
+        return re.compile("|".join(map(re.escape, labels))) if labels and decorated else None
 
     @cached_property
     def _other_labels(self) -> re.Pattern[str] | None:
@@ -113,8 +137,11 @@ class Offered:
             by_text.setdefault(plain(text), []).append(place)
         cores = {core.casefold() for core in self.cores}
         texts = [text for text in by_text if text and text not in cores]
-        bare = {text: self.language.articles.sub("", text, count=1) for text in texts}
-        bare = {text: own if len(own) > 1 and own not in texts else text for text, own in bare.items()}
+        bare: dict[str, str] = {}
+        for text in texts:
+            whole = _bare(self.shown[by_text[text][0]])  # not folded: of "ß" that would be another letter
+            own = self.language.articles.sub("", whole, count=1)
+            bare[text] = own if len(own) > 1 and plain(own) not in texts else whole
         order = sorted(texts, key=len, reverse=True)  # of "man" and "the man" both offered, neither loses its article
         return [(_text_pattern(bare[text]), by_text[text]) for text in order]
 
@@ -128,10 +155,12 @@ def _label_pattern(cores: tuple[str, ...], language: Language) -> re.Pattern[str
 def _stand_alone(core: str, language: Language) -> str:
     """A pattern of a label that is a token of its own: no part of a word, a number or an abbreviation."""
     escaped = re.escape(core)
-    ends = rf"(?!{WORD})" if language.spaced else ""
-    joined = rf"(?:(?!{WORD})|(?=['-]?{language.suffix}{ends}))"
+    ends = rf"(?!{WORD})" if language.own.spaced else ""
+    joined = rf"(?:(?=['-]?{language.suffix}{ends})|(?!{WORD})(?!-[A-Za-z]{{3}}))"
+    if language.own.counters:
+        joined = rf"(?![A-Za-z]|{language.own.counters})"
     if core.isdigit():
-        return rf"(?<![\da-zA-Z%€$£])(?<!\d[.,:/-]){escaped}{joined}(?!['-]?[A-Za-z]{{3}})(?![.,:/-]\d)(?! ?%)"
+        return rf"(?<![\da-zA-Z%€$£])(?<!\d[.,:/-]){escaped}{joined}(?![.,:/-]\d)(?! ?%)"
     if core.isascii():  # a letter of another script may be a particle, as in "B입니다"; a Latin one makes a word
         right = rf"(?:(?=['-]{language.suffix}(?!{WORD}))|(?!{_LATIN}|['-]{_LATIN}|\.[A-Za-z](?![A-Za-z])))"
         return rf"(?<!{_LATIN})(?<!{_LATIN}[.-]){escaped}{right}"

@@ -1,0 +1,93 @@
+"""Permuting the labels of a text permutes its readings in every language; a polite unknown is the unknown option."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from polyculture.instruments.questions.reading import ChoiceReader
+
+FRAMES = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
+ANY = FRAMES.pop("any")["frames"]  # in no language: marks, JSON, LaTeX
+EVERYWHERE = ("en", "ko", "tr", "hi")  # languages in which they are tried
+LABELS = [("A", "B", "C", "D", "E"), ("1", "2", "3", "4", "5"), ("(a)", "(b)", "(c)", "(d)"), ("a", "b", "c")]
+READER = ChoiceReader()
+
+
+def readings(frame: str, language: str, options: list[str], labels: tuple[str, ...]) -> list[str]:
+    """How the frame is read with each label: 'read', 'unread' or 'wrong'."""
+    shown = [*options[: len(labels) - 1], options[-1]]
+    found = []
+    for place, label in enumerate(labels):
+        other = (place + 1) % (len(labels) - 1)
+        parts = {"{L}": label, "{T}": shown[place], "{O}": labels[other], "{OT}": shown[other]}
+        said = frame
+        for slot, part in parts.items():
+            said = said.replace(slot, part)
+        read = READER.read(said, shown, labels, len(labels) - 1, language).place
+        found.append("read" if read == place else "unread" if read is None else "wrong")
+    return found
+
+
+@pytest.mark.parametrize("language", FRAMES)
+def test_permuted_labels_permute_readings(language: str) -> None:
+    options, frames = FRAMES[language]["options"], FRAMES[language]["frames"]
+    counts: Counter[str] = Counter()
+    uneven = []
+    for labels in LABELS:
+        for frame in [*(ANY if language in EVERYWHERE else ()), *frames]:
+            found = readings(frame, language, options, labels)
+            counts.update(found)
+            if len(set(found)) > 1:
+                uneven.append((frame, labels[0], found))
+    assert uneven == []
+    assert counts["read"] / counts.total() >= 0.95
+    assert counts["wrong"] / counts.total() <= 0.01
+
+
+def test_the_frames_are_many_and_in_every_language_of_the_catalogue() -> None:
+    catalogue = {"ar", "de", "en", "es", "fa", "hi", "it", "ja", "ko", "th", "tr", "zh"}
+    assert catalogue | {"ca", "eu", "nl", "pt", "fr", "id", "ur"} <= set(FRAMES)
+    assert sum(len(table["frames"]) for table in FRAMES.values()) >= 1000
+
+
+@pytest.mark.parametrize("language", [code for code, table in FRAMES.items() if "unknown" in table])
+def test_a_polite_unknown_is_the_unknown_option_where_there_is_one(language: str) -> None:
+    options = FRAMES[language]["options"][-3:]
+    for said in FRAMES[language]["unknown"]:
+        for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
+            shown = [options[index] for index in order]
+            assert READER.read(said, shown, "ABC", order.index(2), language).place == order.index(2), said
+        assert READER.read(said, options[:2], "AB", None, language).place is None, said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "A man went to the shop."),
+        ("en", "There are 2 people in the story."),
+        ("en", "I choose neither A nor B."),
+        ("en", "The options are A, B, and C."),
+        ("en", "Is it A? Is it B?"),
+        ("en", "In 2019, see section 3.2."),
+        ("es", "A la mujer no le gustó."),
+        ("es", "Hay 2 personas."),
+        ("fr", "A mon avis cela dépend. Il y a 2 personnes."),
+        ("pt", "A resposta depende."),
+        ("it", "A volte succede. E poi basta."),
+        ("ca", "A vegades passa."),
+        ("pl", "A potem wyszedł."),
+        ("hu", "A válasz attól függ."),  # no words are known: any letter may be one
+        ("ha", "A cikin labarin mutane biyu ne."),
+        ("ko", "2명입니다."),
+        ("ko", "A와 B 모두"),
+        ("ja", "2人います。"),
+        ("zh", "A和B都可能"),
+    ],
+)
+def test_words_and_numbers_are_no_labels(language: str, said: str) -> None:
+    for labels in ("ABCDE", "12345", "abcde"):
+        assert READER.read(said, ("Qwerty", "Asdf", "Zxcv", "Poiu", "Lkjh"), labels, None, language).place is None
