@@ -37,12 +37,14 @@ def present_tables(
 def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
     """What jobs ask: a row a request, question and prompt."""
     for one in jobs:
+        decoding = one.decoding
+        told = (None, None) if decoding is None else (decoding.temperature, decoding.max_tokens)
         asked = {"" if prompt is None else prompt.name: one.asked_id(prompt) for prompt in one.prompts}
         for ask in one.asks():
             if ask.sample == 0:
                 yield WantedAnswer(
                     ask.request_id, ask.question_id, ask.prompt, one.samples, one.job.model, one.use, one.setup_id,
-                    asked[ask.prompt],
+                    asked[ask.prompt], *told,
                 )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ class WantedAnswer:
     use: str  # 'answer' of texts, 'score' of likelihoods
     setup_id: str | None  # its answers count while this is the model's setup; None of imported answers
     asked_id: str  # hash of the prompt's wording and of how it is asked; of imported answers of the file
+    temperature: float | None = None  # None of likelihoods and of imported answers
+    max_tokens: int | None = None  # of an answer; the same
 
 
 @dataclass(frozen=True, slots=True)

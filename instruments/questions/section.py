@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from polyculture.reports.figures.figure import Key, Panel
     from polyculture.reports.numbers import FormattedEstimate
     from polyculture.reports.table_section import PageTable
@@ -79,6 +81,7 @@ class QuestionSets:
     sets: tuple[SetBlock, ...]
     unread: tuple[Unread, ...]
     side_by_side: Marks | None  # sets of stereotypes, where there are several
+    kobbq: bool  # KoBBQ is among the sets: its paper's layout can be had
 
 
 def _build(data: ReportData) -> QuestionSets | None:
@@ -93,6 +96,7 @@ def _build(data: ReportData) -> QuestionSets | None:
         tuple(_block(data, *key, list(some)) for key, some in blocks),
         tuple(_unread(data)),
         _side_by_side(data, side_by_side) if len(sets) > 1 else None,
+        any(line["dataset"] == "kobbq" for line in whole),
     )
 
 
@@ -270,13 +274,19 @@ def _unread(data: ReportData) -> Iterable[Unread]:
             yield Unread(title, share(first["lost"], first["answered"]) or "", texts)
 
 
+def _kobbq_results(data: ReportData) -> pd.DataFrame:
+    from polyculture.instruments.questions.kobbq_results import results
+
+    return results(data)
+
+
 SECTIONS = (
     Section(
         "questions",
         _build,
         _FOLDER / "section.html.jinja",
         _TEXTS,
-        tables=(ReportTable(SCORES),),
+        tables=(ReportTable(SCORES), ReportTable(_FOLDER / "kobbq_results.sql", computed=_kobbq_results)),
         stands_alone=True,
     ),
 )

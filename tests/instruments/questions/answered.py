@@ -151,7 +151,7 @@ def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
     answers = {row.answer.answer_id: row.answer for row in given}
     readings = [reading for row in given if (reading := row.reading) is not None]
     wanted = [
-        WantedAnswer(one.request_id, one.question_id, one.prompt, 10, one.model, "answer", None, "asked")
+        WantedAnswer(one.request_id, one.question_id, one.prompt, 10, one.model, "answer", None, "asked", 0.0, 30)
         for one in answers.values()
     ]
     run.root.mkdir(parents=True, exist_ok=True)
