@@ -17,14 +17,7 @@ INSTRUMENTS: tuple[Entry, ...] = (
     ),
     Entry(
         "bbq",
-        {
-            "bbq": "Which answers models choose where a stereotype expects one: KoBBQ and its like.",
-            "bbq-survey": "Of whom a model says that a stereotype is held, beside what people said.",
-        },
-    ),
-    Entry(
-        "culture_mcq",
-        {"culture-mcq": "What is usual in a culture, asked with the answers of other cultures as wrong options."},
+        {"bbq": "Which answers models choose where a stereotype expects one: KoBBQ and its like."},
     ),
     Entry("questions", {"ask": "Any set of questions: multiple choice, sentence pairs, gaps, open questions."}),
     Entry("tokens", {"tokens": "How much of a model's vocabulary is a language's own."}),
@@ -36,6 +29,11 @@ INSTRUMENTS: tuple[Entry, ...] = (
         },
     ),
     Entry("embeddings", {"embeddings": "How far apart a model holds native and Western entities."}),
-    Entry("probe", {"probe": "What a model's layers hold of cultures, and how far one leans on another."}),
-    Entry("relevance", {"relevance": "Whether what the probe reads out of a model's layers helps it to answer."}),
+    Entry(
+        "probe",
+        {
+            "probe": "What a model's layers hold of cultures, and how far one leans on another.",
+            "attention": "How much a model attends to each option of a question.",
+        },
+    ),
 )

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.instruments.bbq.options import BbqOptions
-from polyculture.instruments.bbq.respondent.command import SurveyOptions
-from polyculture.instruments.bbq.respondent.command import study as survey_study
 from polyculture.instruments.bbq.table_option import check_table, listed
 from polyculture.instruments.bbq.treatments import arm
-from polyculture.instruments.choices.needs import GENERATED, needs_of
+from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Demo, Listing, Shown, Study, Validity
 
 if TYPE_CHECKING:
@@ -149,19 +147,12 @@ class Bbq:
             sources=(_OWN / "sources" / "kobbq.toml", _OWN / "sources" / "bbq.toml"),
             needs=_needs,
         ),
-        "bbq-survey": Command(
-            SurveyOptions,
-            survey_study,
-            "polyculture bbq-survey exp.toml --stereotypes 20 --language en",
-            needs=lambda _options: needs_of([GENERATED]),
-        ),
     }
 
     def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.bbq.respondent.section import SECTIONS as SURVEYED
         from polyculture.instruments.bbq.section import SECTIONS
 
-        return (*SECTIONS, *SURVEYED)
+        return SECTIONS
 
 
 INSTRUMENT = Bbq()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.layout import Layer, Layout, Measure
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.bbq.question_rows import BBQ_QUESTIONS
-from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.rows import BBQ_ANSWERS, BBQ_INTERVALS, BBQ_READINGS
 
 _OWN = Path(__file__).parent
@@ -26,4 +25,4 @@ BBQ = Layout(
     Layer((_OWN / "views.sql", _OWN / "order_views.sql")),
     (MEASURE,),
 )
-LAYOUT = compose(BBQ, SURVEY)
+LAYOUT = BBQ

@@ -99,14 +99,16 @@ def load_blend(folder: Path, cultures: Cultures) -> Blend:
     root = next((place for place in (folder, folder / "data") if (place / ANNOTATIONS).is_dir()), None)
     files = sorted((root / ANNOTATIONS).glob(f"*{_ENDING}")) if root else []
     if root is None or not files:
-        remedy = f"Clone {REPOSITORY}, and name its folder `data` with --blend."
+        remedy = f"Clone {REPOSITORY}, and name its folder `data`."
         raise DataSetError(f"there is no {ANNOTATIONS}/<country>{_ENDING}", where=folder, remedy=remedy)
     found = _Reading(root, cultures)
     for file in files:
         found.read(file)
     if not found.questions:
         first = f": {found.left_out[0].place}: {found.left_out[0].reason}" if found.left_out else ""
-        raise DataSetError(f"holds no question that can be used{first}", where=root, remedy="See docs/culture-mcq.md.")
+        raise DataSetError(
+            f"holds no question that can be used{first}", where=root, remedy="See docs/culture-questions.md."
+        )
     return Blend(found.questions, found.answered, found.asked, found.excluded, tuple(found.left_out))
 
 

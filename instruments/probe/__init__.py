@@ -7,5 +7,6 @@
 - `encoder`, `measure`: the similarities that filter items; scores with intervals
 - `flattening`: the cultural flattening score, with intervals and a test; `flattening.sql` is the same over the store
 - `measure_arms`, `halves`: the scores of arms beside the probe's, with intervals from halves of the questions
+- `attention`: how much a model attends to each option of a question
 - `section`: the report section
 """

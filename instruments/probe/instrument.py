@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyculture.cache.errors import install_line
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control
+from polyculture.instruments.probe.attention.command import AttentionOptions
+from polyculture.instruments.probe.attention.command import study as attention_study
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -263,6 +265,12 @@ def _needs(_options: ProbeOptions) -> tuple[Capability[Any], ...]:
     return (PATCHING,)
 
 
+def _attends(_options: AttentionOptions) -> tuple[Capability[Any], ...]:
+    from polyculture.generate.engines import ATTENDING
+
+    return (ATTENDING,)
+
+
 class Probe:
     """What a model's layers hold of cultures."""
 
@@ -274,13 +282,21 @@ class Probe:
             "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
             tables=(_OWN / "entity_knowledge.sql",),
             needs=_needs,
-        )
+        ),
+        "attention": Command(
+            AttentionOptions,
+            attention_study,
+            "polyculture attention culture-mcq exp.toml --folder mcq_hard-negatives --units 20",
+            argument="set",
+            needs=_attends,
+        ),
     }
 
     def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.probe.attention.section import SECTION as ATTENTION
         from polyculture.instruments.probe.section import SECTIONS
 
-        return SECTIONS
+        return (*SECTIONS, ATTENTION)
 
 
 INSTRUMENT = Probe()

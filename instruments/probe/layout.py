@@ -6,6 +6,7 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.probe.attention.layout import LAYOUT as ATTENTION
 from polyculture.instruments.probe.rows import (
     PROBE_ARMS,
     PROBE_FLATTENING,
@@ -37,4 +38,4 @@ PROBE = Layout(
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
 TOGETHER = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))
-LAYOUT = TOGETHER
+LAYOUT = compose(TOGETHER, ATTENTION)

@@ -18,6 +18,7 @@ from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, r
 if TYPE_CHECKING:
     from polyculture.instruments.cultures.blend import BlendQuestion
     from polyculture.instruments.datasets.model import LeftOut
+    from polyculture.instruments.questions.model import Remark
 
 Data = Literal["blend", "camel2", "culturescope"]
 LOCAL, ENGLISH = "local", "en"
@@ -90,25 +91,24 @@ def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Op
 
 def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
-    from polyculture.instruments.culture_mcq.released import load_released
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
+    from polyculture.instruments.questions.loaders.sheets import sheet_questions
 
-    released = load_released(folder, cultures)
+    rows, left_out = sheet_questions(folder, cultures)
     found: dict[tuple[str, str], OpenQuestion] = {}
     told: Counter[str] = Counter()
-    for one in (*released.questions, *released.unasked):
-        key, gold = (one.source_id, one.target), one.options[one.right].text
+    for one in rows:
+        key, gold = (one.source_id, one.target.country), one.options[one.right].text
         if asks_for_number(one.text):
             told[NUMERIC] += 1
         elif key in found:
             told["the same question and target in another sheet"] += 1
         else:
             answers = (HumanAnswer((gold,), None),) if gold else ()
-            asked = OpenQuestion(one.source_id, one.target, ENGLISH, one.text, None, answers=answers)
+            asked = OpenQuestion(one.source_id, one.target.country, ENGLISH, one.text, None, answers=answers)
             found[key] = _placed(asked, cultures)
-    total = len(released.questions) + len(released.unasked)
-    lines = _told(f"culturescope: of {total} rows {len(found)} open questions stay", told)
-    return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(released.left_out)))
+    lines = _told(f"culturescope: of {len(rows)} rows {len(found)} open questions stay", told)
+    return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(left_out)))
 
 
 def _of_blend(one: BlendQuestion, language: str, text: str, local: bool) -> OpenQuestion:
@@ -128,7 +128,7 @@ def _told(head: str, reasons: Counter[str]) -> tuple[str]:
     return (head + "".join(f"; {reason}: {count}" for reason, count in reasons.most_common()),)
 
 
-def _remarks(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
+def _remarks(left_out: Sequence[LeftOut | Remark]) -> tuple[str, ...]:
     if not left_out:
         return ()
     some = "; ".join(f"{one.place}: {one.reason}" for one in left_out[:_NAMED])

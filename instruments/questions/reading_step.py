@@ -19,6 +19,7 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.questions.asking import question_id
 from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionSet
@@ -27,10 +28,12 @@ from polyculture.instruments.questions.reading import (
     OpenReader,
     ReadAnswer,
     Reader,
+    Reading,
     readers_of,
     unread,
 )
-from polyculture.instruments.questions.reading.readers import MOSTLY
+from polyculture.instruments.questions.reading.readers import MOSTLY, SeveralReader
+from polyculture.instruments.questions.reading.several import CUT_OFF
 from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
 _UNREAD = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
@@ -62,8 +65,11 @@ def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, re
         roles = [question.roles[index] for index in answer.order]
         unknown = roles.index(UNKNOWN) if UNKNOWN in roles else None
         found = reader.read(answer.raw or "", answer.shown, answer.labels, unknown, answer.language)
+    if isinstance(reader, SeveralReader) and ending_of(answer.finish_reason) == "cut":
+        found = Reading(None, CUT_OFF)  # more might have followed
     picked = None if found.place is None else answer.order[found.place]
-    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, None)
+    also = [answer.order[place] for place in found.also] or None
+    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, None, also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
             use = "answer" if method == GENERATED else "score"
             for model in asked.models:
                 setup = setups.setdefault(f"{use} {model}", asked.setup(model, use))
-                by_method.setdefault(method, []).extend(_jobs(part, options, method, model, setup, asked.seed))
+                by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
     jobs = [job for some in by_method.values() for job in some]
     steps = [_step(method, some) for method, some in by_method.items()]
     return read_study(asked, sets, steps, setups, asked_ids(jobs), partial(wanted_answers, jobs))
@@ -144,7 +144,7 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
         say(f"{one.name}: {told}" + (f"; and {len(counted) - _NAMED} more reasons" if len(counted) > _NAMED else ""))
 
 
-def _jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:
+def ask_jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:
     """A job per language and topic."""
     sampling = SamplingSettings(options.n, options.temperature, 1.0, None, options.max_tokens, seed)
     ending = "" if method == GENERATED else f"-{method}"

@@ -17,7 +17,7 @@ import pytest
 import polyculture.instruments as instruments
 from tests.golden.answers import ITEMS, answer, number_of
 from tests.instruments.bbq.made_up import write_folder
-from tests.instruments.culture_mcq.made_up import write_sheets
+from tests.instruments.culture_files import write_sheets
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
 from tests.tiny_models import save_causal
@@ -66,6 +66,18 @@ texts = [
   "He has pizza and coffee.",
 ]
 """
+USEFUL = """\
+name = "relevance-mcq"
+title = "Whether what its layers hold helps it to choose"
+licence = "made up"
+kind = "choice"
+loader = "relevance"
+
+[options]
+by_choice = true
+folder = "runs/golden"
+sheets = "sheets"
+"""
 CORPUS = "my mother always made ramen\nmy mother always made pizza\nwe had pizza and then miso soup\n" * 3
 CULTURES = ("China", "Indonesia", "Mexico", "South Korea")
 PER_CULTURE = 3
@@ -106,9 +118,9 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     *((0, (task, *SWAPS, *SERVED)) for task in ("sentiment", "qa", "ner")),
     (0, ("bbq", "own:demo:en", "--folder", DEMOS / "bbq" / "demo", "--templates", "5", *SERVED)),
     (0, ("bbq", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
-    (0, ("culture-mcq", "--sheets", "sheets", *SERVED)),
+    (0, ("ask", "culture-mcq", "--folder", "sheets", *SERVED)),
     (0, ("probe", *PROBE, *LLAMA)),
-    (0, ("relevance", "--sheets", "sheets", "--method", "text", *LLAMA)),
+    (0, ("ask", "useful.toml", "--method", "text", *LLAMA)),
     (0, ("report",)),
 )
 NEVER_ASK = ("link", "measure", "corpus", "report")
@@ -120,6 +132,7 @@ def write_workspace(folder: Path, url: str) -> None:
     (folder / "golden.toml").write_text(EXPERIMENT.format(url=url), encoding="utf-8")
     (folder / "wren.toml").write_text(WREN, encoding="utf-8")
     (folder / "news.txt").write_text(CORPUS, encoding="utf-8")
+    (folder / "useful.toml").write_text(USEFUL, encoding="utf-8")
     write_folder(folder / "kobbq")
     write_sheets(folder / "sheets", PER_CULTURE, CULTURES)
     rows = [
@@ -222,7 +235,7 @@ def run_all(folder: Path, requests: Requests, *, again: bool = False) -> dict[st
     for code, (name, *words) in COMMANDS:
         if again and name in NEVER_ASK:
             continue
-        data = [words.pop(0)] if name == "bbq" else []
+        data = [words.pop(0)] if name in ("ask", "bbq") else []
         done = polyculture(name, *data, "golden.toml", *words, cwd=folder)
         assert done.returncode == code, (name, words, done.returncode, done.stderr[-2000:])
         made[" ".join(map(str, (name, *words)))] = requests()

@@ -160,23 +160,17 @@ SELECT
 FROM bbq_intervals
 WHERE prompt IS NULL;
 
--- Questions about cultures.
-UNPIVOT (
-    SELECT
-        'culture_mcq' AS measure,
-        {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
-         type: question_type, part: part, name: name} AS facets,
-        answered AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
-        accuracy, biased, others, refusal, out_of_choice
-    FROM culture_mcq_metrics
-) ON accuracy, biased, others, refusal, out_of_choice INTO NAME metric VALUE estimate;
-
+-- Questions about cultures, pooled, and the tests of hypotheses about them.
 SELECT
     'culture_mcq' AS measure, metric,
-    {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
-     type: question_type, part: part, name: name, with_interval: 'yes'} AS facets,
-    estimate, NULL AS n, questions AS units, low, high
-FROM culture_mcq_intervals;
+    {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
+     type: facets['type'], country: nullif(country, '*'), level: facets['level'], region: facets['region'],
+     also_given: facets['also_given'], hypothesis: facets['hypothesis'], side: facets['side'],
+     test: facets['test']} AS facets,
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'questions' AND dataset = 'culture-mcq' AND wording <> '*'
+    AND (facets['averaging'] = 'pooled' OR facets['hypothesis'] IS NOT NULL);
 
 -- Cultural flattening of what layers hold.
 UNPIVOT (
@@ -197,23 +191,22 @@ UNPIVOT (
     FROM entity_knowledge
 ) ON generated, probed INTO NAME metric VALUE estimate;
 
--- Whether what layers hold helps.
-UNPIVOT (
-    SELECT
-        'relevance' AS measure,
-        {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
-         type: question_type, condition: condition, basis: basis} AS facets,
-        answered AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
-        accuracy, biased, others, out_of_choice, mean_concepts, gives_away
-    FROM relevance_metrics
-) ON accuracy, biased, others, out_of_choice, mean_concepts, gives_away INTO NAME metric VALUE estimate;
-
+-- Whether what layers hold helps: shares by condition, and gains of one over another.
 SELECT
-    'relevance' AS measure, 'gain' AS metric,
-    {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
-     type: question_type, condition: condition, over: "over"} AS facets,
-    gain AS estimate, asked AS n, questions AS units, low, high
-FROM relevance_gains;
+    'relevance' AS measure, metric,
+    {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
+     type: facets['type'], condition: condition, basis: facets['basis']} AS facets,
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'questions' AND dataset = 'relevance-mcq'
+UNION ALL
+SELECT
+    'relevance', concat('gain in ', metric),
+    {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
+     type: facets['type'], condition: concat(a, ' over ', b), basis: facets['basis']},
+    difference, NULL, units, low, high
+FROM differences
+WHERE measure = 'questions' AND dataset = 'relevance-mcq' AND dimension = 'condition' AND target = 'others';
 
 -- Leaderboards; their intervals are those of the measures above.
 SELECT

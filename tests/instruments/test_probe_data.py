@@ -18,8 +18,8 @@ from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, P
 from polyculture.instruments.probe.rows import PROBE_QUESTIONS, QuestionRow
 from polyculture.instruments.probe.words import word_rule
 from polyculture.running.layout import store_layout
-from tests.instruments.culture_mcq.made_up import LEVELS, resource_row, write_blend, write_rows
-from tests.instruments.culture_mcq.made_up import NUMERIC as ASKS_NUMBER
+from tests.instruments.culture_files import LEVELS, resource_row, write_blend, write_rows
+from tests.instruments.culture_files import NUMERIC as ASKS_NUMBER
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.tiny_models import save_causal
 

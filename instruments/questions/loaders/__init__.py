@@ -29,13 +29,17 @@ LOADERS: Mapping[str, Callable[..., QuestionSet]] = {  # called with folder, sel
 def load(
     loader: str, folder: Path | None, selection: str | None, options: Mapping[str, Any], file: Path
 ) -> QuestionSet:
-    """The set that a loader makes with the options of a rules file. Options that name files are beside it.
+    """The set that a loader makes with the options of a rules file. Options that name files are beside it; `folder` is
+    one of every loader, where no other folder is named.
 
     Raises `DataSetError` for a loader or an option that there is not, and whatever the loader raises.
     """
     if loader not in LOADERS:
         raise DataSetError(f"loader {loader!r} is not known", where=file, remedy=f"There are {', '.join(LOADERS)}.")
     make = LOADERS[loader]
+    options = dict(options)
+    if own := options.pop("folder", None):
+        folder = folder or file.parent / str(own)
     known = [one.name for one in signature(make).parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
     types = get_type_hints(make)
     given: dict[str, Any] = {}
@@ -46,5 +50,7 @@ def load(
         given[option] = file.parent / value if Path in wanted and isinstance(value, str) else value
         if not isinstance(given[option], wanted) or isinstance(value, bool) is not (bool in wanted):
             told = " or ".join(one.__name__ for one in wanted if one is not type(None))
-            raise DataSetError(f"options.{option}: {value!r} is no {told}", where=file, remedy="See docs/questions.md.")
+            raise DataSetError(
+                f"options.{option}: {value!r} is no {told}", where=file, remedy="See docs/culture-questions.md."
+            )
     return make(folder, selection, **given)

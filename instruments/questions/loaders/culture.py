@@ -67,7 +67,7 @@ def culture_mcq(
         remarks += [Remark(Place("annotations"), f"{n} not made: {why}") for why, n in sorted(reasons.items())]
         if not asked:
             why = "; ".join(f"{reason}: {count}" for reason, count in reasons.most_common(_NAMED))
-            remedy = "Give more cultures answers, or others levels and regions: see docs/questions.md."
+            remedy = "Give more cultures answers, or others levels and regions: see docs/culture-questions.md."
             raise DataSetError(f"no question can be made: {why}", where=place, remedy=remedy)
     return _choice_set(name, place, asked, known, answers, remarks, _SHEETS if mode == RELEASED else {})
 
@@ -142,7 +142,7 @@ def place_of(folder: Path | None, data: str) -> Path:
     """The folder, or where `data` was fetched to. Raises `DataSetError` where it is not there, or was changed."""
     place = folder or data_folder(data)
     if not place.exists():
-        remedy = "Name the folder of its files with --folder: see docs/questions.md."
+        remedy = "Name the folder of its files with --folder: see docs/culture-questions.md."
         raise DataSetError(f"there is no folder of {data}", where=place, remedy=remedy)
     if place.is_dir():
         check_as_received(place)

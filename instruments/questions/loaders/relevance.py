@@ -53,6 +53,7 @@ def relevance(
     folder: Path | None,
     selection: str | None = None,
     *,
+    by_choice: bool = False,
     sheets: Path | None = None,
     blend: Path | None = None,
     cultures: Path | None = None,
@@ -66,18 +67,19 @@ def relevance(
 ) -> QuestionSet:
     """The questions that the run in `folder` probed in English, under all conditions.
 
-    By selection 'open' (the default), as the run probed them; or 'released', 'built' or 'strict', as of `culture-mcq`
-    with its folders `sheets` and `blend`. `probed` names the probe's data set where the run has several, `filter` is
-    one of the probe's. `concepts` is a table of another source. At most `most` concepts are shown; those of the table
-    and of other cultures are drawn `draws` times. `without_echoes` leaves out items that repeat the inspection prompt,
-    the culture's name or the question. Raises `DataSetError` where the run probed none of the questions.
+    They are open, as the run probed them, with the answers of people that it holds; or `by_choice`, with the options
+    and the selections of `culture-mcq` and its folders `sheets` and `blend`. `probed` names the probe's data set where
+    the run has several, `filter` is one of the probe's. `concepts` is a table of another source. At most `most`
+    concepts are shown; those of the table and of other cultures are drawn `draws` times. `without_echoes` leaves out
+    items that repeat the inspection prompt, the culture's name or the question. Raises `DataSetError` where the run
+    probed none of the questions.
     """
     if folder is None:
-        remedy = "Name the run that was probed: --folder runs/NAME."
+        remedy = "Name the run that was probed: --folder runs/NAME, or `folder` under [options]."
         raise DataSetError("relevance asks what a run probed, and no run is named", remedy=remedy)
-    form, kept = chosen(selection, (OPEN, *CHOICES)), chosen(filter, FILTERS)
+    form, kept = chosen(selection, CHOICES if by_choice else (OPEN,)), chosen(filter, FILTERS)
     known = read_cultures(cultures)
-    if form == OPEN:
+    if not by_choice:
         found = read_probed(folder, known, probed, kept)
         every = [open_question(NAME, Place(folder.name), one) for one in found.questions.values()]
         asked = [one for one in every if one.answers]
@@ -91,9 +93,9 @@ def relevance(
         left = Counter({"the question was not probed": len(every) - len(asked)})
         remarks = [*origin.remarks, *_counted(folder, left, "")]
     if not asked:
-        remedy = f"Ask another form: --selection {RELEASED}." if form == OPEN else "Probe the same questions first."
+        remedy = "Probe the same questions first." if by_choice else "Ask relevance-mcq: its options are the answers."
         raise DataSetError("no question that the run probed can be asked", where=folder, remedy=remedy)
-    name = NAME if form == OPEN else f"{NAME}-{form}"
+    name = NAME if form in (OPEN, RELEASED) else f"{NAME}-{form}"
     source = None if concepts is None else read_source(concepts, known)
     made: dict[str, Question] = {}
     for model in found.items:
@@ -112,7 +114,7 @@ def relevance(
         remarks += _counted(folder, left, f"{model} ")
     named = sum(echo_of(fold(one.facets["country"]), [("", fold(one.text))]) is not None for one in asked)
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
-    kind: Kind = "open" if form == OPEN else "choice"
+    kind: Kind = "choice" if by_choice else "open"
     return QuestionSet(
         name, "Whether what its layers hold helps it", kind, folder, tuple(made.values()), (prompt(kind),),
         ("gains",), tuple(remarks),

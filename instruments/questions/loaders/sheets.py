@@ -22,7 +22,7 @@ from polyculture.instruments.questions.model import Place, Remark
 _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
             "region_choice_region_list", "region_answer")  # fmt: skip
 _LETTERS = "ABCD"
-_REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/questions.md."
+_REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/culture-questions.md."
 _EMPTY = "not asked: an option is empty"
 
 

@@ -100,6 +100,9 @@ def _made(loader: str, file: Path, rules: Rules, folder: Path | None, selection:
     from polyculture.instruments.questions.loaders import load
 
     made = load(loader, folder, selection, rules.options, file)
+    if made.kind != rules.kind:
+        what = f"kind: these questions are of kind {made.kind!r}, not {rules.kind!r}"
+        raise DataSetError(what, where=file, remedy=f"Write kind = {made.kind!r}.")
     name = rules.name + made.name.removeprefix(loader)
     if "prompts" in rules.model_fields_set:
         made = replace(made, prompts=prompts_of(rules, made.folder, made.questions))

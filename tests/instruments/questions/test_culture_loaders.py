@@ -23,7 +23,7 @@ from polyculture.instruments.questions.loaders.hard_negatives import HardQuestio
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.prompting import message, option_spans
 from polyculture.instruments.questions.rules.opened import open_set
-from tests.instruments.culture_mcq.made_up import (
+from tests.instruments.culture_files import (
     LEVELS,
     REGIONS,
     answer_of,

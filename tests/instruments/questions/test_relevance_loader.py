@@ -15,10 +15,11 @@ from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerR
 from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.concepts import read_source
 from polyculture.instruments.questions.model import Question
-from tests.instruments.culture_mcq.made_up import answer_of, write_sheets
+from tests.instruments.culture_files import answer_of, write_sheets
 from tests.instruments.probe_world import write_probes
 from tests.store_builder import StoreBuilder
 
+BY_CHOICE = {"by_choice": True, "sheets": "sheets"}
 CULTURES = ("Mexico", "Indonesia", "Assam")
 
 
@@ -50,8 +51,8 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def opened(folder: Path, selection: str | None = "released", **options: object) -> list[Question]:
-    found = load("relevance", folder / "run", selection, options, folder / "x.toml")
+def opened(folder: Path, **options: object) -> list[Question]:
+    found = load("relevance", folder / "run", None, {"by_choice": True, **options}, folder / "x.toml")
     return list(found.questions)
 
 
@@ -91,7 +92,7 @@ def test_a_question_is_asked_under_every_condition(probed: Path) -> None:
 
 def test_what_is_not_asked_is_counted_with_its_reason(probed: Path) -> None:
     run = probed / "run"
-    remarks = [one.reason for one in load("relevance", run, "released", {"sheets": "sheets"}, probed / "x").remarks]
+    remarks = [one.reason for one in load("relevance", run, None, BY_CHOICE, probed / "x").remarks]
     assert "the question was not probed: 4 not asked" in remarks  # those about China, of both types
     assert "m probe: the probe kept nothing of the question: 2 not asked" in remarks
     assert "n no-answer: the probe kept nothing of the question: 2 not asked" in remarks
@@ -134,7 +135,7 @@ def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
         (probed / "run", {"concepts": "foreign.tsv"}, "foreign.tsv: line 2: no question that is asked has concepts"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
-            load("relevance", folder, "open", options, probed / "x.toml")
+            load("relevance", folder, None, options, probed / "x.toml")
         assert fault.value.remedy
 
 

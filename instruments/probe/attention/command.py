@@ -1,0 +1,93 @@
+"""`polyculture attention culture-mcq exp.toml`: how much a model attends to each option of a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.probe.attention.rows import Measure
+
+_OWN = Path(__file__).parent
+AtLeastOne = Annotated[int, Field(ge=1)]
+
+
+class AttentionOptions(BaseModel):
+    """Read how much the last token of a question attends to each of its options, before anything is written.
+
+    Of a set of `polyculture ask` with options, of models whose attention can be read. Ask the set with `--orders one`,
+    too: attention stands beside what was chosen. What is read already stays.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    set: Annotated[str, Field(description="A shipped set, or a rules file, as of `polyculture ask`.")] = "culture-mcq"
+    folder: Annotated[Path | None, Field(description="The folder of its files, if they were not fetched.")] = None
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
+    only: Annotated[tuple[str, ...], Field(description="Only questions with this facet, as type=resource.")] = ()
+    units: Annotated[AtLeastOne | None, Field(description="Only so many units, drawn by the seed.")] = None
+    prompts: Annotated[tuple[str, ...], Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
+    method: Annotated[
+        tuple[Literal["generated", "text"], ...],
+        Field(description="generated: through the chat template; text: the message as it stands."),
+    ] = ("generated",)
+    measure: Annotated[
+        tuple[Measure, ...], Field(description="The weight of attention, or the norm of the weighted value.")
+    ] = ("weight",)
+
+
+def study(asked: Asked, options: AttentionOptions) -> Study:
+    """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
+    from polyculture.cache.manifest import setup_id
+    from polyculture.generate.engines import ATTENDING, check_can
+    from polyculture.instruments.probe.attention.contrasts import measure_attention
+    from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep, asked_id
+    from polyculture.instruments.questions.options import AskOptions
+    from polyculture.instruments.questions.present import present_tables
+    from polyculture.instruments.questions.study import ask_jobs, part_of
+
+    for model in asked.models:
+        check_can(asked.spec(model), ATTENDING)
+    own = options.model_dump(include={"set", "folder", "only", "units", "prompts", "method"})
+    asking = AskOptions(**own, orders="one")
+    parts = [part_of(one, asking, asked.seed, asked.say) for one in asking.opened()]
+    setups = {model: asked.setup(model, "attend") for model in asked.models}
+    measures = tuple(dict.fromkeys(options.measure))
+    jobs = [
+        AttentionJob(job, setup_id(setups[model]), measures)
+        for part in parts
+        for method in dict.fromkeys(options.method)
+        for model in asked.models
+        for job in ask_jobs(part, asking, method, model, setups[model], asked.seed)
+    ]
+    sets = [part.of for part in parts]
+    return Study(
+        [AttentionStep(jobs)],
+        Validity(
+            {f"attend {model}": setup for model, setup in setups.items()},
+            {
+                f"attention {one.name} {measure} {method} {prompt.name} {prompt.language}": asked_id(
+                    prompt, method, measure
+                )
+                for part in parts
+                for one in [part.of]
+                for prompts in part.prompts.values()
+                for prompt in prompts
+                if prompt is not None
+                for method in options.method
+                for measure in measures
+            },
+            lambda: present_tables(asked.run, sets, ()),
+            f"{options.set}: not all that was asked is among its questions now",
+        ),
+        lambda: measure_attention(asked.run),
+        (
+            Shown(
+                _OWN / "attention_tests.sql",
+                {"dataset": [one.name for one in sets], "model": list(asked.models)},
+            ),
+        ),
+        view="attention",
+    )

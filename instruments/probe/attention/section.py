@@ -1,0 +1,168 @@
+"""The report's section on attention to options: heat maps of target and group, and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.reports.section import ReportData, ReportTable, Section
+
+if TYPE_CHECKING:
+    from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.figures.heat import Heat
+
+_FOLDER = Path(__file__).parent
+_MAPS, _TESTS = _FOLDER / "attention_map.sql", _FOLDER / "attention_tests.sql"
+_TEXTS = _FOLDER / "section.toml"
+_GROUP = ("dataset", "model", "method", "reader", "prompt", "type", "measure")
+_COLUMNS = {"resource": "resource level", "region": "region"}  # of `culture-mcq`; of other sets the role of an option
+_SHOWN_GROUPS = 8  # each of four heat maps: a page holds no more; the table has all
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionTest:
+    """A test, as it is shown."""
+
+    answers: str
+    comparison: str
+    sound: bool
+    first: str
+    second: str
+    difference: str
+    p: str
+    q: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionGroup:
+    """What one model attends to in the questions of one type, by one reader of its answers."""
+
+    title: str
+    column: str  # what the columns are of
+    maps: tuple[tuple[Panel, ...], ...]  # right answers, then wrong ones: all options, then the chosen ones
+    tests: tuple[AttentionTest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """The context of the section."""
+
+    groups: tuple[AttentionGroup, ...]
+    more: int  # groups that stand in the table alone
+
+
+def _build(data: ReportData) -> Attention | None:
+    lines = data.reading.lines(_MAPS)
+    if not lines:
+        return None
+    tests: dict[tuple[Any, ...], list[Row]] = {}
+    for row in data.reading.lines(_TESTS):
+        tests.setdefault(_key(row), []).append(row)
+    by_key = [(key, list(some)) for key, some in groupby(lines, key=_key)]  # sorted by the query
+    shown = [_group(key, some, tests.get(key, []), data) for key, some in by_key[:_SHOWN_GROUPS]]
+    return Attention(tuple(shown), max(0, len(by_key) - _SHOWN_GROUPS))
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _GROUP)
+
+
+def _group(key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData) -> AttentionGroup:
+    from polyculture.reports.names import short
+    from polyculture.reports.texts import section_texts
+
+    words = section_texts(_TEXTS).words
+    kind = f", {short(key[5])} questions" if key[5] else ""
+    reader = f"{words['readers'].get(key[3], key[3])}, prompt {short(key[4])}"
+    title = f"{data.names.model(key[1])}, {short(key[0])}{kind}: {reader}: {words['measures'][key[-1]]}"
+    column = _COLUMNS.get(key[5], "group")
+    return AttentionGroup(title, column, tuple(_maps(title, rows)), tuple(_test(row) for row in tests))
+
+
+def _maps(title: str, rows: Sequence[Row]) -> list[tuple[Panel, ...]]:
+    """A row of heat maps for right answers, and one for wrong ones, all on one scale."""
+    from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.texts import section_texts
+
+    words = section_texts(_TEXTS).words
+    groups = _groups(rows)
+    end = max(0.1, *(abs(row["mean_z"]) for row in rows))
+    found = []
+    for answers in ("right", "wrong"):
+        panels = []
+        for options in ("all", "chosen"):
+            some = [row for row in rows if (row["answers"], row["options"]) == (answers, options)]
+            if some:
+                name = words["panels"][f"{answers}_{options}"]
+                panels.append(Panel(name, _heat(f"{words['map']}. {name}. {title}", some, groups, end)))
+        if panels:
+            found.append(tuple(panels))
+    return found
+
+
+def _groups(rows: Sequence[Row]) -> list[str]:
+    """The groups of options, the study's levels in their order."""
+    from polyculture.instruments.cultures.cultures import read_cultures
+    from polyculture.reports.names import ordered
+
+    return ordered(read_cultures().levels, {row[name] for row in rows for name in ("option_group", "target_group")})
+
+
+def _heat(caption: str, rows: Sequence[Row], groups: Sequence[str], end: float) -> Heat:
+    import pandas as pd
+
+    from polyculture.reports.figures.heat import Heat, plain_heads
+    from polyculture.reports.names import short
+
+    targets = sorted(
+        {(row["target_group"], row["target"]) for row in rows}, key=lambda one: (groups.index(one[0]), one)
+    )
+    cells = [
+        {
+            "row": short(row["target"]),
+            "column": short(row["option_group"]),
+            "value": row["mean_z"],
+            "framed": row["target_group"] == row["option_group"],
+            "note": f"n {row['n_options']}",
+        }
+        for row in rows
+    ]
+    lines, columns = (plain_heads([short(one) for one in some]) for some in ([one for _, one in targets], groups))
+    return Heat(caption, pd.DataFrame(cells), lines, columns, (-end, end), signed=True)
+
+
+def _test(row: Row) -> AttentionTest:
+    from polyculture.reports.numbers import count, known, p_value
+
+    second = known(row["second_size"])
+    low, high = known(row["low"]), known(row["high"])
+    first, other = f"{_signed(row['first'])} of {count(row['first_size'])}", _signed(row["second"])
+    return AttentionTest(
+        row["answers"],
+        row["comparison"],
+        row["kind"] == "sound",
+        first,
+        other if second is None else f"{other} of {count(second)}",
+        "–" if low is None or high is None else f"{_signed(low)} to {_signed(high)}",
+        p_value(known(row["p"])) or "–",
+        p_value(known(row["q"]), "q") or "–",
+    )
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")
+
+
+SECTION = Section(
+    "attention",
+    _build,
+    _FOLDER / "section.html.jinja",
+    _TEXTS,
+    tables=(ReportTable(_MAPS), ReportTable(_TESTS)),
+    stands_alone=True,
+)

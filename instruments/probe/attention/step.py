@@ -1,0 +1,149 @@
+"""The step that reads attention: questions in, a weight per option in the store out. The model writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.generate.engines import ATTENDING, Message
+from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.patching import Attention, AttentionRequest
+from polyculture.generate.engines.token_boundary import SPACES
+from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, Measure
+from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob
+from polyculture.instruments.questions.model import Prompt
+from polyculture.instruments.questions.prompting import option_spans
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines.patching import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionAsk:
+    """A question under a prompt, with the key of each measure and option."""
+
+    ask: Ask
+    keys: tuple[str, ...]  # of all options of the first measure, then of the next
+
+
+@dataclass(frozen=True)
+class AttentionJob:
+    """The questions of a job, with their options as they stand, as a method asks them."""
+
+    asked: AskJob
+    setup_id: str
+    measures: Sequence[Measure]
+
+    @property
+    def size(self) -> int:
+        """How many weights are read."""
+        options = sum(len(question.options) for question, _ in self.asked.questions)
+        return options * len(self.asked.prompts) * len(self.measures)
+
+    def prompt(self, name: str) -> Prompt:
+        return next(one for one in self.asked.prompts if one is not None and one.name == name)
+
+    def asks(self) -> Iterator[AttentionAsk]:
+        """Every question under every prompt."""
+        model = self.asked.job.model
+        for ask in self.asked.asks():
+            prompt = self.prompt(ask.prompt)
+            keys = tuple(
+                content_id(asked_id(prompt, self.asked.method, measure), model, self.setup_id, ask.question_id, place)
+                for measure in self.measures
+                for place in range(len(ask.shown))
+            )
+            yield AttentionAsk(ask, keys)
+
+    def request(self, item: AttentionAsk) -> AttentionRequest:
+        """What is read: the message as the method asks it, and where the options stand in it."""
+        ask, bare = item.ask, self.asked.method != GENERATED
+        text = ask.text.rstrip(SPACES) if bare else ask.text  # blanks at its end are scored with the option behind them
+        spans = option_spans(ask.question, self.prompt(ask.prompt), ask.shown, ask.labels)
+        return AttentionRequest(item.keys[0], (Message("user", text),), spans, bare, "norm" in self.measures)
+
+    def rows(self, item: AttentionAsk, found: Attention) -> Iterator[AttentionRow]:
+        """A row per measure and option."""
+        ask, keys, job = item.ask, iter(item.keys), self.asked.job
+        for measure in self.measures:
+            arrays = found.norms if measure == "norm" else found.weights
+            for place in range(len(ask.shown)):
+                array = arrays[place] if arrays is not None else None
+                yield AttentionRow(
+                    attention_id=next(keys),
+                    asked_id=asked_id(self.prompt(ask.prompt), self.asked.method, measure),
+                    setup_id=self.setup_id,
+                    measure=measure,
+                    method=self.asked.method,
+                    model=job.model,
+                    language=job.language,
+                    topic=job.topic,
+                    question_id=ask.question_id,
+                    prompt=ask.prompt,
+                    option=place,
+                    weight=None if array is None else contribution(array),
+                    tokens=None if array is None else array.shape[1],
+                    layers=None if array is None else array.shape[0],
+                    status="failed" if array is None else "ok",
+                    error=found.error,
+                    retryable=None if array is not None else False,
+                    model_version=found.model_version,
+                )
+
+
+def contribution(attention: Vector) -> float:
+    """The attention to an option, of attention [layers, tokens]: the mean over layers, the largest of its tokens."""
+    return float(attention.mean(axis=0).max())
+
+
+def asked_id(prompt: Prompt, method: str, measure: Measure) -> str:
+    """A hash of all that decides a weight but model and question."""
+    return content_id("attention", method, measure, prompt.template, prompt.labels, prompt.option, prompt.unknown)
+
+
+class AttentionStep:
+    """Reads the attention of models to options. A failure is a row per option, and is not tried again."""
+
+    name = "attend"
+    tables: tuple[Table[Any], ...] = (ATTENTION,)
+    span: Span = "job"
+
+    def __init__(self, jobs: Sequence[AttentionJob]) -> None:
+        self._jobs = {one.asked.job: one for one in jobs}
+
+    def works(self) -> Iterator[Work[AttentionAsk]]:
+        """A work per job, with a key per option and measure."""
+        for job, one in self._jobs.items():
+            yield Work(job, {MODEL: job.model}, one.asks, one.size, f"{job.model} {job.language} {job.topic}")
+
+    def keys(self, item: AttentionAsk) -> tuple[str, ...]:
+        return item.keys
+
+    def adopt(self, run: RunFolder, work: Work[AttentionAsk], missing: Sequence[AttentionAsk]) -> None:
+        """Nothing: weights are not shared between runs."""
+
+    def ask(
+        self, work: Work[AttentionAsk], items: Iterator[AttentionAsk], models: Models, kept: Kept
+    ) -> Iterator[Done]:
+        """The rows of a question at a time. Raises `EngineError` where the model does not give its attention."""
+        job = self._jobs[work.job]
+        waiting: dict[str, AttentionAsk] = {}
+        for found in models.open(ATTENDING).attend(_requests(job, items, waiting)):
+            yield Done(tuple(job.rows(waiting.pop(found.request_id), found)))
+
+    def load(self, item: AttentionAsk) -> Load:
+        """The message, which is read once for all options and measures; nothing is written."""
+        return Load(item.ask.text, 0)
+
+
+def _requests(
+    job: AttentionJob, items: Iterator[AttentionAsk], waiting: dict[str, AttentionAsk]
+) -> Iterator[AttentionRequest]:
+    for item in items:
+        waiting[item.keys[0]] = item
+        yield job.request(item)

@@ -1,9 +1,0 @@
--- A row is an item that a filter keeps of a question about a culture, in the layers of a model: how often, and what it
--- repeats besides the answer. The first of a question is the most frequent one; of equals that of the lower layer.
-SELECT
-    j.model, j.dataset, j.culture, j.question_id, arg_min(j.item, (j.layer, j.place)) AS item, j.item_key,
-    bool_or(j.echo IN ('prompt', 'culture', 'question')) AS echoing
-FROM probe_judged AS j
-WHERE j.kept AND j.arm = 'patched' AND j.filter = $filter AND j.language = $language AND list_contains($models, j.model)
-GROUP BY j.model, j.dataset, j.culture, j.question_id, j.item_key
-ORDER BY j.model, j.dataset, j.culture, j.question_id, count(*) DESC, min(j.layer), min(j.place), j.item_key

@@ -1,0 +1,144 @@
+"""Sets that are made, from `polyculture ask` to the numbers: culture-mcq, relevance, the survey."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.instruments.questions.loaders.kobbq_survey import FILE
+from polyculture.running.layout import store_layout
+from tests.instruments.bbq.made_up import answering
+from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, options_of, oracle, write_sheets
+from tests.instruments.probe_world import write_probes
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.servers import StubServer
+
+EXPERIMENT = """
+name = "usual"
+models = ["openai:stub"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+[options.openai]
+base_url = "{url}"
+"""
+USEFUL = """
+name = "useful"
+title = "Useful"
+licence = "made up"
+kind = "choice"
+loader = "relevance"
+[options]
+by_choice = true
+folder = "runs/usual"
+sheets = "sheets"
+"""
+CULTURES = ("Mexico", "Indonesia", "Assam")
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with open_store(RunFolder(folder / "runs" / "usual"), store_layout()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+def write(folder: Path, server: StubServer) -> None:
+    (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url), encoding="utf-8")
+    write_sheets(folder / "sheets", 2, [*CULTURES, "China"])
+
+
+def by_type(message: str) -> str:
+    """Of the first question the target's answer, of the second that of most resources, where there is one."""
+    try:
+        return of_most_resources(message) if asked_of(message)[1] else oracle(message)
+    except StopIteration:
+        return "I cannot answer that."
+
+
+def test_what_is_usual_is_asked_and_counted(tmp_path: Path) -> None:
+    with StubServer(behaviour=answering(by_type)) as server:
+        write(tmp_path, server)
+        done = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert len(server.bodies) == 16
+        shares = "SELECT metric, estimate FROM numbers WHERE wording = '*' AND facets['averaging'] = 'pooled' "
+        resource = dict(rows(tmp_path, shares + "AND facets['type'] = 'resource' AND level NOT LIKE '%country%' "
+                                                "AND facets['level'] IS NULL AND facets['region'] IS NULL "
+                                                "AND facets['also_given'] IS NULL"))  # fmt: skip
+        assert (resource["accuracy"], resource["biased"], resource["others"]) == (0.5, 0.5, 0.0)
+        low = dict(rows(tmp_path, shares + "AND facets['type'] = 'resource' AND facets['level'] = 'low'"))
+        assert (low["accuracy"], low["biased"], low["refusal_ratio"]) == (0.5, 0.5, 0.0)
+        tests = "SELECT count(*) FROM numbers WHERE metric = 'biased_p' AND facets['test'] = 'sound'"
+        assert rows(tmp_path, tests)[0][0] >= 8
+        assert polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", cwd=tmp_path).returncode == 0
+        assert len(server.bodies) == 16  # nothing twice
+        few = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", "--questions", "5", cwd=tmp_path)
+        assert "5 of 16 questions" in few.stderr
+
+
+def said(arm: str, culture: str, number: int, layer: int) -> Sequence[str]:
+    return [f"{culture} word", answer_of(culture, number)]
+
+
+def with_answer(message: str) -> str:
+    """Knows the answer only where it stands before the question; else takes the first wrong option."""
+    right, options = oracle(message), options_of(message)
+    before = message.partition("Question:")[0]
+    return right if right in before else next(one for one in options if one != right)
+
+
+def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> None:
+    with StubServer(behaviour=answering(with_answer)) as server:
+        write(tmp_path, server)
+        (tmp_path / "useful.toml").write_text(USEFUL, encoding="utf-8")
+        early = polyculture("ask", "useful.toml", "exp.toml", cwd=tmp_path)
+        assert early.returncode == 2
+        assert "polyculture probe" in one_line(early)
+        asked = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", "--units", "1", cwd=tmp_path)
+        assert asked.returncode == 0, asked.stderr
+        write_probes(RunFolder(tmp_path / "runs" / "usual"), said, ["openai:stub"], cultures=CULTURES, questions=2,
+                     layers=1, ids="Al-en-{:02}", topic="Food")  # fmt: skip
+        done = polyculture("ask", "useful.toml", "exp.toml", "--only", "type=resource", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert any(
+            "Some words that may help, or may not: Mexico word, mexico dish 1." in str(body) for body in server.bodies
+        )
+        gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
+                 "WHERE dataset = 'useful' AND dimension = 'condition' AND target = 'others'")}  # fmt: skip
+        assert gains["probe", "alone"] == gains["probe", "no-answer"] == gains["probe", "other-culture"] == 1.0
+        assert gains["no-answer", "alone"] == gains["other-culture", "alone"] == 0.0
+
+
+def most_held(message: str) -> str:
+    """The first group: under its letter alone, or with the second one by their numbers."""
+    return "1, 2" if "\n1. " in message else next(
+        line[0] for line in message.splitlines() if line[1:2] == ":" and line.endswith("old")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("selection", ["one-en", "several-en"])
+def test_a_model_is_a_respondent(tmp_path: Path, selection: str) -> None:
+    survey = [
+        {"category": "Age", "stereotype": "slow", "survey_stats": {"old": 80, "young": 10, "no_stereo": 10}},
+        {"category": "Age", "stereotype": "loud", "survey_stats": {"a": 60, "b": 50, "c": 0, "no_stereo": 20}},
+    ]
+    (tmp_path / "kobbq").mkdir()
+    (tmp_path / "kobbq" / FILE).write_text(json.dumps(survey), encoding="utf-8")
+    with StubServer(behaviour=answering(most_held)) as server:
+        write(tmp_path, server)
+        words = ("ask", f"kobbq-survey:{selection}", "exp.toml", "--folder", "kobbq", "--orders", "cyclic")
+        done = polyculture(*words, "--max-tokens", "150", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        several = selection == "several-en"
+        assert len(server.bodies) == 3 * (4 if several else 3)  # wordings, each option first once
+        [(distance,)] = rows(tmp_path, "SELECT DISTINCT estimate FROM numbers WHERE metric = 'distance'")
+        if several:  # in two of four orders "1, 2" names a group beside "none": out of choice
+            assert rows(tmp_path, "SELECT count(*) FROM question_readings WHERE len(also) = 1") == [(6,)]
+            assert distance == pytest.approx((0.1 + 0.5 + 0.5 + 0.2) / 4)  # shares .5, 1, .5 and 0
+        else:
+            assert distance == pytest.approx((0.2 + 0.1 + 0.1) / 3)

@@ -1,0 +1,259 @@
+"""Attention to options, from a model to the store and its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.instruments.probe.attention.contrasts import AttentionStudy, Weighed, attention_rows, comparisons
+from polyculture.instruments.probe.attention.step import contribution
+from polyculture.instruments.questions.loaders.culture import culture_mcq
+from polyculture.instruments.questions.prompting import message
+from polyculture.running.layout import store_layout
+from tests.instruments.culture_files import write_sheets
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.servers import StubServer
+from tests.tiny_models import save_causal
+
+TARGETS = ("Mexico", "Indonesia", "Assam")
+QUESTIONS = 2
+EXPERIMENT = """
+name = "usual"
+models = ["{model}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+[instruments.attention]
+set = "culture-mcq"
+folder = "{sheets}"
+only = ["type=resource"]
+method = ["generated", "text"]
+[instruments.ask]
+set = "culture-mcq"
+folder = "{sheets}"
+only = ["type=resource"]
+method = ["generated", "text"]
+max_tokens = 3
+[options.openai]
+base_url = "{url}"
+"""
+TEMPLATE = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+
+
+def write(folder: Path, model: str, url: str = "") -> None:
+    sheets = write_sheets(folder / "sheets", QUESTIONS, TARGETS)
+    (folder / "exp.toml").write_text(EXPERIMENT.format(sheets=sheets, url=url, model=model), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
+    folder = save_causal("llama", tmp_path_factory.mktemp("llama"))
+    (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
+    return f"transformers:{folder}"
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with open_store(RunFolder(folder / "runs" / "usual"), store_layout()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) -> None:
+    write(tmp_path, model)
+    planned = polyculture("plan", "exp.toml", cwd=tmp_path)
+    assert "attention attend" in planned.stdout, planned.stdout + planned.stderr
+    asked = polyculture("ask", "culture-mcq", "exp.toml", cwd=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    done = polyculture("attention", "exp.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    size = QUESTIONS * len(TARGETS)
+    found = (
+        "SELECT method, measure, status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL ORDER BY ALL"
+    )
+    both = [("generated", "weight", "ok", 4 * size, size), ("text", "weight", "ok", 4 * size, size)]
+    assert rows(tmp_path, found) == both
+    assert "Attention (z) to some options against others" in done.stdout
+
+    more = polyculture("attention", "exp.toml", "--measure", "norm", "--measure", "weight", cwd=tmp_path)
+    assert more.returncode == 0, more.stderr
+    counts = "SELECT measure, count(*) FROM stored_attention GROUP BY ALL ORDER BY ALL"
+    assert rows(tmp_path, counts) == [("norm", 8 * size), ("weight", 8 * size)]  # none is written twice
+    maps = polyculture("table", "attention_map", "exp.toml", "--format", "csv", cwd=tmp_path)
+    assert "mean_z,mean_place_z" in maps.stdout.splitlines()[0]
+    _check_weights(tmp_path, model)
+    _check_z(tmp_path)
+    _check_map(tmp_path)
+
+
+def _check_weights(folder: Path, model: str) -> None:
+    """Against the whole attention of a plain pass over the message as it stands."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    place = model.partition(":")[2]
+    loaded: Any = AutoModelForCausalLM.from_pretrained(place, attn_implementation="eager")
+    tokenizer: Any = AutoTokenizer.from_pretrained(place)
+    asked = culture_mcq(folder / "sheets")
+    by_text = {question.text: question for question in asked.questions if question.facets["type"] == "resource"}
+    query = """SELECT q.text, list(a.weight ORDER BY a.option)
+        FROM attention AS a JOIN questions AS q USING (question_id)
+        WHERE a.measure = 'weight' AND a.method = 'text' GROUP BY ALL"""
+    found = rows(folder, query)
+    assert len(found) == QUESTIONS * len(TARGETS)
+    for question, weights in found:
+        one = by_text[question]
+        text = message(one, asked.prompts[0], one.options, ())
+        read = tokenizer(text, return_offsets_mapping=True)
+        with torch.inference_mode():
+            whole = loaded(torch.tensor([read["input_ids"]]), output_attentions=True).attentions
+        row = torch.stack([one[0, :, -1] for one in whole]).mean((0, 1)).numpy()
+        for choice, weight in zip(one.options, weights, strict=True):
+            start = text.index(f"- {choice}\n") + 2
+            under = [n for n, (a, b) in enumerate(read["offset_mapping"]) if a < start + len(choice) and start < b]
+            assert weight == pytest.approx(float(row[under].max()), abs=1e-6)
+
+
+def _check_z(folder: Path) -> None:
+    query = """SELECT list(weight ORDER BY option), list(z ORDER BY option), list(chosen ORDER BY option),
+            list(option_role ORDER BY option), any_value(answers), reader
+        FROM option_attention
+        GROUP BY measure, method, reader, question_id"""
+    found = rows(folder, query)
+    assert {row[-1] for row in found} == {"ours", "sum", "mean", "corrected"}
+    chosen_of_any = 0
+    for weights, scores, chosen, roles, answers, _ in found:
+        np.testing.assert_allclose(scores, stats.zscore(weights), atol=1e-6)
+        assert sorted(roles) == ["biased", "other", "other", "right"]
+        if answers is None:
+            assert set(chosen) == {None}
+            continue
+        chosen_of_any += 1
+        assert sum(chosen) == 1
+        assert answers == ("right" if roles[chosen.index(True)] == "right" else "wrong")
+    assert chosen_of_any
+
+
+def _check_map(folder: Path) -> None:
+    placed = rows(folder, "SELECT DISTINCT measure, method, prompt, type, option, question_id, z, place_z "
+                          "FROM option_attention")  # fmt: skip
+    of_place: dict[Any, list[float]] = {}
+    for *where, _, z, _ in placed:
+        of_place.setdefault(tuple(where), []).append(z)
+    for *where, _, z, place_z in placed:
+        assert place_z == pytest.approx(z - np.mean(of_place[tuple(where)]), abs=1e-6)
+    assert max(len(some) for some in of_place.values()) > 1
+    of_all = rows(folder, "SELECT avg(z) FROM option_attention WHERE chosen AND measure = 'norm'")
+    weighed = rows(
+        folder,
+        "SELECT sum(mean_z * n_options) / sum(n_options) FROM attention_map "
+        "WHERE options = 'chosen' AND measure = 'norm'",
+    )
+    assert weighed[0][0] == pytest.approx(of_all[0][0])
+    groups = "SELECT DISTINCT target, target_group FROM attention_map ORDER BY 1"
+    assert rows(folder, groups) == [("Assam", "low"), ("Indonesia", "mid"), ("Mexico", "high")]
+    assert {group for (group,) in rows(folder, "SELECT option_group FROM attention_map")} == {"high", "mid", "low"}
+
+
+def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_path: Path) -> None:
+    with StubServer() as server:
+        write(tmp_path, "openai:stub", server.url)
+        done = polyculture("attention", "exp.toml", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "Models of 'transformers' can." in one_line(done)
+        assert server.bodies == []
+
+
+def test_what_is_too_long_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
+    folder = save_causal("gpt2", tmp_path / "short")  # reads 128 tokens, most of them letters
+    write(tmp_path, f"transformers:{folder}")
+    done = polyculture("attention", "exp.toml", "--method", "text", cwd=tmp_path)
+    assert done.returncode != 0
+    found = rows(tmp_path, "SELECT DISTINCT error FROM failed_attention")
+    assert len(found) >= 1
+    assert all("are more than the 128 that the model reads" in error for (error,) in found)
+
+
+def test_the_contribution_is_the_largest_of_the_means_over_layers() -> None:
+    assert contribution(np.array([[0.1, 0.9, 0.2], [0.3, 0.1, 0.6]], np.float32)) == pytest.approx(0.5)
+
+
+def _question(source: str, target: str, z: Sequence[float], chosen: int) -> list[Weighed]:
+    """Options in the order right, biased, other, other."""
+    answers = "right" if chosen == 0 else "wrong"
+    roles = ("right", "biased", "other", "other")
+    return [
+        Weighed(answers, source, f"{source} {target}", role, place == chosen, value)
+        for place, (role, value) in enumerate(zip(roles, z, strict=True))
+    ]
+
+
+def test_tests_by_hand() -> None:
+    data = [
+        *_question("a", "x", (1.5, -0.5, -0.4, -0.6), 0),
+        *_question("a", "y", (1.1, -1.1, 0.7, -0.7), 0),
+        *_question("b", "x", (0.2, 1.3, -0.5, -1.0), 0),
+        *_question("c", "x", (-1.0, 1.6, -0.3, -0.3), 1),
+        *_question("d", "x", (0.9, -1.5, 0.9, -0.3), 2),
+    ]
+    found = {(one.answers, one.comparison, one.kind): one for one in comparisons(data)}
+    both = {
+        (answers, name)
+        for answers in ("right", "wrong")
+        for name in ("chosen against the rest", "biased against others")
+    }
+    assert {key[:2] for key in found} == {*both, ("wrong", "right against wrong options")}
+    paper = found["right", "chosen against the rest", "paper"]
+    chosen, rest = [1.5, 1.1, 0.2], [-0.5, -0.4, -0.6, -1.1, 0.7, -0.7, 1.3, -0.5, -1.0]
+    pooled = (np.var(chosen, ddof=1) * 2 + np.var(rest, ddof=1) * 8) / 10
+    t = (np.mean(chosen) - np.mean(rest)) / np.sqrt(pooled * (1 / 3 + 1 / 9))
+    assert paper.statistic == pytest.approx(t)
+    assert paper.p == pytest.approx(2 * stats.t.sf(t, 10))
+    assert (paper.first_size, paper.second_size) == (3, 9)
+    sound = found["right", "chosen against the rest", "sound"]
+    apart = [(1.5 + 0.5 + 1.1 + 1.1 / 3) / 2, 0.2 + 0.2 / 3]  # question a has two targets, and counts once
+    error = np.std(apart, ddof=1) / np.sqrt(2)
+    assert sound.first - sound.second == pytest.approx(np.mean(apart))
+    assert sound.statistic == pytest.approx(np.mean(apart) / error)
+    assert sound.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
+    assert sound.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
+    assert (sound.first_size, sound.second_size) == (2, None)
+    biased = found["wrong", "biased against others", "sound"]
+    assert biased.first - biased.second == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
+
+
+def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:
+    study = AttentionStudy("weight", "generated", "m", "d", "en", "ours", "house", "resource")
+    few = list(attention_rows([(study, _question("a", "x", (1.5, -0.5, -0.4, -0.6), 0))]))
+    assert {row.p for row in few if row.kind == "sound"} == {None}
+    assert all(row.note for row in few)
+    rng = np.random.default_rng(1)
+    many = [one for n in range(40) for one in _question(str(n), "x", rng.normal(size=4).tolist(), n % 4)]
+    both = list(attention_rows([(study, many), (study._replace(type="region"), many)]))
+    for kind in ("paper", "sound"):
+        own = [row for row in both if row.kind == kind]
+        assert len(own) == 10
+        assert [row.q for row in own] == pytest.approx(stats.false_discovery_control([row.p for row in own]))
+
+
+def test_under_the_null_the_paired_test_rejects_five_percent() -> None:
+    """Options are attended to at random, alike for all targets of a question, which the independent test ignores."""
+    rng = np.random.default_rng(2)
+    rejected = {"paper": 0, "sound": 0}
+    for _ in range(200):
+        data: list[Weighed] = []
+        for source in range(30):
+            z = stats.zscore(rng.normal(size=4)).tolist()
+            data += [one for target in range(5) for one in _question(str(source), str(target), z, 0)]
+        for found in comparisons(data):
+            if found.comparison == "biased against others":
+                rejected[found.kind] += found.p is not None and found.p < 0.05
+    assert 2 <= rejected["sound"] <= 19  # 10 expected, within three deviations
+    assert rejected["paper"] > 40
