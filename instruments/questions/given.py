@@ -183,7 +183,7 @@ class AnswerFile:
 
     def _sample(self, row: Record) -> int:
         value = None if self.several else row.get(_SAMPLES)  # further texts are counted as they come
-        return int(value) if str(value).isdecimal() else 0
+        return int(str(value)) if str(value).isdecimal() else 0
 
     def _as_shown(
         self, row: Record, question: Question, numbered: Order | None, asked: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -45,12 +45,14 @@ def reader_of_set(name: str, reader: Reader) -> str:
     return content_id("reader", name, reader.name, reader.reader_id)
 
 
-def applies(reader: Reader, answer: AnswerRow) -> bool:
+_NEEDED = {"sum": "scores", "mean": "tokens", "corrected": "unconditional"}  # columns of `answers`, by rule
+
+
+def applies(reader: Reader, answer: Mapping[str, Any]) -> bool:
     """Whether an answer has what a reader reads: a text, or likelihoods, with what its rule corrects them by."""
     if not isinstance(reader, LikelihoodReader):
-        return answer.raw is not None
-    needed = {"sum": answer.scores, "mean": answer.tokens, "corrected": answer.unconditional}
-    return answer.scores is not None and needed[reader.name] is not None
+        return answer["raw"] is not None
+    return answer["scores"] is not None and answer[_NEEDED[reader.name]] is not None
 
 
 def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, reader: Reader) -> ReadingRow:
@@ -123,11 +125,10 @@ class ReadingStep:
             question = self._questions.get(row["question_id"])
             if question is None:
                 continue
-            answer = AnswerRow(**row)
             for of_set, reader in self._readers[question.set]:
-                if (answer.answer_id, of_set) not in there and applies(reader, answer):
-                    key = content_id(answer.answer_id, of_set)
-                    yield Unread(key, partial(reading_row, key, of_set, answer, question, reader))
+                if (row["answer_id"], of_set) not in there and applies(reader, row):
+                    key = content_id(row["answer_id"], of_set)
+                    yield Unread(key, partial(reading_row, key, of_set, AnswerRow(**row), question, reader))
 
 
 def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:

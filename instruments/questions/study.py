@@ -18,7 +18,7 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id, topic_of
-from polyculture.instruments.questions.asking_step import AskStep, GenerationStep, LikelihoodStep
+from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.present import present_tables, wanted_answers
@@ -56,7 +56,7 @@ def study(asked: Asked, options: AskOptions) -> Study:
                 setup = setups.setdefault(f"{use} {model}", asked.setup(model, use))
                 by_method.setdefault(method, []).extend(ask_jobs(part, options, method, model, setup, asked.seed))
     jobs = [job for some in by_method.values() for job in some]
-    steps = [_step(method, some) for method, some in by_method.items()]
+    steps: list[Step[Any, Models]] = [_step(method, some) for method, some in by_method.items()]
     return read_study(asked, sets, steps, setups, asked_ids(jobs), partial(wanted_answers, jobs))
 
 
@@ -155,7 +155,7 @@ def ask_jobs(part: Part, options: AskOptions, method: Method, model: str, setup:
         yield AskJob(job, method, named, part.prompts[language], options.orders, part.of.orders, setup, sampling)
 
 
-def _step(method: Method, jobs: Sequence[AskJob]) -> AskStep:
+def _step(method: Method, jobs: Sequence[AskJob]) -> GenerationStep | LikelihoodStep:
     return GenerationStep("ask", jobs) if method == GENERATED else LikelihoodStep(f"score {method}", jobs)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking import AskJob, Method, question_id
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.prompting import Orders, labels_of, message, orders_of, shown_options
+from polyculture.instruments.questions.rules.opened import open_set
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice
 
+SHARED = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[3] / ".." / "shared")).resolve() / "data"
 GREEDY = SamplingSettings(1, 0.0, 1.0, None, 30)
 KOBBQ = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
 
@@ -131,3 +136,20 @@ def test_candidates_stand_where_each_method_has_them() -> None:
         ("soup", "rice", "cake"),
         " in the house",
     )
+
+
+@pytest.mark.skipif(not (SHARED / "kobbq").is_dir(), reason="KoBBQ's files are not here")
+def test_kobbqs_prompts_are_its_own_letter_by_letter() -> None:
+    """As instruments/bbq put them together from their parts, but for control signs, which are blanks."""
+    kobbq = open_set("kobbq", SHARED / "kobbq")
+    assert [("".join(prompt.labels[:3]), prompt.name) for prompt in kobbq.prompts] == [
+        ("ABC", "1"), ("ABC", "2"), ("abc", "3"), ("abc", "4"), ("(A)(B)(C)", "5"),
+    ]  # fmt: skip
+    texts = [
+        message(question, prompt, shown_options(question, order, prompt), labels_of(question, prompt))
+        for prompt in kobbq.prompts
+        for question in sorted(kobbq.questions, key=lambda one: one.name)
+        for order in orders_of(3, "published", kobbq.orders)
+    ]
+    assert len(texts) == 34_200
+    assert content_id(*texts) == "9f7525d9fc40e4d20bfc1034"
