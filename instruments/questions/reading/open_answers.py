@@ -8,22 +8,24 @@ as many packages; here words are compared as `cache/folding` folds them, without
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from polyculture.cache.folding import ANSWERS, fold, fold_case
 from polyculture.cache.inflection import singular
 from polyculture.instruments.questions.reading.answer_text import answer_text
-from polyculture.instruments.questions.reading.languages import Language, language_of
+from polyculture.instruments.questions.reading.languages import ENGLISH, Language, language_of
 
 _APART = str.maketrans("-", " ")
+_CHARACTERS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def match(text: str, answers: Sequence[str], language: str) -> tuple[float, float]:
     """Whether the text is one of the answers (1 or 0), and the best token F1 over them, 0 to 1."""
     words = language_of(language)
-    said = _words(answer_text(text, words.is_answer_key), words)
-    accepted = [_words(answer, words) for answer in answers]
+    said = _units(answer_text(text, words.is_answer_key), words)
+    accepted = [_units(answer, words) for answer in answers]
     return float(bool(said) and said in accepted), max((_f1(said, one) for one in accepted), default=0.0)
 
 
@@ -40,25 +42,27 @@ def soft_match(text: str, answers: Sequence[str], weights: Sequence[float], lang
 
 
 def _within(answer: str, said: str, language: Language) -> bool:
-    one, whole = fold_case(answer).strip(), fold_case(said)
-    if not one:
-        return False
-    if one in whole or one.translate(_APART) in whole.translate(_APART):
-        return True
-    wanted = set(_stems(answer, language))
-    return bool(wanted) and wanted <= set(_stems(said, language))
+    one, whole = fold_case(answer).strip().translate(_APART), fold_case(said).translate(_APART)
+    if not one or one in whole:
+        return bool(one)
+    wanted = set(_stems(one, language))
+    return bool(wanted) and wanted <= set(_stems(whole, language))
 
 
 def _stems(text: str, language: Language) -> list[str]:
     words = _words(text, language)
-    return [singular(word) for word in words] if language.code == "en" else words
+    return [singular(word) for word in words] if language.own.code == ENGLISH else words
 
 
 def _words(text: str, language: Language) -> list[str]:
-    """The words without articles; in a script without spaces the characters."""
+    """The words without case, punctuation and articles."""
     articles = {fold(article, ANSWERS) for article in language.own.articles}
-    words = [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
-    return words if language.own.spaced else list("".join(words))
+    return [word for word in fold(text.translate(_APART), ANSWERS).split() if word not in articles]
+
+
+def _units(text: str, language: Language) -> list[str]:
+    """What F1 counts: words; characters where no spaces set words apart, and in Korean, as its particles are joined."""
+    return [unit for word in _words(text, language) for unit in (word if _CHARACTERS.search(word) else [word])]
 
 
 def _f1(said: Sequence[str], accepted: Sequence[str]) -> float:
