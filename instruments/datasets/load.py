@@ -68,7 +68,7 @@ class Loader:
         self.faults: list[DataSetError] = []
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
-        self._genders: dict[str, str] = {}  # of entities that stand under another gender, too
+        self._genders: dict[str, str | None] = {}  # of each entity in our reading: that of all its rows
 
     def load(self) -> DataSet:
         for path in sorted(self.folder.rglob("*")):
@@ -163,7 +163,8 @@ class Loader:
         return self.rules.word(kind, spelling) if spelling else ""
 
     def _add_entity(self, row: DatasetRow) -> None:
-        kind, gender = _split_gender(row.values["type"], row.get("gender"))
+        kind, of_sheet = _split_gender(row.values["type"], None)
+        own = _split_gender(row.values["type"], row.get("gender"))[1]
         culture = row.values["culture"]
         reason = self._fault_of_entity(row, culture)
         if reason:
@@ -171,10 +172,10 @@ class Loader:
             return
         qid = QID.search(row.get("qid") or "")
         entity = CulturalEntity(
-            self.rules.name, row.language, culture, kind, row.text, row.get("english"), gender, row.get("country"),
-            qid.group(1) if qid else None, row.place,
+            self.rules.name, row.language, culture, kind, row.text, row.get("english"), of_sheet or own,
+            row.get("country"), qid.group(1) if qid else None, row.place,
         )  # fmt: skip
-        self._keep_entity(entity)
+        self._keep_entity(entity, own)
 
     def _fault_of_entity(self, row: DatasetRow, culture: str) -> str | None:
         if not row.text:
@@ -192,16 +193,18 @@ class Loader:
             return f"culture {culture!r} is none of the data set's"
         return self._fault_of_type(row.values["type"]) or _fault_of_gender(row.get("gender"))
 
-    def _keep_entity(self, entity: CulturalEntity) -> None:
+    def _keep_entity(self, entity: CulturalEntity, gender: str | None) -> None:
+        """Keeps a row as published, whose gender is its sheet's; `gender` is what the row itself says."""
         first = self._entities.setdefault(entity.entity_id, entity)
         if first is entity:
+            self._genders[entity.entity_id] = gender
             return
         again = next(
             one for n in range(1, 10**6) if (one := replace(entity, occurrence=n)).entity_id not in self._entities
         )
         self._entities[again.entity_id] = again
-        known = self._genders.get(first.entity_id, first.gender)
-        if known != entity.gender and BOTH not in (known, entity.gender):
+        known = self._genders[first.entity_id]
+        if known != gender and BOTH not in (known, gender):
             self._genders[first.entity_id] = BOTH
         if not self.as_published:
             self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface)
@@ -222,8 +225,7 @@ class Loader:
                     reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
                     self._leave_out(entity.place, reason, entity.surface)
             else:
-                gender = self._genders.get(entity.entity_id)
-                kept.append(replace(entity, gender=gender) if gender else entity)
+                kept.append(replace(entity, gender=self._genders[entity.entity_id]))
         return kept
 
     def _add_context(self, row: DatasetRow) -> None:

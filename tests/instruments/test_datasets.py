@@ -504,6 +504,29 @@ def test_every_published_data_set_names_publisher_commit_and_licence() -> None:
         assert name == "own" or (rules.repository and rules.commit and rules.published and rules.citation)
 
 
+def test_a_row_has_the_gender_of_its_sheet_as_published_and_of_all_its_rows_in_ours(tmp_path: Path) -> None:
+    """A name that both sheets call unisex stands once in each, and not twice in either."""
+    for gender in ("female", "male"):
+        rows = [("Entity", "Culture", "Gender"), ("지우", "Korean", "unisex")]
+        sheet(tmp_path / "entities" / "korean" / f"names-{gender}.xlsx", rows)
+    sheet(tmp_path / "entities" / "western" / "names-male.xlsx", [("ko", "en"), ("톰", "Tom")])
+    neutral = tmp_path / "contexts" / "camellia-neutral" / "causal-lms" / "x-korean.xlsx"
+    sheet(neutral, [("Korean Context", "Entity Type"), ("제 이름은 [MASK]", "names")])
+    published, ours = (load(rules_of("camellia"), tmp_path, as_published=flag) for flag in (True, False))
+    assert sorted(e.gender for e in published.entities if e.culture == "Korean") == ["female", "male"]
+    assert [e.gender for e in ours.entities if e.culture == "Korean"] == ["both"]
+
+
+NAMES_OF_TABLE_2 = {"Chinese": (906, 1123), "Japanese": (503, 523), "Korean": (899, 886)}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data sets are not on this machine (../shared/data)")
+def test_names_are_as_many_as_the_paper_counts() -> None:
+    found = load(rules_of("camellia"), SHARED / "camellia", as_published=True)
+    names = Counter((e.culture, e.gender) for e in found.entities if e.entity_type == "names")
+    assert {side: (names[side, "male"], names[side, "female"]) for side in NAMES_OF_TABLE_2} == NAMES_OF_TABLE_2
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published data sets are not on this machine (../shared/data)")
 @pytest.mark.parametrize(
     ("name", "entities", "contexts", "rows"),
