@@ -16,7 +16,7 @@ from polyculture.generate.engines.kind import TokenCounter
 
 STAND_IN = "o200k_base"  # counts for a model whose tokenizer is not at hand; a multilingual one like most of today
 _BYTES = 3  # of UTF-8 a token, where there is no tokenizer at all: between English (4.5) and Thai (2 to 3)
-_PER_CHAT = 7  # what OpenAI's chat format adds to one turn of a user's (OpenAI Cookbook, How to count tokens)
+PER_CHAT = 7  # what OpenAI's chat format adds to one turn of a user's (OpenAI Cookbook, How to count tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def count_tokens(spec: ModelSpec, texts: Sequence[str]) -> TokenCount:
     """The tokens of each text. Where the model's tokenizer is not on this machine they are estimated by another's, or
     from the text's length, and `counted_by` says so. Nothing is downloaded."""
     counter = find_kind(spec).counter(spec) or _tokenizer_file(spec) or _stand_in()
-    return TokenCount([counter.encode(text) + _PER_CHAT for text in texts], counter.name)
+    return TokenCount([counter.encode(text) + PER_CHAT for text in texts], counter.name)
 
 
 def _tokenizer_file(spec: ModelSpec) -> TokenCounter | None:

@@ -45,9 +45,12 @@ class ScoringJob:
         for context, entities in self._texts:
             request = self.request_id(context)
             for entity in entities:
-                # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
-                key = content_id(request, self.job.topic, entity.entity_id)
-                yield ScoredPair(key, request, self.job, context, entity)
+                yield ScoredPair(request, self.job, context, entity)
+
+    def loads(self) -> Iterator[Load]:
+        """What all of it costs at most: a context is read once for each of its entities."""
+        for context, entities in self._texts:
+            yield Load(context.prefix, 0, len(entities), apart=" ".join(entity.surface for entity in entities))
 
     def request_id(self, context: MaskedContext) -> str:
         """The identity of a context as the model is sent it."""
@@ -70,11 +73,15 @@ def _united(asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]) -> 
 class ScoredPair:
     """An entity in the gap of a text, and the request that it is scored by."""
 
-    score_id: str
     request_id: str
     job: Job
     context: MaskedContext  # one of those that have the text
     entity: CulturalEntity
+
+    @property
+    def score_id(self) -> str:
+        """With the job: contexts of two cultures may have one text, and each job keeps its own rows."""
+        return content_id(self.request_id, self.job.topic, self.entity.entity_id)
 
 
 class ScoringStep:
@@ -90,7 +97,8 @@ class ScoringStep:
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job."""
         for scoring in self._jobs:
-            yield Work(scoring.job, {MODEL: scoring.job.model}, partial(ScoringJob.pairs, scoring), scoring.size)
+            models, pairs = {MODEL: scoring.job.model}, partial(ScoringJob.pairs, scoring)
+            yield Work(scoring.job, models, pairs, scoring.size, loads=scoring.loads)
 
     def keys(self, item: ScoredPair) -> tuple[str, ...]:
         return (item.score_id,)
@@ -109,7 +117,7 @@ class ScoringStep:
 
     def load(self, item: ScoredPair) -> Load:
         """A score takes the context and the entity as input, and generates no tokens."""
-        return Load(f"{item.context.prefix}{item.entity.surface}", 0)
+        return Load(item.context.prefix, 0, apart=item.entity.surface)
 
 
 def adopted_scores(run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> dict[str, pa.Table] | None:

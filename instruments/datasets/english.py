@@ -42,7 +42,7 @@ def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
         gaps = (context.english or "").count(MASK)
         if context.english is None or gaps != 1:
             reason = "no translation" if context.english is None else f"{gaps} gaps {MASK} in the translation"
-            left_out.append(LeftOut(context.place, reason, context.english))
+            left_out.append(LeftOut(context.place, reason, context.english, (context.language,)))
             continue
         translated = replace(
             context,
@@ -59,7 +59,8 @@ def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
             again = next(one for one in _again(translated) if one.context_id not in found)
             found[again.context_id] = again
         else:
-            left_out.append(LeftOut(context.place, f"the same English context as in {first.place}", context.english))
+            reason = f"the same English context as in {first.place}"
+            left_out.append(LeftOut(context.place, reason, context.english, (context.language,)))
     return list(found.values())
 
 
@@ -68,7 +69,7 @@ def _entities(dataset: DataSet, left_out: list[LeftOut]) -> list[CulturalEntity]
     found: dict[str, CulturalEntity] = {}
     for entity in dataset.entities:
         if entity.english is None:
-            left_out.append(LeftOut(entity.place, "no translation", entity.surface))
+            left_out.append(LeftOut(entity.place, "no translation", entity.surface, (entity.language,)))
             continue
         named = replace(entity, language=ENGLISH, surface=entity.english, originals={entity.language: entity.entity_id})
         first = found.get(named.entity_id)
@@ -78,7 +79,7 @@ def _entities(dataset: DataSet, left_out: list[LeftOut]) -> list[CulturalEntity]
                 first = found.get(named.entity_id)
             else:
                 reason = f"the same English name as in {first.place}"
-                left_out.append(LeftOut(entity.place, reason, entity.english))
+                left_out.append(LeftOut(entity.place, reason, entity.english, (entity.language,)))
         found[named.entity_id] = named if first is None else _both(first, named)
     return list(found.values())
 
@@ -111,7 +112,7 @@ def _of_one_side(
             yield entity
         for language, cultures in of_both:
             reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
-            left_out.append(LeftOut(entity.place, reason, entity.surface))
+            left_out.append(LeftOut(entity.place, reason, entity.surface, (language,)))
 
 
 def _both(first: CulturalEntity, other: CulturalEntity) -> CulturalEntity:

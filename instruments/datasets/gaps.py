@@ -15,9 +15,14 @@ _LETTERS = "".join(
     f"[{one}{one.upper()}{chr(ord(one) + 0xFEE0)}{chr(ord(one.upper()) + 0xFEE0)}]\\s*" for one in "mask"
 )
 _SQUARE = re.compile(rf"[\[【［]\s*{_LETTERS}[\]】］]")
-# Where nothing else is a gap: in brackets of any kind, of which one may be missing.
-_OPEN, _CLOSE = r"[\[({<【［〔「]\s*", r"[\])}>】］〕」]"
-_LOOSE = re.compile(rf"{_OPEN}{_LETTERS}{_CLOSE}|{_OPEN}{_LETTERS}(?![A-Za-z])|(?<![A-Za-z]){_LETTERS}{_CLOSE}")
+# Where nothing else is a gap: in brackets of any kind, of which one may be missing, or stand the wrong way round.
+_OPEN, _CLOSE = r"[\[({<（｛＜〈《⟨【［〔「『]\s*", r"[\])}>）｝＞〉》⟩】］〕」』]"
+_ANY = f"[{_OPEN[1:-4]}{_CLOSE[1:]}"
+_LOOSE = re.compile(
+    rf"{_OPEN}{_LETTERS}{_CLOSE}|{_ANY}(?!\s){_LETTERS}(?<!\s){_ANY}"
+    rf"|{_OPEN}{_LETTERS}(?![A-Za-z])|(?<![A-Za-z]){_LETTERS}{_CLOSE}"
+)
+_STRAY = re.compile(rf"\[\s*(?={re.escape(MASK)})|(?<={re.escape(MASK)})\s*\]")  # a bracket too many
 # The word in other scripts, as translators of a sheet have written it. A spelling close to one of them is one, too.
 _WORDS = ("मास्क", "માસ્ક", "മാസ്ക്", "മസ്ക്", "മാസ്", "ماسک", "ماسك", "قناع", "マスク", "마스크", "মাস্ক", "மாஸ்க்", "మాస్క్",
           "ಮಾಸ್ಕ್", "ਮਾਸਕ", "หน้ากาก", "маска", "掩码", "面具", "口罩", "mặt nạ")  # fmt: skip
@@ -51,6 +56,9 @@ def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
     for found in dict.fromkeys(_other_spellings(text)):
         text = text.replace(found, MASK)
         changes.append(_read_as(found))
+    if text.count("[") != text.count("]") and _STRAY.search(text):
+        text = _STRAY.sub("", text)
+        changes.append("kept: without a bracket too many beside its gap")
     joined = _IN_A_ROW.sub(MASK, text)
     if joined != text:
         changes.append("kept: its gaps in a row are read as one")

@@ -126,7 +126,8 @@ class Loader:
             return
         columns = find_columns(self.rules, block, sheet, fixed, contexts)
         for told in (*headed.told, *columns.told):
-            self._leave_out(sheet.place(sheet.header_row or None), told)
+            of = self.rules.cultures.get(fixed["culture"], ())
+            self._leave_out(sheet.place(sheet.header_row or None), told, languages=of)
         texts = {code: column for code, column in columns.texts.items() if not languages or code in languages}
         for number, cells in sheet.numbered():
             yield from self._row(sheet.place(number), cells, columns, texts, fixed)
@@ -143,7 +144,7 @@ class Loader:
         values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
         if fixed["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
             reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
-            self._leave_out(place, reason, _cell(cells, next(iter(texts.values()))))
+            self._leave_out(place, reason, _cell(cells, next(iter(texts.values()))), tuple(texts))
             return
         for language, column in texts.items():
             yield DatasetRow(place, language or own.get("language", ""), _cell(cells, column), values)
@@ -168,7 +169,7 @@ class Loader:
         culture = row.values["culture"]
         reason = self._fault_of_entity(row, culture)
         if reason:
-            self._leave_out(row.place, reason, row.text or row.get("english"))
+            self._leave_out(row.place, reason, row.text or row.get("english"), (row.language,))
             return
         qid = QID.search(row.get("qid") or "")
         entity = CulturalEntity(
@@ -207,7 +208,7 @@ class Loader:
         if known != gender and BOTH not in (known, gender):
             self._genders[first.entity_id] = BOTH
         if not self.as_published:
-            self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface)
+            self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface, (entity.language,))
 
     def _of_one_side(self) -> list[CulturalEntity]:
         """Each entity once, with the gender of all its rows; none that is both native and the reference's.
@@ -223,16 +224,17 @@ class Loader:
             if self.rules.reference in sides and len(sides) > 1:
                 if not self.as_published:
                     reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
-                    self._leave_out(entity.place, reason, entity.surface)
+                    self._leave_out(entity.place, reason, entity.surface, (entity.language,))
             else:
-                kept.append(replace(entity, gender=self._genders[entity.entity_id]))
+                gender = self._genders[entity.entity_id]
+                kept.append(entity if gender == entity.gender else replace(entity, gender=gender))
         return kept
 
     def _add_context(self, row: DatasetRow) -> None:
         read = read_gaps(row.text, self.rules.masks)
         fault = self._fault_of_context(read.text, row)
         if fault:
-            self._leave_out(row.place, fault, row.text)
+            self._leave_out(row.place, fault, row.text, (row.language,))
             return
         english = row.get("english")
         kind, gender = _split_gender(row.values["type"], row.get("gender"))
@@ -242,7 +244,7 @@ class Loader:
             row.get("sentiment"), row.place, row.get("phrasing"), row.get("pair"), question=row.get("question"),
         )  # fmt: skip
         for change in (*read.changes, *_remarks(context, "sentiment" in row.values)):
-            self._leave_out(row.place, change, row.text)
+            self._leave_out(row.place, change, row.text, (row.language,))
         self._keep_context(context, row.text)
 
     def _keep_context(self, context: MaskedContext, text: str) -> None:
@@ -254,7 +256,7 @@ class Loader:
         )
         self._contexts[again.context_id] = again
         if not self.as_published:
-            self._leave_out(context.place, f"the same context as in {first.place}", text)
+            self._leave_out(context.place, f"the same context as in {first.place}", text, (context.language,))
 
     def _fault_of_context(self, text: str, row: DatasetRow) -> str | None:
         if not text:
@@ -275,8 +277,10 @@ class Loader:
         remedy = did_you_mean(plain, known) or "Write one of these, or give rules of your own: see docs/datasets.md."
         return f"type {plain!r} is none of {', '.join(known)}. {remedy}"
 
-    def _leave_out(self, place: SourceLocation, reason: str, text: str | None = None) -> None:
-        self.left_out.append(LeftOut(place, reason, text))
+    def _leave_out(
+        self, place: SourceLocation, reason: str, text: str | None = None, languages: tuple[str, ...] = ()
+    ) -> None:
+        self.left_out.append(LeftOut(place, reason, text, tuple(filter(None, languages))))
 
 
 def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> DataSet:

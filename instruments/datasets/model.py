@@ -135,6 +135,7 @@ class LeftOut:
     place: SourceLocation
     reason: str
     text: str | None = None
+    languages: tuple[str, ...] = ()  # that it is about; (): all
 
 
 @dataclass(frozen=True)
@@ -162,14 +163,20 @@ class DataSet:
 
         For a context in translation they are those that may fill its original: entities that its language has.
         """
-        cultures = (context.culture, self.reference)
-        return [
-            entity
-            for entity in self._by_kind.get((context.language, context.entity_type), ())
-            if entity.culture in cultures
-            and agree(context.gender, entity.gender)
-            and (context.source_language is None or context.source_language in entity.originals)
-        ]
+        kind = (context.language, context.entity_type, context.culture, context.gender, context.source_language)
+        if kind not in self._fitting:  # hundreds of contexts ask for the same thousands
+            self._fitting[kind] = [
+                entity
+                for entity in self._by_kind.get((context.language, context.entity_type), ())
+                if entity.culture in (context.culture, self.reference)
+                and agree(context.gender, entity.gender)
+                and (context.source_language is None or context.source_language in entity.originals)
+            ]
+        return self._fitting[kind]
+
+    @cached_property
+    def _fitting(self) -> dict[tuple[str | None, ...], list[CulturalEntity]]:
+        return {}
 
     @cached_property
     def _by_kind(self) -> Mapping[tuple[str, str], list[CulturalEntity]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,12 +44,27 @@ class DatasetOptions(BaseModel):
 
     def opened(self, say: Callable[[str], None], *, causal: bool = False) -> DataSet:
         """Opens the data set; one line reports the rows left out, for `causal` scoring too. Raises `DataSetError`."""
-        dataset = open_data_set(self.data, self.folder, english=self.english, as_published=self.as_published)
+        dataset = self._of_choice(
+            open_data_set(self.data, self.folder, english=self.english, as_published=self.as_published)
+        )
         tell_left_out(dataset, self.data, say)
         told = left_out_of(dataset, OF_CAUSAL) if causal and not self.as_published else None
         if told:
             say(told)
         return dataset
+
+    def _of_choice(self, dataset: DataSet) -> DataSet:
+        """The data set with what was left out in the chosen languages and cultures alone: all that is told of it."""
+        if not (self.language or self.culture):
+            return dataset
+        asked = {
+            context.chooser
+            for context in dataset.contexts
+            if context.language in (self.language or (context.language,))
+            and context.culture in (self.culture or (context.culture,))
+        }
+        lines = (line for line in dataset.left_out if not line.languages or asked.intersection(line.languages))
+        return replace(dataset, left_out=tuple(lines))
 
     def selection(self, settings: Names, form: str, contexts: int | None, entities: int | None) -> Selection:
         """The selection of contexts and entities."""

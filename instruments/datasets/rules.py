@@ -114,7 +114,10 @@ class DatasetRules(Source):
         """A type, culture, setting or form as we write it; an unknown one is only put in lower case."""
         plain = " ".join(spelling.split())
         known = self.words.get(kind, {}).get(plain.casefold())
-        return known or (plain if kind == "culture" else plain.casefold())
+        if kind == "culture":
+            cultures = (self.reference, *self.cultures, *self.others)
+            return known or next((one for one in cultures if one.casefold() == plain.casefold()), plain)
+        return known or plain.casefold()
 
 
 def _piece(part: str) -> str:

@@ -124,11 +124,13 @@ class SwapStep:
             yield from self._answers(swap, missing, models)
 
     def load(self, item: SwappedText) -> Load | None:
-        """The question; empty without a language model."""
+        """The question without the entity, which texts of a context share, and the entity; None without a question."""
         if self._answerers.prompt is None:
             return None
         times = 1 if self._answerers.repeatable else len(item.draws)
-        return Load(self._answerers.prompt(item.swap, item.filled), self._answerers.max_tokens, times)
+        entity = item.filled.entity
+        question = self._answerers.prompt(item.swap, Filled(item.filled.context, replace(entity, surface="")))
+        return Load(question, self._answerers.max_tokens, times, apart=entity.surface)
 
     def _answers(self, swap: SwapJob, missing: Sequence[SwappedText], models: Models) -> Iterator[Done]:
         by_key = {key: item for item in missing for key in item.keys}

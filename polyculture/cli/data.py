@@ -12,6 +12,7 @@ import typer
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
+from polyculture.instruments.datasets.check import findings
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
@@ -21,7 +22,7 @@ from polyculture.instruments.datasets.publisher import holds_questions, source_o
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.model import DataSet
+    from polyculture.instruments.datasets.model import DataSet, LeftOut
     from polyculture.instruments.datasets.source import Source
 
 
@@ -104,8 +105,9 @@ def check(
     if published:
         write_values(PUBLISHED_COLUMNS, published_rows(dataset, rules_of(name)), format, output)
         return
-    write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(dataset), format, output)
-    say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(dataset.left_out)} lines above")
+    rows = left_out_rows((*findings(dataset), *dataset.left_out))
+    write_values(("file", "sheet", "row", "reason", "text"), rows, format, output)
+    say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(rows)} lines above")
 
 
 @app.command(epilog="polyculture data show camellia")
@@ -157,6 +159,6 @@ def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any
     ]
 
 
-def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+def left_out_rows(left_out: Iterable[LeftOut]) -> list[tuple[Any, ...]]:
     """File, sheet, row, reason and text of every omission or change."""
-    return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]
+    return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in left_out]

@@ -17,13 +17,13 @@ from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
-from polyculture.cache.worker import Step, Work, models_of, work_state
+from polyculture.cache.worker import Load, Step, Work, is_untouched, models_of, work_state
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.sampling import joined
-from polyculture.generate.tokens import count_tokens
+from polyculture.generate.tokens import PER_CHAT, count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage, samples_left
@@ -109,14 +109,18 @@ def _of_step(
     means: Mapping[tuple[str, str], _Means],
     retry: RetryFailed | None,
 ) -> StageEstimate:
-    states = [work_state(workspace.run, step, work, retry) for work in works]
-    loads = [load for state in states for item in state.missing if (load := step.load(item)) is not None]
-    texts = Counter(dict.fromkeys((load.text for load in loads), 0))
-    for load in loads:
-        texts[load.text] += load.times
+    texts, asks, at_most, apart, settled = Counter[str](), 0, 0, 0, 0
+    for work in works:
+        done, loads = _left(workspace, step, work, retry)
+        settled += done
+        for load in loads:
+            texts[load.text] += load.times
+            asks, at_most = asks + load.times, at_most + load.answer_tokens * load.times
+            if load.apart:
+                texts[load.apart] += 1
+                apart += 1
     counted = count_tokens(workspace.experiment.model_spec(model), list(texts))
-    read = sum(tokens * times for tokens, times in zip(counted.tokens, texts.values(), strict=True))
-    asks, at_most = sum(texts.values()), sum(load.answer_tokens * load.times for load in loads)
+    read = sum(tokens * times for tokens, times in zip(counted.tokens, texts.values(), strict=True)) - PER_CHAT * apart
     so_far = means.get((asked.command, model))
     written = asks * so_far.answer if so_far else at_most
     size = sum(work.size for work in works)
@@ -126,7 +130,7 @@ def _of_step(
         jobs=len(works),
         prompts=asks,
         responses=size,
-        left=size - sum(state.outcome.done + state.outcome.failed for state in states),
+        left=size - settled,
         prompt_tokens=read,
         answer_tokens=round(written),
         counted_by=counted.counted_by,
@@ -134,6 +138,17 @@ def _of_step(
         most=_cost(workspace, model, read, at_most),
         hours=None,
     )
+
+
+def _left(
+    workspace: Workspace, step: Step[Any, Any], work: Work[Any], retry: RetryFailed | None
+) -> tuple[int, Iterator[Load]]:
+    """How much of a work is settled, and what the rest of it costs at most."""
+    if work.loads is not None and is_untouched(workspace.run, step, work):
+        return 0, work.loads()
+    state = work_state(workspace.run, step, work, retry)
+    loads = (load for item in state.missing if (load := step.load(item)) is not None)
+    return state.outcome.done + state.outcome.failed, loads
 
 
 def _sampling(

@@ -159,6 +159,15 @@ def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: Da
     assert engine.asked == sum(job.size for job in every) == rows(run, "SELECT count(*) FROM scores")[0][0]
 
 
+def test_what_a_job_costs_is_said_context_by_context(demo: DataSet) -> None:
+    """A million pairs one by one take a plan seconds: each context is read once for each of its entities."""
+    (job,) = scoring_jobs(demo, MODEL, Selection(types=("food",), cultures=("Indian",)))
+    loads = list(job.loads())
+    assert sum(load.times for load in loads) == job.size
+    assert {load.text for load in loads} == {context.prefix for context, _ in job.asked}
+    assert all(len(load.apart) > load.times for load in loads)
+
+
 def test_a_death_in_the_middle_loses_nothing_that_was_answered(run: RunFolder, demo: DataSet) -> None:
     jobs = scoring_jobs(demo, MODEL, Selection(types=("food",), cultures=("Mexican",)))
     dying = ToyEngine(power=101)

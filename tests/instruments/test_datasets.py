@@ -13,12 +13,13 @@ from openpyxl import Workbook, load_workbook
 from polyculture.cache.errors import DataSetError
 from polyculture.cli.data import total_rows
 from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.datasets.check import findings
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
-from polyculture.instruments.datasets.gaps import read_gaps
+from polyculture.instruments.datasets.gaps import GapReading, read_gaps
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.datasets.opened import open_data_set, reasons
+from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set, reasons
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.datasets.sentiments import gold_label
@@ -515,6 +516,54 @@ def test_a_row_has_the_gender_of_its_sheet_as_published_and_of_all_its_rows_in_o
     published, ours = (load(rules_of("camellia"), tmp_path, as_published=flag) for flag in (True, False))
     assert sorted(e.gender for e in published.entities if e.culture == "Korean") == ["female", "male"]
     assert [e.gender for e in ours.entities if e.culture == "Korean"] == ["both"]
+
+
+def test_check_tells_words_that_mean_one_thing_and_sides_without_entities(tmp_path: Path) -> None:
+    entities = """language,culture,type,entity
+fil,Filipino,food,adobo
+tl-Latn,western,food,pizza
+fil,Filipino,drink,salabat
+"""
+    contexts = """language,culture,type,setting,context
+fil,Filipino,food,neutral,Kumain ako ng [MASK]
+fil,filipino,drink,neutral,Uminom ako ng [MASK]
+"""
+    found = write_own(tmp_path, **{"entities.csv": entities, "contexts.csv": contexts})
+    assert {entity.culture for entity in found.entities} == {"Filipino", "Western"}  # in whatever case
+    assert [f"{line.place}: {line.reason}" for line in findings(found)] == [
+        "entities.csv row 3: languages 'fil' and 'tl-Latn' are one language by CLDR: contexts of one do not meet "
+        "entities of the other",
+        "contexts.csv row 3: cultures 'Filipino' and 'filipino' differ in case alone: contexts of one do not meet "
+        "entities of the other",
+        "contexts.csv row 2: 1 contexts of Filipino are not asked: no Western entity of type 'food' in 'fil'",
+        "contexts.csv row 3: 1 contexts of filipino are not asked: no Western entity of type 'drink' in 'fil'",
+        "contexts.csv row 3: 1 contexts of filipino are not asked: no filipino entity of type 'drink' in 'fil'",
+    ]
+    told = polyculture("data", "check", "own", "--folder", tmp_path, "--format", "csv", cwd=tmp_path)
+    assert "are one language by CLDR" in told.stdout
+
+
+@pytest.mark.parametrize(
+    "gap", ["[MASK", "MASK]", "[MASK)", "]MASK[", "[MASK[", "[[MASK]", "[MASK]]", "《MASK]", "［mask}"]
+)
+def test_a_gap_with_a_broken_bracket_is_read_and_told(gap: str) -> None:
+    found = read_gaps(f"나는 {gap} 먹었다", ("[MASK]",))
+    assert found.text == "나는 [MASK] 먹었다"
+    assert len(found.changes) == 1
+    assert read_gaps("a [b] [MASK] c]", ("[MASK]",)) == GapReading("a [b] [MASK] c]", ())
+
+
+def test_what_is_told_is_of_the_languages_that_are_asked(camellia: Path) -> None:
+    told: list[str] = []
+    every = open_data_set("camellia", camellia)
+    for options in ({}, {"language": ("ja",)}, {"culture": ("Indian",)}):
+        DatasetOptions(folder=camellia, **options).opened(told.append)  # type: ignore[arg-type]
+    assert sum(map(bool, told)) == 3
+    assert "indian" in told[0]
+    assert "japanese" in told[0]
+    assert "indian" not in told[1]
+    assert "japanese" not in told[2]
+    assert len(every.left_out) > 0
 
 
 NAMES_OF_TABLE_2 = {"Chinese": (906, 1123), "Japanese": (503, 523), "Korean": (899, 886)}

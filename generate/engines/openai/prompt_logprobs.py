@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import EngineError
@@ -18,6 +19,7 @@ from polyculture.cache.model_facts import DIRECT
 from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.answer import LONGEST_NAME, first_choice
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.hub import SILENT, hub_arguments
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.options import OpenAIOptions
@@ -170,10 +172,11 @@ def no_logprobs(spec: ModelSpec, url: str, reason: str) -> EngineError:
 def _load_tokenizer(spec: ModelSpec, name: str) -> Any:
     from transformers import AutoTokenizer
 
+    arguments = {} if Path(name).is_dir() else hub_arguments()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
+        tokenizer = AutoTokenizer.from_pretrained(name, **arguments)
     except (OSError, ValueError, ImportError, KeyError) as fault:
-        reason = " ".join(str(fault).split())[:200]
+        reason = SILENT if arguments else " ".join(str(fault).split())[:200]
         where, remedy = f"options of {spec.model}", "Give a name of the hub, or a folder with tokenizer.json."
         raise EngineError(f"tokenizer: {name} cannot be opened: {reason}", where=where, remedy=remedy) from fault
     if not tokenizer.is_fast:

@@ -14,6 +14,7 @@ from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.broken_files import REMEDY, broken_file
 from polyculture.generate.engines.gguf import find_gguf, is_gguf
+from polyculture.generate.engines.hub import SILENT, hub_arguments
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
@@ -153,7 +154,7 @@ def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
     folder = Path(spec.name).expanduser()
     if folder.is_dir():
         return _Place(str(folder), arguments)
-    return _Place(spec.name, {**arguments, "revision": options.revision or "main"})
+    return _Place(spec.name, {**arguments, "revision": options.revision or "main", **hub_arguments()})
 
 
 def _is_masked(config: PretrainedConfig, spec: ModelSpec) -> bool:
@@ -246,6 +247,8 @@ def _opening(spec: ModelSpec, place: _Place, what: str) -> Iterator[None]:
 
 def _cannot_open(spec: ModelSpec, place: _Place, what: str, fault: Exception) -> EngineError:
     reason = " ".join(str(fault).split()) or type(fault).__name__
+    if place.arguments.get("local_files_only") and isinstance(fault, OSError):
+        reason = SILENT
     if "trust_remote_code" in reason:
         remedy = "If you trust its authors, set trust_remote_code = true under [options.transformers]."
         return EngineError("comes with code of its own", where=spec.model, remedy=remedy)
