@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
     from polyculture.reports.section import Section
 
-_DEMO, _ANSWERS = Path(__file__).with_name("demo"), Path(__file__).with_name("question_answers.sql")
+_FOLDER = Path(__file__).parent
+_DEMO = _FOLDER / "demo"
 
 
 def study(asked: Asked, options: AskOptions) -> Study:
@@ -50,7 +51,7 @@ class Questions:
             ),
             argument="set",
             own_experiment=True,
-            tables=(_ANSWERS,),
+            tables=(_FOLDER / "question_answers.sql", _FOLDER / "question_tests.sql"),
             needs=_needs,
         )
     }

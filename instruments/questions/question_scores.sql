@@ -15,13 +15,11 @@
 WITH parts AS (
     SELECT
         *,
-        list_filter(
-            map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type', 'test', 'comparison', 'levels')
-        ) AS names,
+        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type')) AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
     WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
-        AND coalesce(facets['basis'], 'shared') = 'shared'
+        AND coalesce(facets['basis'], 'shared') = 'shared' AND facets['test'] IS NULL
 )
 SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,
@@ -32,5 +30,5 @@ SELECT
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
 FROM parts
 WHERE $part IN ('any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END)
-    AND (wording = '*') = ($prompts = 'mean')
+    AND (wording = '*' OR facets['basis'] IS NOT NULL) = ($prompts = 'mean') -- conditions are compared under each prompt
 ORDER BY dataset, language, model, method, reader, condition, part = 'all' DESC, part, value, prompt, metric

@@ -43,7 +43,7 @@ _BOUNDS = ("max_bias_a", "max_bias_d", "most_bias_d")
 _SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
 _MODELS = 8  # that a figure has marks for
-_STUDY = ("dataset", "language", "model", "method", "reader", "condition")
+_STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")
 Row = Mapping[str, Any]
 
 
@@ -105,9 +105,9 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = tuple(row[name] for name in (*_STUDY, "part", "value"))
-        found.setdefault(key, {**row, "condition": row["condition"] or "", "numbers": {}})["numbers"][row["metric"]] = (
-            row
-        )
+        found.setdefault(
+            key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
+        )["numbers"][row["metric"]] = row
     return list(found.values())
 
 
@@ -132,7 +132,7 @@ def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row]) 
         columns if len(sized) == len(lines) else columns[: len(metrics)],
         title=title,
         caption=f"{title}, with 95 % intervals",
-        by=("method", "reader", "condition"),
+        by=("method", "reader", "condition", "prompt"),
         head=_way,
         label=lambda row, names: _part(row, names),
         line_head="Questions",
@@ -158,7 +158,9 @@ def _way(row: Row) -> str:
     """How a model was asked, and who read it: what stands behind its name."""
     said = [_words("readers", row["reader"]), row["condition"] or ""]
     method = "" if row["method"] in ("generated", "sentence", "gap") else f"of the {row['method']}"
-    return "".join(f", {part}" for part in (said[0], method, said[1]) if part)
+    return "".join(
+        f", {part}" for part in (said[0], method, said[1], row["prompt"] and f"prompt {row['prompt']}") if part
+    )
 
 
 def _words(kind: str, name: str) -> str:
@@ -265,7 +267,7 @@ def _unread(data: ReportData) -> Iterable[Unread]:
     from polyculture.reports.numbers import share
 
     rows = data.reading.rows(_UNREAD)
-    for _, some in groupby(rows, key=lambda row: tuple(row[name] for name in _STUDY[:-1])):
+    for _, some in groupby(rows, key=lambda row: tuple(row[name] for name in _STUDY[:5])):
         found = list(some)
         first = found[0]
         if first["lost"] >= _WARNED * first["answered"]:
@@ -286,7 +288,11 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _TEXTS,
-        tables=(ReportTable(SCORES), ReportTable(_FOLDER / "kobbq_results.sql", computed=_kobbq_results)),
+        tables=(
+            ReportTable(SCORES),
+            ReportTable(_FOLDER / "question_differences.sql"),
+            ReportTable(_FOLDER / "kobbq_results.sql", computed=_kobbq_results),
+        ),
         stands_alone=True,
     ),
 )

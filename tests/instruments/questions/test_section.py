@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,39 @@ def test_the_scores_are_a_line_a_number(run: RunFolder) -> None:
         ]  # fmt: skip
         answers = read_table(FOLDER / "question_answers.sql").select(store, {"outcome": ["refusal", "unread"]})
         assert {row[0] for row in answers.project("dataset").fetchall()} == {"kobbq", "esbbq"}
+
+
+def test_differences_and_tests_are_tables_of_their_own(run: RunFolder) -> None:
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        found = read_table(FOLDER / "question_differences.sql").select(store, {"metric": "acc_a"})
+        told = {row[0]: row[1] for row in found.project("dimension, verdict").fetchall()}
+        assert told["model"] == "lower"  # 'b' stands first
+        assert "dataset" in told
+        assert read_table(FOLDER / "question_tests.sql").select(store).fetchall() == []
+
+
+def conditions() -> Iterator[Said]:
+    """Questions about three targets with nothing, and with concepts before them, which help."""
+    for unit in range(10):
+        for condition, said in (("alone", unit % 2), ("probe", 0)):
+            facets = {"condition": condition, "pair": f"q{unit}", "type": "resource", "version": "1"}
+            facets |= {"concepts": "2", "gives_away": "no", "model": "m"} if condition == "probe" else {}
+            yield Said(
+                said, f"q{unit}", facets, f"q{unit} {condition}", ("own", "biased", "other", "other"), (0,),
+                (0, 1, 2, 3),
+                prompt="house", dataset="relevance", language="en", numbers=("gains",),
+            )  # fmt: skip
+
+
+def test_conditions_are_groups_of_a_set(tmp_path: Path) -> None:
+    run = stored(conditions(), tmp_path / "run")
+    (one,) = built(run).sets
+    heads = [group.head for group in one.table.groups]
+    assert [("alone" in head, "probe" in head) for head in heads] == [(True, False), (False, True)]
+    assert [column.head for column in one.table.columns][:3] == ["Right", "Biased", "Others, halved"]
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        rows = read_table(FOLDER / "question_differences.sql").select(store, {"dimension": "condition"})
+        assert rows.project("a, b, difference").fetchall() == [("probe", "alone", 0.5)]
 
 
 def test_models_are_ranked_by_what_both_were_asked(run: RunFolder) -> None:

@@ -1,0 +1,16 @@
+-- Differences in numbers of question sets
+-- question_differences: a row is a difference of two sides in one number, over other questions like these: two models or
+-- methods on the answers that both gave, two conditions on the questions that both have, or two sets as one model answers
+-- them. q is the false discovery rate over these rows; of sets over theirs.
+--   $dimension = any: what is compared: model, method, condition, dataset, or any
+--   facets: which level, label or type of questions
+-- printed: dimension, dataset, model, a, b, metric, difference, q, verdict
+-- no rows: nothing is compared: it takes two models, methods, conditions or sets of stereotypes
+SELECT
+    dimension, nullif(dataset, '*') AS dataset, nullif(language, '*') AS language, nullif(model, '*') AS model,
+    nullif(method, '*') AS method, nullif(reader, '*') AS reader, nullif(condition, '*') AS condition, facets, a, b, metric,
+    a_estimate, b_estimate, difference, low, high, reason AS lacking, p, q, verdict, nullif(units, 0) AS units, missing_a,
+    missing_b
+FROM differences
+WHERE measure = 'questions' AND target = 'others' AND $dimension IN ('any', dimension)
+ORDER BY dimension, dataset, language, model, method, reader, condition, a, b, metric, facets::VARCHAR
