@@ -78,14 +78,15 @@ def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[tupl
     cells = run.reader.cells
     models, languages = run.reader.models, sorted({cell.language for cell in cells})
     conditions = sorted({cell.condition for cell in cells} - {NEUTRAL})
-    pairs = [Sides("model", a, b) for a, b in combinations(models, 2)]
-    yield pairs if len(models) <= MOST_PAIRED else _against_rest("model", models), ()
+    paired = [Sides("model", a, b) for a, b in combinations(models, 2)]
+    whole = paired if len(models) <= MOST_PAIRED else _against_rest("model", models)
+    whole += _against_rest("language", languages)
+    if any(cell.condition == NEUTRAL for cell in cells):
+        whole += [Sides("condition", condition, NEUTRAL) for condition in conditions]
+    yield whole, ()
     if native:
         yield [native_sides(native)], ("model",)
         yield [native_sides(native)], ("country",)
-    yield _against_rest("language", languages), ()
-    if any(cell.condition == NEUTRAL for cell in cells):
-        yield [Sides("condition", condition, NEUTRAL) for condition in conditions], ()
 
 
 def _against_rest(dimension: str, values: Sequence[str]) -> list[Sides]:

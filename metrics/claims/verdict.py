@@ -28,7 +28,7 @@ from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.reasons import explained
-from polyculture.metrics.inference.limits import Contrast
+from polyculture.metrics.inference.limits import Interval
 from polyculture.metrics.responses import ALL, SELECTIONS
 
 LEVEL = 0.05
@@ -130,7 +130,7 @@ def _joined(found: Sequence[tuple[float, Row]], *, every: bool, complete: bool) 
     return min(1.0, len(found) * p), row
 
 
-def _p_for(claim: Claim, contrast: Contrast) -> float:
+def _p_for(claim: Claim, contrast: Interval) -> float:
     bound = claim.bound
     if claim.expect == "higher":
         return _above(contrast, bound)
@@ -139,7 +139,7 @@ def _p_for(claim: Claim, contrast: Contrast) -> float:
     return _within(contrast, bound) if claim.expect == "same" else _outside(contrast, bound)
 
 
-def _p_against(claim: Claim, contrast: Contrast) -> float:
+def _p_against(claim: Claim, contrast: Interval) -> float:
     bound = claim.bound
     if claim.expect == "higher":
         return _below(contrast, bound)
@@ -148,19 +148,19 @@ def _p_against(claim: Claim, contrast: Contrast) -> float:
     return _outside(contrast, bound) if claim.expect == "same" else _within(contrast, bound)
 
 
-def _above(contrast: Contrast, bound: float) -> float:
+def _above(contrast: Interval, bound: float) -> float:
     """The p of a true difference that is not above the bound."""
     return contrast.p(bound) if contrast.value > bound else 1.0
 
 
-def _below(contrast: Contrast, bound: float) -> float:
+def _below(contrast: Interval, bound: float) -> float:
     return contrast.p(bound) if contrast.value < bound else 1.0
 
 
-def _outside(contrast: Contrast, bound: float) -> float:
+def _outside(contrast: Interval, bound: float) -> float:
     return min(_above(contrast, bound), _below(contrast, -bound))
 
 
-def _within(contrast: Contrast, bound: float) -> float:
+def _within(contrast: Interval, bound: float) -> float:
     """The p of a true difference as large as the bound in either direction; 1 without a bound."""
     return max(_below(contrast, bound), _above(contrast, -bound)) if bound else 1.0

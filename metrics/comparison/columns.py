@@ -12,11 +12,12 @@ from functools import cached_property
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
-from polyculture.metrics.comparison.sides import DIMENSIONS
+from polyculture.metrics.comparison.sides import DIMENSIONS, Pairing, Roles, Sides, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
 from polyculture.metrics.places import CONSENSUS, Place
 from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
@@ -96,7 +97,10 @@ def cells_behind(metric: str, place: Place) -> list[Place]:
 
 @dataclass(frozen=True)
 class Columns:
-    """One metric of all compared models: each column's place and run, and how it changes without each response."""
+    """One metric of all compared models: each column's place and run, and how it changes without each response.
+
+    Many comparisons ask for the same columns: what is read of them place by place is read once.
+    """
 
     metric: str
     places: Sequence[tuple[Place, int]]
@@ -104,15 +108,74 @@ class Columns:
     prompts: Prompts
     parts: Numbers
     runs: Sequence[ComparedRun]
+    selection: str
+
+    @cached_property
+    def _cells(self) -> tuple[Sequence[tuple[int, Place]], Integers]:
+        """All cells behind the columns, and of each column its first and its second (2 x columns); -1: none."""
+        number: dict[tuple[int, Place], int] = {}
+        rows = np.full((2, len(self.places)), -1, dtype=np.int64)
+        for at, (place, run) in enumerate(self.places):
+            for which, cell in enumerate(cells_behind(self.metric, place)):
+                rows[which, at] = number.setdefault((run, cell), len(number))
+        return list(number), rows
+
+    @cached_property
+    def _counts(self) -> Integers:
+        """Of each cell the responses that the selection takes, its texts, and how many of these are distinct."""
+        found = np.zeros((3, len(self._cells[0])), dtype=np.int64)
+        for at, (run, place) in enumerate(self._cells[0]):
+            cell = self.runs[run].cell_of[place]
+            size = self.runs[run].metrics(place.model, self.selection).size_at("diversity", place)
+            found[:, at] = size, cell.texts, cell.distinct_texts
+        return found
 
     @cached_property
     def doubts(self) -> Numbers:
         """Of each column what is not linked in its first and in its second cell, three numbers each: 6 x columns."""
-        rows = np.zeros((6, len(self.places)))
-        for at, (place, run) in enumerate(self.places):
-            for number, cell in enumerate(cells_behind(self.metric, place)):
-                rows[3 * number : 3 * number + 3, at] = self.runs[run].unlinked.get(cell, (0.0, 0.0, 0.0))
-        return rows
+        cells, rows = self._cells
+        unlinked = np.zeros((len(cells) + 1, 3))  # the last is that of no cell
+        for at, (run, cell) in enumerate(cells):
+            unlinked[at] = self.runs[run].unlinked.get(cell, (0.0, 0.0, 0.0))
+        return np.concatenate([unlinked[rows[which]].T for which in (0, 1)])
+
+    @cached_property
+    def languages(self) -> tuple[Sequence[str], Integers]:
+        """The languages, and that of each column."""
+        names, code = np.unique([place.language for place, _ in self.places], return_inverse=True)
+        return names.tolist(), code
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """Of each column the responses of its cells, the fewest of two."""
+        _, (first, second) = self._cells
+        sizes = self._counts[0]
+        return np.where(second < 0, sizes[first], np.minimum(sizes[first], sizes[second]))
+
+    @cached_property
+    def uneven(self) -> NDArray[np.bool_]:
+        """Of each column whether it is of two cells with different numbers of responses."""
+        _, (first, second) = self._cells
+        sizes = self._counts[0]
+        return np.asarray((second >= 0) & (sizes[first] != sizes[second]))
+
+    def counts(self, weights: Numbers) -> tuple[int, int, int]:
+        """The responses, the texts and the distinct texts of all cells behind the columns that have a weight."""
+        _, rows = self._cells
+        used = np.unique(rows[:, np.flatnonzero(weights)])
+        responses, texts, distinct = self._counts[:, used[used >= 0]].sum(axis=1).tolist()
+        return responses, texts, distinct
+
+    @cached_property
+    def _roles(self) -> dict[tuple[object, ...], Roles]:
+        return {}
+
+    def roles(self, sides: Sides) -> Roles:
+        """What the columns are of but for what is compared."""
+        asked = (sides.dimension, sides.pairs)
+        if asked not in self._roles:
+            self._roles[asked] = roles_of(self.places, sides, self.metric)
+        return self._roles[asked]
 
 
 def columns_of(
@@ -151,7 +214,8 @@ def columns_of(
         # What is too rare to be seen is so with either snapshot.
         np.concatenate([one.rare for one in found]) * (not any(run.same_texts_as is not None for run in runs)),
     )
-    return Columns(metric, places, stacked, prompts, np.concatenate([one.parts for one in tables], axis=1), runs)
+    parts = np.concatenate([one.parts for one in tables], axis=1)
+    return Columns(metric, places, stacked, prompts, parts, runs, selection)
 
 
 def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple[list[Integers], Prompts]:
@@ -162,7 +226,8 @@ def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple
     responses = prompts = 0
     for key in dict.fromkeys(block):
         members = [at for at, other in enumerate(block) if other == key]
-        names = np.unique(np.concatenate([answers[at].names for at in members]))
+        own = answers[members[0]].names  # sorted, each once
+        names = own if len(members) == 1 else np.unique(np.concatenate([answers[at].names for at in members]))
         first = answers[members[0]].prompts
         prompt = np.zeros(len(names), dtype=np.int64)
         for at in members:
@@ -175,38 +240,24 @@ def _rows(answers: Sequence[Answers], block: Sequence[tuple[int, str]]) -> tuple
     return [rows[at] for at in range(len(answers))], Prompts(np.concatenate(of_response), np.concatenate(sizes))
 
 
-def least_sizes(columns: Columns, keys: Iterable[Iterable[int]], selection: str) -> list[dict[Place, int]] | None:
+def least_sizes(columns: Columns, pairs: Pairing) -> list[dict[Place, int]] | None:
     """The responses at which counts are compared: the fewest of all columns that stand against one another.
 
     None where all have the same number: then no count is taken at fewer.
     """
-    sizes = [
-        columns.runs[run].metrics(place.model, selection).size_at(columns.metric, place)
-        for place, run in columns.places
-    ]
-    least = np.array(sizes, dtype=np.int64)
-    groups = [np.fromiter(key, dtype=np.int64) for key in keys]
+    at = np.concatenate([pairs.a.columns, pairs.b.columns])
+    key = np.concatenate([pairs.a.key, pairs.b.key])
+    least = columns.sizes.copy()
     while True:
+        of_key = np.full(len(pairs.keys), np.iinfo(np.int64).max)
+        np.minimum.at(of_key, key, least[at])
         before = least.copy()
-        for group in groups:
-            least[group] = least[group].min()
+        np.minimum.at(least, at, of_key[key])
         if (before == least).all():
             break
-    if (least == np.array(sizes)).all() and not _uneven(columns, selection):
+    if (least == columns.sizes).all() and not (columns.metric == CONSENSUS and columns.uneven[at].any()):
         return None
     found: list[dict[Place, int]] = [{} for _ in columns.runs]
     for (place, run), size in zip(columns.places, least.tolist(), strict=True):
         found[run][place] = size
     return found
-
-
-def _uneven(columns: Columns, selection: str) -> bool:
-    """Whether a consensus is of two languages with different numbers of responses."""
-    if columns.metric != CONSENSUS:
-        return False
-    for place, run in columns.places:
-        cells = columns.runs[run].metrics(place.model, selection)
-        own, other = (cells.size_at("diversity", cell) for cell in cells_behind(CONSENSUS, place))
-        if own != other:
-            return True
-    return False

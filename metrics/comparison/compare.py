@@ -15,9 +15,11 @@ another. Each row stands once more for a part of the texts: those that answer, a
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress, product
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -26,11 +28,11 @@ from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, cells_behind, columns_of, least_sizes
-from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Matched, Pairing, Sides, pairing
+from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
-from polyculture.metrics.inference.jackknife import Moments, Numbers, moments
-from polyculture.metrics.inference.limits import Contrast, Estimate, StudentInterval
+from polyculture.metrics.inference.jackknife import Integers, Moments, moments
+from polyculture.metrics.inference.limits import Contrast, Estimate, Interval
 from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean
 from polyculture.metrics.means import (
     FEW_DISTINCT,
@@ -69,7 +71,7 @@ class Row:
     """A row, with what its interval was computed from."""
 
     difference: Difference
-    contrast: Contrast | StudentInterval | None  # None: no interval
+    contrast: Interval | None  # None: no interval
     # Of each side: by language its part of the weight, and of the number.
     languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
 
@@ -84,14 +86,15 @@ def compare(
     `StoreError` for a column that there is not.
     """
     terms = terms or Terms()
-    rows = [
-        row
-        for sides in several
-        for metric in terms.metrics
-        for selection in terms.selections
-        for row in _of_metric(runs, sides, metric, selection, terms, inputs)
-    ]
-    return with_q(rows)
+    found: dict[tuple[int, str, str], list[Row]] = {}
+    models = _models(runs, several)
+    # A metric's columns are read once for all sides, and forgotten before the next one's.
+    for metric, selection in product(terms.metrics, terms.selections) if any(models) else ():
+        columns = columns_of(runs, metric, models, selection)
+        for at, sides in enumerate(several):
+            found[at, metric, selection] = _of_sides(columns, sides, terms, inputs)
+    order = product(range(len(several)), terms.metrics, terms.selections)
+    return with_q([row for key in order for row in found.get(key, ())])
 
 
 def with_q(rows: Sequence[Row]) -> list[Row]:
@@ -100,62 +103,58 @@ def with_q(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, difference=told) for row, told in zip(rows, found, strict=True)]
 
 
-def _of_metric(
-    runs: Sequence[ComparedRun], sides: Sides, metric: str, selection: str, terms: Terms, inputs: str
-) -> list[Row]:
-    models = _models(runs, sides)
+def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list[Row]:
+    runs, metric, selection = columns.runs, columns.metric, columns.selection
+    models = _models(runs, [sides])
     if not any(models):
         return []  # a run of instruments alone
-    columns = columns_of(runs, metric, models, selection)
-    pairs = pairing(columns.places, sides, metric)
-    if len(runs) > 1 and sides.dimension == RUN:
-        pairs = _same_prompts(columns, pairs)
+    pairs = _paired(columns, sides)
     sizes = None
     reason = terms.fixed.get(metric)
     if is_count(metric) or metric in (CONSENSUS, *COMPANIONS):
-        sizes = least_sizes(columns, [(*one.a, *one.b) for one in pairs.matched], selection)
+        sizes = least_sizes(columns, pairs)
         if sizes is not None and metric in COMPANIONS:
             reason = reason or UNEQUAL
         elif sizes is not None:
             columns = columns_of(runs, metric, models, selection, sizes)
-    group_of = _grouping(sides, metric, terms.by)
-    groups: dict[Place, list[Matched]] = defaultdict(list)
-    for one in pairs.matched:
-        groups[group_of(one.key)].append(one)
-    left_out: dict[Place, int] = defaultdict(int)
-    for key, count in pairs.left_out.items():
-        left_out[group_of(key)] += count
+            pairs = _paired(columns, sides)
+    keys, group_of = columns.roles(sides).keys, _grouping(sides, metric, terms.by)
+    groups: dict[Place, list[int]] = defaultdict(list)
+    for at, key in enumerate(pairs.keys.tolist()):
+        groups[group_of(keys[key])].append(at)
+    left_out = Counter(group_of(keys[key]) for key in pairs.left_out.tolist())
     found = [
-        _Group(columns, groups[key], key, sides, selection, reason, inputs, left_out[key])
+        _Group(columns, pairs, np.array(groups[key], dtype=np.int64), key, sides, reason, inputs, left_out[key])
         for key in sorted({*groups, *left_out})  # one that nothing is left of has a row with its reason
     ]
     return [row for group in found for row in group.rows(terms.targets, sizes)]
 
 
-def _models(runs: Sequence[ComparedRun], sides: Sides) -> list[list[str]]:
-    if sides.dimension == "model":
-        a, b = sides.values
-        return [[model for model in run.reader.models if model in (*a, *b)] for run in runs]
-    if sides.dimension == RUN:
-        return [sorted({pair[at] for pair in sides.pairs} & set(run.reader.models)) for at, run in enumerate(runs)]
-    return [run.reader.models for run in runs]
+def _models(runs: Sequence[ComparedRun], several: Sequence[Sides]) -> list[list[str]]:
+    """The models of each run that any of the sides is of."""
+    found: list[set[str]] = [set() for _ in runs]
+    for sides in several:
+        for at, run in enumerate(runs):
+            if sides.dimension == "model":
+                found[at] |= {*sides.values[0], *sides.values[1]}
+            else:
+                found[at] |= {pair[at] for pair in sides.pairs} if sides.dimension == RUN else {*run.reader.models}
+    return [[model for model in run.reader.models if model in own] for run, own in zip(runs, found, strict=True)]
 
 
-def _same_prompts(columns: Columns, pairs: Pairing) -> Pairing:
-    """The pairs whose cells have the same prompts in both runs; the others are left out."""
-    left_out = dict(pairs.left_out)
-    matched = []
-    for one in pairs.matched:
-        asked = [
-            [columns.runs[run].prompts_of[cell] for cell in cells_behind(columns.metric, place)]
-            for at in (*one.a, *one.b)
-            for place, run in [columns.places[at]]
-        ]
-        if all(other == asked[0] for other in asked):
-            matched.append(one)
-        else:
-            left_out[one.key] = 1
-    return Pairing(matched, left_out)
+def _paired(columns: Columns, sides: Sides) -> Pairing:
+    """The pairs of columns; of two runs those whose cells have the same prompts in both."""
+    roles = columns.roles(sides)
+    pairs = pairing(roles, sides)
+    if len(columns.runs) == 1 or sides.dimension != RUN:
+        return pairs
+    asked: list[set[tuple[tuple[str, ...], ...]]] = [set() for _ in pairs.keys]
+    for matched in (pairs.a, pairs.b):
+        for at, key in zip(matched.columns.tolist(), matched.key.tolist(), strict=True):
+            place, run = columns.places[at]
+            prompts = columns.runs[run].prompts_of
+            asked[key].add(tuple(prompts[cell] for cell in cells_behind(columns.metric, place)))
+    return pairs.some(np.array([len(one) == 1 for one in asked], dtype=bool))
 
 
 def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place], Place]:
@@ -165,15 +164,18 @@ def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place],
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
             raise StoreError(what, remedy=did_you_mean(column, known))
-    kept = {*by, *({"condition"} if metric in PER_CONDITION and compared != "condition" else ())}
+    names = {*by, *({"condition"} if metric in PER_CONDITION and compared != "condition" else ())}
+    kept = [name in names for name in Place._fields]
+    groups: dict[tuple[str, ...], Place] = {}  # seldom many, of many keys
 
     def group(key: Place) -> Place:
-        return Place(
-            *(
-                value if name in kept else WITHOUT if value == WITHOUT else EVERY
-                for name, value in zip(Place._fields, key, strict=True)
+        own = (*compress(key, kept), key.other_language == WITHOUT)
+        if own not in groups:
+            values = zip(Place._fields, key, strict=True)
+            groups[own] = Place(
+                *(value if name in names else WITHOUT if value == WITHOUT else EVERY for name, value in values)
             )
-        )
+        return groups[own]
 
     return group
 
@@ -184,30 +186,27 @@ class _Group:
     def __init__(
         self,
         columns: Columns,
-        matched: Sequence[Matched],
+        pairs: Pairing,
+        members: Integers,
         key: Place,
         sides: Sides,
-        selection: str,
         fixed: str | None,
         inputs: str,
         left_out: int,
     ) -> None:
+        inside = np.zeros(len(pairs.keys), dtype=bool)
+        inside[members] = True
         values = columns.found.values
-        told = [(not np.isnan(values[list(one.a)]).any(), not np.isnan(values[list(one.b)]).any()) for one in matched]
-        self.used = [one for one, (a, b) in zip(matched, told, strict=True) if a and b]
-        self.columns, self.key, self.sides, self.selection = columns, key, sides, selection
+        means = [one.means(values, len(inside)) for one in (pairs.a, pairs.b)]
+        told = [~np.isnan(mean) for mean in means]
+        used = inside & told[0] & told[1]
+        self.columns, self.key, self.sides = columns, key, sides
         self.fixed, self.inputs, self.left_out = fixed, inputs, left_out
-        self.missing = sum(not a for a, _ in told), sum(not b for _, b in told)
-        self.weights = [self._weights([one.a for one in self.used]), self._weights([one.b for one in self.used])]
-        self.of_key = np.array(
-            [values[list(one.a)].mean() - values[list(one.b)].mean() for one in self.used], dtype=np.float64
-        )
-
-    def _weights(self, columns: Sequence[tuple[int, ...]]) -> Numbers:
-        found = np.zeros(len(self.columns.places))
-        for own in columns:
-            found[list(own)] += 1 / (len(own) * len(columns))
-        return found
+        self.missing = int((inside & ~told[0]).sum()), int((inside & ~told[1]).sum())
+        self.weights = [one.weights(used, len(values)) for one in (pairs.a, pairs.b)]
+        self.of_key = (means[0] - means[1])[used]  # of each cell that both have
+        places = columns.roles(sides).keys
+        self.used = [places[key] for key in pairs.keys[used].tolist()]
 
     def rows(self, targets: Sequence[str], sizes: Sequence[Mapping[Place, int]] | None) -> list[Row]:
         """A row for each target."""
@@ -232,9 +231,9 @@ class _Group:
         return NOTHING if is_count(self.columns.metric) and not found.values[:2].any() else None
 
     def _these(self, found: Moments, at_n: int | None) -> Row:
-        read = [self._responses(weights) for weights in self.weights]
-        units = self._responses(self.weights[0] + self.weights[1])
-        reason = self.fixed or self._no_samples(found, units)
+        read = [self.columns.counts(weights)[0] for weights in self.weights]
+        units, *texts = self.columns.counts(self.weights[0] + self.weights[1])
+        reason = self.fixed or self._no_samples(found, units, *texts)
         share = is_share(self.columns.metric)
         sides = [
             Estimate(float(found.values[at]), float(found.variances[at]), float(found.freedom[at]), told, share)
@@ -246,8 +245,7 @@ class _Group:
         return self._row(THESE, None if reason else contrast, reason, "response", units, at_n)
 
     def _others(self, found: Moments, at_n: int | None) -> Row:
-        keys = [one.key for one in self.used]
-        mean = prompt_mean([key.topic for key in keys], [key.named_country for key in keys], self.of_key)
+        mean = prompt_mean([key.topic for key in self.used], [key.named_country for key in self.used], self.of_key)
         reason = self.fixed or mean.reason
         contrast = None if reason else self._crossed(found, mean)
         units = mean.topics * mean.countries
@@ -261,29 +259,14 @@ class _Group:
         ]
         return Contrast(sides[0], sides[1], mean.variance, mean.freedom)
 
-    def _cells(self, weights: Numbers) -> list[tuple[Place, int]]:
-        """The cells behind the columns that have a weight, each with its run."""
-        found = {
-            (cell, run)
-            for place, run in (self.columns.places[at] for at in np.flatnonzero(weights).tolist())
-            for cell in cells_behind(self.columns.metric, place)
-        }
-        return sorted(found)
-
-    def _responses(self, weights: Numbers) -> int:
-        """The responses of these cells that the selection takes."""
-        cells = [(place, self.columns.runs[run]) for place, run in self._cells(weights)]
-        return sum(run.metrics(place.model, self.selection).size_at("diversity", place) for place, run in cells)
-
-    def _no_samples(self, found: Moments, units: int) -> str | None:
+    def _no_samples(self, found: Moments, units: int, texts: int, distinct: int) -> str | None:
         """Why the responses say nothing of other samples; None where they do."""
         drawn = any(not run.deterministic for run in self.columns.runs)
         if not drawn:
             return NO_SAMPLING
         if found.single[2] > MOST_SINGLE:
             return too_few_a_prompt(self.columns.metric)
-        cells = [self.columns.runs[run].cell_of[place] for place, run in self._cells(self.weights[0] + self.weights[1])]
-        if are_dependent(sum(cell.texts for cell in cells), sum(cell.distinct_texts for cell in cells)):
+        if are_dependent(texts, distinct):
             return FEW_DISTINCT
         return FEW_RESPONSES if units < 2 * FEWEST_RESPONSES else None
 
@@ -297,6 +280,39 @@ class _Group:
     def _row(
         self, target: str, contrast: Contrast | None, reason: str | None, unit: str, units: int, at_n: int | None
     ) -> Row:
+        lowest, highest = RANGES[self.columns.metric]
+        low, high = contrast.interval() if contrast else (None, None)
+        found = replace(
+            self._of_both,
+            target=target,
+            low=None if low is None else max(low, lowest - highest),
+            high=None if high is None else min(high, highest - lowest),
+            p=contrast.p() if contrast else None,
+            reason=reason,
+            unit=unit,
+            units=units,
+            at_n=at_n,
+            freedom=contrast.freedom if contrast else None,
+        )
+        return Row(found, contrast, self._languages)
+
+    @cached_property
+    def _languages(self) -> tuple[Mapping[str, Part], Mapping[str, Part]]:
+        """Of each side: by language its part of the weight, and of the number."""
+        names, code = self.columns.languages
+        values = np.nan_to_num(self.columns.found.values)
+        sums = [
+            (np.bincount(code, own, len(names)).tolist(), np.bincount(code, own * values, len(names)).tolist())
+            for own in self.weights
+        ]
+        a, b = (
+            {name: (weight, part) for name, weight, part in zip(names, *of, strict=True) if weight > 0} for of in sums
+        )
+        return a, b
+
+    @cached_property
+    def _of_both(self) -> Difference:
+        """What the rows of both targets have in common."""
         metric, key = self.columns.metric, self.key
         a, b = self.weights
         values = np.nan_to_num(self.columns.found.values)
@@ -304,17 +320,15 @@ class _Group:
         difference = float((a - b) @ values) if known else None
         if difference is not None and abs(difference) <= _CENTRED:  # the same but for rounding
             difference = 0.0
-        lowest, highest = RANGES[metric]
-        low, high = contrast.interval() if contrast else (None, None)
         topics, countries = self._parts("topic"), self._parts("country")
-        found = Difference(
+        return Difference(
             measure=MEASURE.name,
             metric=metric,
             dimension=self.sides.dimension,
             a=self.sides.a,
             b=self.sides.b,
-            target=target,
-            selection=self.selection,
+            target="",
+            selection=self.columns.selection,
             model=key.model,
             dataset=WITHOUT,
             language=key.language,
@@ -328,19 +342,19 @@ class _Group:
             a_estimate=float(a @ values) if known else None,
             b_estimate=float(b @ values) if known else None,
             difference=difference,
-            low=None if low is None else max(low, lowest - highest),
-            high=None if high is None else min(high, highest - lowest),
-            p=contrast.p() if contrast else None,
+            low=None,
+            high=None,
+            p=None,
             q=None,
-            reason=reason,
+            reason=None,
             verdict=UNTESTABLE,
-            unit=unit,
-            units=units,
+            unit="",
+            units=0,
             cells=len(self.used),
             missing_a=self.missing[0],
             missing_b=self.missing[1],
             left_out=self.left_out,
-            at_n=at_n,
+            at_n=None,
             without_largest=self._without_largest(topics, difference),
             topics=len(topics),
             topics_same_sign=_same_sign(topics, difference),
@@ -349,28 +363,15 @@ class _Group:
             tipping=tipping_point(metric, self.columns.parts, self.columns.doubts, a - b) if known else None,
             chance=None,
             inputs=self.inputs,
-            freedom=contrast.freedom if contrast else None,
         )
-        return Row(found, contrast, (self._by_language(a), self._by_language(b)))
-
-    def _by_language(self, weights: Numbers) -> dict[str, Part]:
-        found: dict[str, Part] = {}
-        for at in np.flatnonzero(weights).tolist():
-            language = self.columns.places[at][0].language
-            weight, part = found.get(language, (0.0, 0.0))
-            own = float(weights[at])
-            found[language] = weight + own, part + own * float(self.columns.found.values[at])
-        return found
 
     def _parts(self, facet: str) -> dict[str, tuple[float, int]]:
         """The sum of the differences of each topic or country, and how many they are."""
-        found: dict[str, tuple[float, int]] = {}
-        for one, value in zip(self.used, self.of_key.tolist(), strict=True):
-            if facet == "country" and one.key.country == UNNAMED:
-                continue
-            total, count = found.get(getattr(one.key, facet), (0.0, 0))
-            found[getattr(one.key, facet)] = total + value, count + 1
-        return found
+        of = [getattr(key, facet) for key in self.used]
+        names, code, counts = np.unique(of, return_inverse=True, return_counts=True)
+        sums = np.bincount(code, self.of_key, len(names))
+        rows = zip(names.tolist(), sums.tolist(), counts.tolist(), strict=True)
+        return {name: (total, count) for name, total, count in rows if name != UNNAMED}
 
     def _without_largest(self, topics: Mapping[str, tuple[float, int]], difference: float | None) -> float | None:
         if difference is None or len(topics) < 2:

@@ -19,7 +19,7 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.inference.family import NO_SAMPLING, RATE, adjusted
-from polyculture.metrics.inference.limits import Contrast, StudentInterval
+from polyculture.metrics.inference.limits import Interval
 from polyculture.metrics.places import PER_CONDITION, RANGES
 
 _WORDS = re.compile(
@@ -73,7 +73,7 @@ class Condition:
             return abs(difference) > self.by
         return difference > self.by if self.side is Side.HIGHER else difference < -self.by
 
-    def p(self, contrast: Contrast | StudentInterval) -> float:
+    def p(self, contrast: Interval) -> float:
         """The p-value that decides it."""
         by = self.by
         if self.side is Side.DIFFERENT and by:

@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.schema.measured import EVERY, UNNAMED
+from polyculture.metrics.inference.jackknife import Integers, Numbers
 from polyculture.metrics.places import CONSENSUS, Place
 
 DIMENSIONS = ("model", "language", "condition", "country", "wording")
@@ -37,20 +41,51 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """Columns of both sides under one key: what they are of but for what is compared."""
+class Roles:
+    """What each column is of but for what is compared: a row a column, or two where a consensus is of either language.
 
-    key: Place
-    a: tuple[int, ...]
-    b: tuple[int, ...]
+    `side` is that of the columns whose dimension says it; of a facet the values of `Sides` do.
+    """
+
+    keys: Sequence[Place]  # sorted
+    key: Sequence[int]  # of each row, its place among them
+    value: Sequence[str]
+    column: Sequence[int]
+    side: Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Columns of one side, and the key of each: its place among those of `Pairing`."""
+
+    columns: Integers
+    key: Integers
+
+    def means(self, values: Numbers, keys: int) -> Numbers:
+        """The mean value of each key; NaN where a column has none."""
+        return np.bincount(self.key, values[self.columns], keys) / np.bincount(self.key, minlength=keys)
+
+    def weights(self, used: NDArray[np.bool_], columns: int) -> Numbers:
+        """The weight of each column in the mean over the keys that are `used`, each with the same weight."""
+        inside = used[self.key]
+        own = inside / np.bincount(self.key, minlength=len(used))[self.key] / max(int(used.sum()), 1)
+        return np.bincount(self.columns, own, columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """All keys of which both sides were asked everything, and how many keys only one side, or a part of it, was."""
+    """The keys of which both sides were asked everything, and those that only one side, or a part of it, was."""
 
-    matched: Sequence[Matched]
-    left_out: Mapping[Place, int]  # keys, each 1
+    keys: Integers  # places among those of `Roles`
+    a: Matched
+    b: Matched
+    left_out: Integers  # likewise
+
+    def some(self, kept: NDArray[np.bool_]) -> Pairing:
+        """The pairs of some keys; the others are left out."""
+        number = np.cumsum(kept) - 1
+        a, b = (Matched(one.columns[kept[one.key]], number[one.key[kept[one.key]]]) for one in (self.a, self.b))
+        return Pairing(self.keys[kept], a, b, np.concatenate([self.left_out, self.keys[~kept]]))
 
 
 def native_sides(pairs: Iterable[tuple[str, str]]) -> Sides:
@@ -134,7 +169,7 @@ def _group_against_rest(groups: Mapping[str, Iterable[str]], one: str) -> Sides:
     return Sides("model", one, REST, tuple(groups[one]), tuple(sorted(others)))
 
 
-Role = tuple[int, Place, str]  # the side, the key, and the value of the side
+Role = tuple[int | None, Place, str]  # the side, the key, and the value of the side
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,51 +179,76 @@ class _Column:
     metric: str
 
 
-def pairing(places: Sequence[tuple[Place, int]], sides: Sides, metric: str) -> Pairing:
-    """The columns that stand against one another. `places` has the place of each column, and the run that it is of."""
-    by_key: dict[Place, tuple[dict[str, int], dict[str, int]]] = defaultdict(lambda: ({}, {}))
+def roles_of(places: Sequence[tuple[Place, int]], sides: Sides, metric: str) -> Roles:
+    """What columns are of, in the dimension of `sides`; `places` has the place of each, and the run that it is of."""
     roles = _ROLES.get(sides.dimension, _of_facet)
+    rows = [
+        (at, side, key, value)
+        for at, (place, run) in enumerate(places)
+        for side, key, value in roles(_Column(place, run, metric), sides)
+    ]
+    keys = sorted({key for _, _, key, _ in rows})
+    number = {key: at for at, key in enumerate(keys)}
+    return Roles(
+        keys,
+        [number[key] for _, _, key, _ in rows],
+        [value for *_, value in rows],
+        [at for at, *_ in rows],
+        [side for _, side, *_ in rows],
+    )
+
+
+def pairing(roles: Roles, sides: Sides) -> Pairing:
+    """The columns that stand against one another."""
+    by_key: dict[int, tuple[dict[str, int], dict[str, int]]] = defaultdict(lambda: ({}, {}))
     asked: tuple[set[str], set[str]] = (set(), set())
-    for column, (place, run) in enumerate(places):
-        for side, key, value in roles(_Column(place, run, metric), sides):
+    side_of = {value: side for side, values in enumerate(sides.values) for value in values}
+    for column, key, value, own in zip(roles.column, roles.key, roles.value, roles.side, strict=True):
+        side = side_of.get(value) if own is None else own
+        if side is not None:
             by_key[key][side][value] = column
             asked[side].add(value)
     if sides.dimension == "condition":
-        _put_neutral(by_key)
+        _put_neutral(by_key, roles.keys)
     some = sides.dimension in (NATIVE, WITHIN)  # whose sides have as many values as there are
-    matched: list[Matched] = []
-    left_out: dict[Place, int] = {}
+    matched: list[int] = []
+    left_out: list[int] = []
     for key in sorted(by_key):
         a, b = by_key[key]
-        whole = all(some or values.keys() >= asked[side] - {key.other_language} for side, values in ((A, a), (B, b)))
-        if a and b and whole:
-            matched.append(Matched(key, tuple(a.values()), tuple(b.values())))
-        else:
-            left_out[key] = 1
-    return Pairing(matched, left_out)
+        other = {roles.keys[key].other_language}
+        whole = some or (a.keys() >= asked[A] - other and b.keys() >= asked[B] - other)
+        (matched if a and b and whole else left_out).append(key)
+    return Pairing(
+        np.array(matched, dtype=np.int64),
+        _matched([by_key[key][A] for key in matched]),
+        _matched([by_key[key][B] for key in matched]),
+        np.array(left_out, dtype=np.int64),
+    )
+
+
+def _matched(columns: Sequence[Mapping[str, int]]) -> Matched:
+    counts = np.array([len(own) for own in columns], dtype=np.int64)
+    flat = np.array([column for own in columns for column in own.values()], dtype=np.int64)
+    return Matched(flat, np.repeat(np.arange(len(columns)), counts))
 
 
 def _of_facet(column: _Column, sides: Sides) -> Iterator[Role]:
     dimension, place = sides.dimension, column.place
-    orders = [place]
+    yield None, place._replace(**{dimension: EVERY}), getattr(place, dimension)
     if dimension == "language" and column.metric == CONSENSUS:  # that of each side with a third language
-        orders.append(place._replace(language=place.other_language, other_language=place.language))
-    for one in orders:
-        value: str = getattr(one, dimension)
-        for side, values in enumerate(sides.values):
-            if value in values:
-                yield side, one._replace(**{dimension: EVERY}), value
+        turned = place._replace(language=EVERY, other_language=place.language)
+        yield None, turned, place.other_language
 
 
-def _put_neutral(by_key: dict[Place, tuple[dict[str, int], dict[str, int]]]) -> None:
+def _put_neutral(by_key: dict[int, tuple[dict[str, int], dict[str, int]]], keys: Sequence[Place]) -> None:
     """Neutral numbers that name no country stand against those of every country."""
-    neutral = {key: sides for key, sides in by_key.items() if key.country == UNNAMED}
+    neutral = {keys[key]: sides for key, sides in by_key.items() if keys[key].country == UNNAMED}
     for key, sides in by_key.items():
-        without = neutral.get(key._replace(country=UNNAMED))
-        if key.country != UNNAMED and without is not None:
+        without = neutral.get(keys[key]._replace(country=UNNAMED))
+        if keys[key].country != UNNAMED and without is not None:
             for side in (A, B):
                 sides[side].update(without[side])
-    for key in neutral:
+    for key in [key for key in by_key if keys[key] in neutral]:
         del by_key[key]
 
 

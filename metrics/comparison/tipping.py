@@ -8,6 +8,7 @@ language, or of neither.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -26,16 +27,17 @@ def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers)
     moved = MOVED.get(metric)
     if moved is None:
         return None
-    used = np.flatnonzero(signed)
-    parts, doubts, signed = parts[:, used], doubts[:, used], signed[used]
+    sides = [np.flatnonzero(signed > 0), np.flatnonzero(signed < 0)]
+    own = [(parts[:, at], doubts[:, at], signed[at]) for at in sides]
 
-    def difference(share: float, sign: float) -> float:
-        falling = signed * sign > 0
-        values = np.where(falling, moved(parts, doubts * share, -1), moved(parts, doubts * share, 1))
-        return float(sign * (signed @ values))
+    def difference(share: float, sign: int) -> float:
+        """With the higher side lowered, and the lower one raised."""
+        moves = (-sign, sign)
+        values = (moved(part, doubt * share, up) for (part, doubt, _), up in zip(own, moves, strict=True))
+        return sign * math.fsum(float(weight @ found) for (*_, weight), found in zip(own, values, strict=True))
 
-    now = float(signed @ moved(parts, doubts * 0, 1))
-    sign = 1.0 if now > 0 else -1.0
+    now = difference(0.0, 1)
+    sign = 1 if now > 0 else -1
     if abs(now) < _LEAST or difference(1.0, sign) > 0:
         return None
     low, high = 0.0, 1.0

@@ -112,6 +112,9 @@ class StudentInterval:
         return float(2 * stdtr(min(self.freedom, 1e9), -student(self.freedom) * abs(away) / far))
 
 
+Interval = Contrast | StudentInterval
+
+
 def student(freedom: float, level: float = 0.95) -> float:
     """The two-sided quantile of Student's distribution."""
     return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))
