@@ -67,7 +67,7 @@ COMPARED = {
 }
 # The other views whose rows are cells, pairs of cells, items of cells or means of them.
 OTHERS = (
-    *("health_by_language", "health_by_model", "lengths", "resolution", "resolution_rates", "specificity_gain"),
+    *("lengths", "resolution", "resolution_rates", "specificity_gain"),
     *("saturation", "cell_values", "cell_incidence", "cell_doubts", "entity_counts", "flows", "model_flows"),
     *("associations", "spending"),
 )

@@ -77,9 +77,7 @@ def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None)
     Shared views are computed once for the block.
     """
     with open_store(run, layout, KEPT, at=at) as connection:
-        reading = Reading(connection)
-        reading.run(SQL / "keep.sql")
-        yield reading
+        yield Reading(connection)
 
 
 RUN_FACTS = statements(SQL / "run_facts.sql")

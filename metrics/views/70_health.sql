@@ -84,18 +84,6 @@ LEFT JOIN cell_texts USING (cell)
 LEFT JOIN cell_extractions USING (cell)
 LEFT JOIN cell_mentions USING (cell);
 
--- health_by_language: a row is a model and a language; the counts of `health` added up over its cells.
-CREATE VIEW health_by_language AS
-SELECT model, language, sum(COLUMNS(* EXCLUDE (model, language, topic, condition, country, wording, model_versions)))::BIGINT
-FROM health
-GROUP BY ALL;
-
--- health_by_model: a row is a model; the counts of `health` added up over its cells.
-CREATE VIEW health_by_model AS
-SELECT model, sum(COLUMNS(* EXCLUDE (model, language)))::BIGINT
-FROM health_by_language
-GROUP BY ALL;
-
 -- resolution: a row is a model, a language and a topic: what share of its mentions Wikidata has no item for, and under how
 -- many surfaces an item comes. Where the first is high, the metrics speak of Wikidata, not of the model.
 --   looked_up: mentions that were looked up

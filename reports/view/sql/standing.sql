@@ -1,4 +1,4 @@
--- standing: a row is a model; what came of what it was asked, up to now. The numbers are those of `health_by_model`, added
+-- standing: a row is a model; what came of what it was asked, up to now. The numbers are those of `health`, added
 -- up by model at once: cell by cell a large run has most of its surfaces again and again.
 WITH cells_of AS (
     SELECT model, sum(asked) AS asked FROM cells GROUP BY model
