@@ -150,7 +150,7 @@ class Columns:
         """Of each column the responses of its cells, the fewest of two."""
         _, (first, second) = self._cells
         sizes = self._counts[0]
-        return np.where(second < 0, sizes[first], np.minimum(sizes[first], sizes[second]))
+        return np.asarray(np.where(second < 0, sizes[first], np.minimum(sizes[first], sizes[second])), dtype=np.int64)
 
     @cached_property
     def uneven(self) -> NDArray[np.bool_]:

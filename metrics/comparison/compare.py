@@ -166,7 +166,7 @@ def _grouping(sides: Sides, metric: str, by: Sequence[str]) -> Callable[[Place],
             raise StoreError(what, remedy=did_you_mean(column, known))
     names = {*by, *({"condition"} if metric in PER_CONDITION and compared != "condition" else ())}
     kept = [name in names for name in Place._fields]
-    groups: dict[tuple[str, ...], Place] = {}  # seldom many, of many keys
+    groups: dict[tuple[object, ...], Place] = {}  # seldom many, of many keys
 
     def group(key: Place) -> Place:
         own = (*compress(key, kept), key.other_language == WITHOUT)

@@ -69,7 +69,7 @@ class Matched:
         """The weight of each column in the mean over the keys that are `used`, each with the same weight."""
         inside = used[self.key]
         own = inside / np.bincount(self.key, minlength=len(used))[self.key] / max(int(used.sum()), 1)
-        return np.bincount(self.columns, own, columns)
+        return np.bincount(self.columns, own, columns).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

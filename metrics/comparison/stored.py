@@ -17,7 +17,6 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.sides import Sides
-from polyculture.metrics.inference.family import UNTESTABLE
 from polyculture.metrics.inference.limits import StudentInterval
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 OTHERS_ALONE = "others alone"  # why a sampled measure has no interval of these prompts: it is of others
 LEVELS = ("model", "language", "country", "topic", "condition", "wording")  # facets that a mean may be over
 _ORDER = ", ".join(("measure", "metric", "dataset", "method", "reader", *LEVELS))
-_NOT_TOLD = {"low": None, "high": None, "p": None, "freedom": None, "chance": None, "verdict": UNTESTABLE}
 
 
 class StoredDifferences:
@@ -85,19 +83,32 @@ def _coarsest(rows: Sequence[Difference], by: frozenset[str]) -> list[Difference
 
 def _turned(row: Difference) -> Difference:
     """The same with `b` first."""
-    swapped = {"a": row.b, "b": row.a, "a_estimate": row.b_estimate, "b_estimate": row.a_estimate}
-    swapped |= {"missing_a": row.missing_b, "missing_b": row.missing_a}
-    low, high = (None if limit is None else -limit for limit in (row.high, row.low))
-    signed = {
-        name: None if (value := getattr(row, name)) is None else -value for name in ("difference", "without_largest")
-    }
-    return replace(row, **swapped, **signed, low=low, high=high)
+    return replace(
+        row,
+        a=row.b,
+        b=row.a,
+        a_estimate=row.b_estimate,
+        b_estimate=row.a_estimate,
+        missing_a=row.missing_b,
+        missing_b=row.missing_a,
+        difference=_less(row.difference),
+        low=_less(row.high),
+        high=_less(row.low),
+        without_largest=_less(row.without_largest),
+    )
+
+
+def _less(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def _of_target(rows: Sequence[Difference], target: str) -> list[Difference]:
     """The rows of a target; where a measure tells of other prompts alone, these prompts with that as their reason."""
     own = [row for row in rows if row.target == target]
-    return own or [replace(row, target=target, reason=OTHERS_ALONE, **_NOT_TOLD) for row in rows]
+    return own or [
+        replace(row, target=target, low=None, high=None, p=None, freedom=None, chance=None, reason=OTHERS_ALONE)
+        for row in rows
+    ]
 
 
 def _row(told: Difference) -> Row:

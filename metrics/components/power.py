@@ -137,7 +137,9 @@ def _reach(topics: int, countries: int) -> Numbers | None:
     """Half the widths of intervals over other prompts, in standard errors, where neither factor matters."""
     random = np.random.default_rng(0)
     topic, country = np.divmod(np.arange(topics * countries), countries)
-    means = [prompt_mean(topic, country, random.normal(size=topics * countries)) for _ in range(_DRAWN)]
+    means = [
+        prompt_mean(topic.tolist(), country.tolist(), random.normal(size=topics * countries)) for _ in range(_DRAWN)
+    ]
     if any(one.reason for one in means):
         return None
     widths = [student(one.freedom) * math.sqrt(one.variance * topics * countries) for one in means]
