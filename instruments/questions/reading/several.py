@@ -41,7 +41,7 @@ _AROUND = f"{MARKS}/&·|–—•"
 
 def read_several(text: str, shown: Sequence[str], unknown: int | None, language: str) -> Reading:
     """The options that an answer picks, by place: the first of them, and `also` the others."""
-    said = answer_text(_CIRCLED.sub(r" \1 ", text), language_of(language).answer_key)
+    said = answer_text(_CIRCLED.sub(r" \1 ", text), language_of(language).is_answer_key)
     if not said.strip(MARKS):
         return Reading(None, Ground.EMPTY)
     found = _listed(said, shown)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, plain, unspelled
 from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
@@ -17,6 +17,7 @@ from polyculture.instruments.questions.reading.languages import PROCLITICS, Lang
 LABEL, TEXT = 0xE000, 0xE800  # code points of private use stand for the label, and for the text, of each place
 LABELS, TEXTS = f"{chr(LABEL)}-{chr(TEXT - 1)}", f"{chr(TEXT)}-{chr(TEXT + 0x7FF)}"
 TOKENS = LABELS + TEXTS
+TOKEN = re.compile(f"[{TOKENS}]")
 _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
@@ -67,7 +68,7 @@ class Offered:
         """A text of `answer_text` with tokens for the options' texts."""
         text = said
         for pattern, places in self._texts:
-            text = pattern.sub(lambda found, places=places: self._text_tokens(found, places), text)
+            text = pattern.sub(partial(self._text_tokens, places), text)
         if len(text) == len(said):
             return text
         # An article before an option's text is a part of it.
@@ -83,7 +84,7 @@ class Offered:
             label = self._decorated  # "(a)" as it was shown: an "a" elsewhere is none
         return label.sub(self._label_token, text) if label else text
 
-    def _text_tokens(self, found: re.Match[str], places: Sequence[int]) -> str:
+    def _text_tokens(self, places: Sequence[int], found: re.Match[str]) -> str:
         """The option that was written; of options that differ in case alone the one of this case, or all of them."""
         text, (start, end) = found.string, found.span()
         before = "" if _NO_SPACES.match(found[0]) else text[max(0, start - 4) : start]

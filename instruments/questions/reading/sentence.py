@@ -1,0 +1,233 @@
+"""The options that a sentence names: how plainly each is picked there, and which are denied.
+
+| standing | where |
+| --- | --- |
+| conclusion | after "so", "final answer" |
+| answer | beside "the answer is", "correct", "I choose"; after a colon at the end of a line |
+| line | first or last in the text, and a line or sentence of its own; first, with a point, bracket or dash behind it |
+| marked | bold, in brackets or quotes, beside "option"; first in a sentence with a point, comma or bracket behind it |
+| named | elsewhere, unless the label may be an ordinary word there |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+from polyculture.instruments.questions.reading.answer_text import MARKS, WORD
+from polyculture.instruments.questions.reading.tokens import LABELS, TOKEN, TOKENS, Offered, is_label, place_of
+
+_NEAR = 40  # characters between a word for the answer and the option that it names
+_COMMA = 10  # characters that a comma between them counts for
+_DENIED = 40  # characters after an option within which it may be denied
+_DENYING = 4  # characters between a denial and the option that it denies, as of "not the"
+_MOST = 25  # first and last options in a sentence that are looked at: lists of thousands would take quadratic time
+_AROUND = 100  # characters before and after an option that decide its standing
+_SHORT = 2  # letters of "la", which names an option before its label alone
+_MARKS = re.escape(MARKS)
+_BUT_QUESTION = MARKS.replace("?", "").replace("؟", "")
+_COLON = re.compile(rf"(?:{WORD}{{2}}|[^\W\da-z])[{_MARKS}]*[:=：][{_MARKS}]*$")  # of no label, as in "D: the text"
+_OTHER_LABEL = re.compile(r"(?:^|\s)\W?[a-z\d]{1,2}[).:\]]+\s*$")  # "D: the text" where D was not shown
+_CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n।۔。、，：!،/|።፣፡]|\((?![{LABELS}]))")
+_WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
+_STOP = re.compile(r"[,;，、،؛:.。()\n–—]| - ")
+_LIST = " \n,，、،/&|+*_\"'`()[]{}「」“”"  # between labels that are named in one breath
+_OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
+
+Token = re.Match[str]
+
+
+class Standing(IntEnum):
+    """How plainly an option is picked."""
+
+    NONE = 0
+    NAMED = 1
+    MARKED = 2
+    LINE = 3
+    ANSWER = 4
+    CONCLUSION = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An option that a sentence names."""
+
+    place: int
+    standing: Standing
+    label: bool  # by its label, not by its text
+    denied: bool
+    shared: bool  # in one breath with another: "A or B"
+
+
+class Sentence:
+    """A sentence in tokens. `any_case`: its labels were found in another case than they were shown in."""
+
+    def __init__(self, text: str, options: Offered, *, any_case: bool) -> None:
+        self.text, self.options, self.words, self.any_case = text, options, options.language, any_case
+        tokens = list(TOKEN.finditer(text))
+        self.tokens = tokens if len(tokens) <= 2 * _MOST else tokens[:_MOST] + tokens[-_MOST:]
+        self.weak = [self._may_be_word(token) for token in self.tokens]
+
+    @property
+    def has_plain(self) -> bool:
+        """Does it name an option that is not denied by what cannot be an ordinary word?"""
+        return any(not weak and not self._is_denied(number) for number, weak in enumerate(self.weak))
+
+    def drop_words(self) -> None:
+        """Forget labels that may be ordinary words, unless they are named in one breath with one that is none."""
+        groups = [self._in_one_breath(number) for number in range(len(self.tokens))]
+        kept = [number for number, group in enumerate(groups) if not all(self.weak[one] for one in group)]
+        self.tokens, self.weak = [self.tokens[number] for number in kept], [False] * len(kept)
+
+    def named(self, *, first: bool, last: bool) -> Iterator[Named]:
+        """The options that it names; `first` and `last`: in the text."""
+        last = last and len({token[0] for token in self.tokens}) == 1
+        standings = [self._standing(token, first=first, last=last) for token in self.tokens]
+        if not self.text.rstrip(_BUT_QUESTION).endswith(("?", "؟")):
+            for kind, standing in (("answer", Standing.ANSWER), ("so", Standing.CONCLUSION)):
+                for word in self.words[kind].finditer(self.text):
+                    number = self._beside(word, only_after=kind == "so")
+                    if number is not None and not (self.weak[number] and self._is_article(word, self.tokens[number])):
+                        standings[number] = max(standings[number], standing)
+        for number, token in enumerate(self.tokens):
+            group = [one for one in self._in_one_breath(number) if not self.denied[one]]
+            standing = max(standings[one] for one in (number, *group))
+            shared = len({place_of(self.tokens[one][0]) for one in group}) > 1
+            if shared:  # "A or B" picks none
+                standing = min(standing, Standing.MARKED)
+            yield Named(place_of(token[0]), standing, is_label(token[0]), self.denied[number], shared)
+
+    @cached_property
+    def denied(self) -> list[bool]:
+        """Whether each option is denied or conceded."""
+        return [self._is_denied(number) or self._is_conceded(token) for number, token in enumerate(self.tokens)]
+
+    def _around(self, token: Token) -> tuple[str, str]:
+        start, end = token.span()
+        return self.text[max(0, start - _AROUND) : start], self.text[end : end + _AROUND]
+
+    def _standing(self, token: Token, *, first: bool, last: bool) -> Standing:
+        """The standing by what is directly around an option."""
+        before, after = self._around(token)
+        rest = self._without_ending(after)
+        starts, ends = not before.strip(MARKS), not (rest.strip(MARKS) and after.strip(MARKS))
+        closed = ends or any(_CLOSED.match(part.lstrip(" ")) for part in (after, rest))
+        closed = closed or self.words["because"].match(rest.lstrip(" ")) is not None
+        if starts and ends and (first or last):
+            return Standing.LINE
+        if ends and _COLON.search(before):
+            return Standing.ANSWER
+        if not is_label(token[0]):
+            if self.options.cores and _OTHER_LABEL.search(before):
+                return Standing.NONE
+            return Standing.MARKED if starts and ends else Standing.NAMED
+        if starts and first and closed:
+            return Standing.LINE
+        if _is_marked(before, after) or (starts and closed) or self._beside_option(before, after):
+            return Standing.MARKED
+        return Standing.NONE if self._may_be_word(token) else Standing.NAMED
+
+    def _may_be_word(self, token: Token) -> bool:
+        """May a label be an article or another word here, which goes on: "a man", "A resposta", "2 people"?"""
+        if not is_label(token[0]):
+            return False
+        before, after = self._around(token)
+        words = self.options.are_words if _WITHIN.search(before) else self.options.begin_sentences
+        return (words or self.any_case) and not _is_marked(before, after) and not self._is_closed(after)
+
+    def _is_closed(self, after: str) -> bool:
+        """Does nothing follow, or what may follow a label and no article: a mark, an ending, a verb?"""
+        rest = self._without_ending(after)
+        if rest != after or not rest.strip(MARKS) or _CLOSED.match(rest.lstrip(" ")):
+            return True
+        return any(self.words[kind].match(rest.lstrip(" ")) for kind in ("follows", "because", "but", "both"))
+
+    def _without_ending(self, after: str) -> str:
+        ending = self.words.ending.match(after)
+        return after[ending.end() :] if ending else after
+
+    def _beside_option(self, before: str, after: str) -> bool:
+        """Is there a word for an option directly before or after?"""
+        left = before.rstrip(MARKS)
+        if any(word.end() == len(left) for word in self.words["option"].finditer(left)):
+            return True
+        word = self.words["option"].match(self._without_ending(after).lstrip(MARKS))
+        return word is not None and (len(word[0]) > _SHORT or not word[0].isascii())
+
+    def _beside(self, word: Token, *, only_after: bool) -> int | None:
+        """The option nearest to a word for the answer that is not denied, with no reason between them.
+
+        One that is named alone comes before a nearer one of "A or B": "between A and B, I choose B".
+        """
+        allowed = [number for number in range(len(self.tokens)) if not self.denied[number]]
+        after = [number for number in allowed if self.tokens[number].start() >= word.end()][:1]
+        before = [number for number in allowed if self.tokens[number].end() <= word.start()][-1:]
+        gaps = {number: self._gap(word.end(), self.tokens[number].start()) for number in after}
+        if not only_after:
+            gaps |= {number: self._gap(self.tokens[number].end(), word.start()) for number in before}
+        near = [number for number, gap in gaps.items() if gap <= _NEAR]
+        alone = [number for number in near if len(self._in_one_breath(number)) == 1]
+        return min(alone or near, key=gaps.__getitem__, default=None)
+
+    def _gap(self, start: int, end: int) -> int:
+        between = self.text[start:end]
+        if ";" in between or self.words["because"].search(between):
+            return _NEAR + 1
+        return len(between.strip(MARKS)) + _COMMA * len(re.findall("[,，、،]", between))
+
+    def _is_article(self, word: Token, token: Token) -> bool:
+        """Is what may be a word none that was chosen: before the word for the answer, or not as it was shown?"""
+        if self.any_case or self.options.are_decorated:
+            return True
+        return token.start() < word.start() and not self.words.own.verb_final and not self.options.are_digits
+
+    def _in_one_breath(self, number: int) -> set[int]:
+        """The options that are named together with one: "A or B"."""
+        group = {number}
+        for step in (1, -1):
+            at = number
+            while 0 <= at + step < len(self.tokens):
+                left, right = sorted((at, at + step))
+                between = self.text[self.tokens[left].end() : self.tokens[right].start()]
+                rest = self.words["option"].sub("", between)
+                if self.words["both"].sub("", rest).strip(_LIST) or (between and not rest.strip()):
+                    break
+                at += step
+                group.add(at)
+        return group
+
+    def _is_denied(self, number: int) -> bool:
+        """Is there a denial directly before an option ("not A"), or in what is said of it ("A is wrong")?"""
+        start, end = self.tokens[number].span()
+        before = self.text[self.tokens[number - 1].end() if number else 0 : start].rstrip(MARKS)
+        before = self.words["option"].sub("", before).rstrip(MARKS)
+        if any(word.end() >= len(before) - _DENYING for word in self.words["negation"].finditer(before)):
+            return True
+        after = self.text[end : end + _DENIED].lstrip(_CLOSING)
+        follower = TOKEN.search(after)
+        said = after[: follower.start()] if follower else after
+        kinds = ("because",) if self.words.own.verb_final else ("because", "both", "but")
+        stops = [_STOP.search(said), *(self.words[kind].search(said) for kind in kinds)]
+        said = said[: min((stop.start() for stop in stops if stop), default=None)]
+        last = self.words.own.verb_final
+        about_answer = is_label(self.tokens[number][0]) or self.words["answer"].search(said) or (last and follower)
+        if not about_answer:
+            return False  # "the woman was not comfortable" may well be the answer
+        # A denial directly before another option is of that one, "B, not A", unless verbs come last.
+        end = len(said.rstrip(MARKS)) - 1 if follower and not any(stops) and not last else len(said)
+        return any(word.end() <= end for word in self.words["wrong"].finditer(said))
+
+    def _is_conceded(self, token: Token) -> bool:
+        """Does "although" begin the clause, or "but" with the answer behind it the next one?"""
+        if self.words["although"].search(re.split("[,;，、،]", self.text[: token.start()])[-1]):
+            return True
+        contrast = self.words["but"].search(self.text, token.end())
+        rest = self.text[contrast.end() :] if contrast else ""
+        return bool(TOKEN.search(rest)) and self.words["answer"].search(rest) is not None
+
+
+def _is_marked(before: str, after: str) -> bool:
+    return bool(before and after) and before[-1] in _OPENING and after[0] in _CLOSING
