@@ -36,7 +36,7 @@ MAIN = (
         "others",
         "out_of_choice",
     ),
-    *("first_preferred", "ranked_first", "exact_match", "f1", "correlation"),
+    *("first_preferred", "ranked_first", "golds_found", "exact_match", "f1", "correlation"),
 )
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
 _BOUNDS = ("max_bias_a", "max_bias_d", "most_bias_d")

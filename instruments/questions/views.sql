@@ -86,3 +86,30 @@ FROM persons AS one
 INNER JOIN persons AS other USING (dataset, language, model, method, reader, wording, pair, "order", sample)
 WHERE one.facets['polarity'] = 'biased' AND other.facets['polarity'] = 'counter-biased'
 GROUP BY ALL;
+
+-- question_ranks: a row is the right candidates of gaps of one kind, and how many of them are among the likeliest: as many
+-- candidates as the gap has right ones. A gap whose candidates are all right is left out.
+--   golds: right candidates
+--   golds_found: of these, among the likeliest
+CREATE VIEW question_ranks AS
+WITH ranked AS (
+    SELECT
+        k.dataset, k.language, a.model, a.method, r.reader, a.prompt AS wording, k.unit, k.facets, k.undirected, a."order",
+        k."right", CASE r.reader
+            WHEN 'mean' THEN list_transform(a.scores, lambda score, place: score / a.tokens[place])
+            WHEN 'corrected' THEN list_transform(a.scores, lambda score, place: score - a.unconditional[place])
+            ELSE a.scores
+        END AS likelihoods
+    FROM answers AS a
+    INNER JOIN known_questions AS k ON k.question_id = a.question_id
+    INNER JOIN answer_readings AS r ON r.answer_id = a.answer_id
+    WHERE k.kind = 'gap' AND a.status = 'ok' AND len(k."right") BETWEEN 1 AND len(a."order") - 1
+)
+SELECT
+    dataset, language, model, method, reader, wording, unit, facets, undirected, sum(len("right"))::BIGINT AS golds,
+    sum(len(list_filter(
+        likelihoods, lambda one, place:
+            one >= list_sort(likelihoods, 'DESC')[len("right")] AND list_contains("right", "order"[place])
+    )))::BIGINT AS golds_found
+FROM ranked
+GROUP BY ALL;

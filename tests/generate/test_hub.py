@@ -23,9 +23,7 @@ def test_a_tokenizer_that_nobody_has_fails_at_once_where_the_hub_does_not_answer
     import transformers  # noqa: F401, loaded before the clock runs
 
     begun = time.monotonic()
-    with pytest.raises(
-        EngineError, match=r"nothing cannot be opened: the hub does not answer.*Give a name"
-    ):
+    with pytest.raises(EngineError, match=r"nothing cannot be opened: the hub does not answer.*Give a name"):
         _load_tokenizer(ModelSpec("openai:m"), "nobody/nothing")
     hub_arguments.cache_clear()
     assert time.monotonic() - begun < 20

@@ -118,8 +118,15 @@ def pairs(at: Tally) -> Metrics:
 
 
 def cloze(at: Tally) -> Metrics:
-    """The share of gaps in which a right candidate is the most probable; one of several that are equal is not."""
-    return {"ranked_first": _share(at, at["right"] == 1, _answered(at) & ~np.isnan(at["right"]))}
+    """The share of gaps in which a right candidate is the most probable; one of several that are equal is not.
+
+    `golds_found`: of all right candidates those among the likeliest, as many as a gap has right ones (Yin et al. 2022).
+    """
+    golds = at["golds"] > 0
+    return {
+        "ranked_first": _share(at, at["right"] == 1, _answered(at) & ~np.isnan(at["right"])),
+        "golds_found": _ratio(at.count(golds, "golds_found"), at.count(golds, "golds")),
+    }
 
 
 def exact_match(at: Tally) -> Metrics:

@@ -90,9 +90,10 @@ def count_answers(store: duckdb.DuckDBPyConnection) -> None:
 
     A kind is a unit and facets, numbered from 0: questions of one kind are counted together.
     """
-    store.execute("CREATE OR REPLACE TEMP TABLE question_counts AS FROM question_tally UNION ALL BY NAME "
-                  "(FROM question_orders LIMIT 0) UNION ALL BY NAME (FROM question_pairs LIMIT 0)")  # fmt: skip
-    for view in ("question_orders", "question_pairs"):  # one after another: together they need three times the memory
+    others = ("question_orders", "question_pairs", "question_ranks")
+    columns = " ".join(f"UNION ALL BY NAME (FROM {view} LIMIT 0)" for view in others)
+    store.execute(f"CREATE OR REPLACE TEMP TABLE question_counts AS FROM question_tally {columns}")
+    for view in others:  # one after another: together they need three times the memory
         store.execute(f"INSERT INTO question_counts BY NAME FROM {view}")
     store.execute(
         "CREATE OR REPLACE TEMP TABLE question_kinds AS SELECT row_number() OVER () - 1 AS kind, * "
@@ -119,10 +120,10 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
     return [Study(*one) for one in found if one[-1] != NOT_READ or one[:-1] not in read]
 
 
-# Of answers, of questions, of pairs of questions.
+# Of answers, of questions, of pairs of questions, of right candidates of gaps.
 _COUNTS = (
     *("n", "matched", "f1", "questions", "reordered", "flipped"),
-    *("pairs", "same_person", "both_biased", "both_other"),
+    *("pairs", "same_person", "both_biased", "both_other", "golds", "golds_found"),
 )
 _ROWS = f"""
 SELECT

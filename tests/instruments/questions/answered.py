@@ -57,6 +57,7 @@ class Said:
     sample: int = 0
     matched: float | None = None
     f1: float | None = None
+    scores: tuple[float, ...] | None = None  # of likelihoods, by place; the tokens of each are its place and one
 
     @property
     def question(self) -> QuestionRow:
@@ -79,7 +80,9 @@ class Said:
             language=self.language, topic=self.dataset, method=self.method, prompt=self.prompt, order=list(self.order),
             labels=["A", "B", "C"], shown=[f"option {index}" for index in self.order], sample=self.sample,
             raw=None if failed else f"I say {self.said}", status="failed" if failed else "ok",
-            error="no answer" if failed else None, scores=None, tokens=None, unconditional=None, finish_reason=None,
+            error="no answer" if failed else None, scores=None if self.scores is None else list(self.scores),
+            tokens=None if self.scores is None else [1.0 + place for place in range(len(self.scores))],
+            unconditional=None, finish_reason=None,
             retryable=None, prompt_tokens=None, completion_tokens=None, model_version=None, purchase=None,
         )  # fmt: skip
 

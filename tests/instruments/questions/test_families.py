@@ -291,6 +291,36 @@ def test_gaps_and_open_questions() -> None:
     assert values(of(rows, said=FAILED, matched=None, f1=None), ["f1"]) == [None]
 
 
+gaps = st.integers(2, 5).flatmap(
+    lambda size: st.tuples(
+        st.lists(st.sampled_from([-1.0, -2.0, -3.5, -4.0]), min_size=size, max_size=size),
+        st.sets(st.integers(0, size - 1), min_size=1, max_size=size),
+        st.permutations(range(size)),
+    )
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(gaps, min_size=1, max_size=8), st.sampled_from(["sum", "mean"]))
+def test_right_candidates_are_found_as_geomlamas_script_counts(drawn: list[Any], reader: str) -> None:
+    rows, found, golds = [], 0, 0
+    for number, (scores, right, order) in enumerate(drawn):
+        rows.append(Said(
+            "tie", f"q{number}", {"country": "IN"}, roles=("",) * len(order), right=tuple(right), order=tuple(order),
+            scores=tuple(scores), kind="gap", numbers=("cloze",), method="gap", reader=reader,
+        ))  # fmt: skip
+        values = {order[place]: score / (place + 1 if reader == "mean" else 1) for place, score in enumerate(scores)}
+        if len(right) < len(values):
+            least = sorted(values.values(), reverse=True)[len(right) - 1]
+            golds += len(right)
+            found += sum(values[gold] >= least for gold in right)
+    assert values_of(rows) == (None if not golds else pytest.approx(found / golds))
+
+
+def values_of(rows: Sequence[Said]) -> float | None:
+    return values(rows, ["golds_found"])[0]
+
+
 def test_pandas_gives_the_same_numbers(tmp_path: Path) -> None:
     assert write(tmp_path, 3) > 1000
     views, intervals, theirs = compare(tmp_path)
