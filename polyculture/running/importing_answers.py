@@ -15,8 +15,9 @@ from polyculture.imports.record import Record
 from polyculture.imports.shapes import PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
-from polyculture.instruments.questions.given import AnswerFile, Taken, UnknownOrderError, likelihoods_of
+from polyculture.instruments.questions.given import AnswerFile, Taken
 from polyculture.instruments.questions.import_step import ImportStep
+from polyculture.instruments.questions.matching import UnknownOrderError, likelihoods_of
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.study import read_study, tell_remarks
 from polyculture.running.importing import Wanted

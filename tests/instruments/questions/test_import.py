@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.instruments.questions.given import shown_in
+from polyculture.instruments.questions.matching import shown_in
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.prompting import labels_of, message, shown_options
 from polyculture.instruments.questions.rules.opened import open_set
@@ -81,16 +81,18 @@ def test_a_newer_file_takes_the_place_of_the_older_one(here: Path) -> None:
 
 
 def test_the_prompts_text_says_the_question_and_the_order(here: Path) -> None:
-    some = demo_questions()[:6]
-    records = [{"prompt": asked(one), "response": f"The answer is {right_letter(one)}.", "model": "m"} for one in some]
+    some, example = demo_questions()[:6], f"{asked(demo_questions()[-1])} C\n\n"
+    before = {one.name: example if one.name.endswith("amb-neg") else "" for one in some}
+    records = [
+        {"prompt": before[one.name] + asked(one), "response": f"The answer is {right_letter(one)}.", "model": "m"}
+        for one in some
+    ]
     write_lines(here / "chats.jsonl", [*records, {"prompt": "Who is late, and why?", "response": "A", "model": "m"}])
     said = take(here, "chats.jsonl")
-    assert "6 answers taken: 6 to prompt 'house'" in said
+    assert "6 answers taken: 1 to prompt 'as given', 5 to prompt 'house'" in said
     assert "1 rows of no question: row 7 (Who is late, and why?)" in said
     assert rows(here, RIGHT, RUN) == [(1.0, 6)]
-    assert rows(here, 'SELECT DISTINCT "order", labels, prompt FROM answers', RUN) == [
-        (list(ORDER), ["A", "B", "C"], "house")
-    ]
+    assert rows(here, 'SELECT DISTINCT "order", labels FROM answers', RUN) == [(list(ORDER), ["A", "B", "C"])]
 
 
 def test_samples_of_lm_evaluation_harness(here: Path) -> None:
@@ -189,6 +191,8 @@ def test_options_are_found_in_many_forms_of_prompts() -> None:
         assert (order, texts) == ((1, 2, 0), shown), form
         assert len(set(labels)) == 3
     assert shown_in("A: The young man\nB: Somebody\nC: Nobody", question) is None
+    chinese = shown_in("问题：谁？\nA．x\nA：The young man\nB：无法确定\nC：The old man\n答案：", question)
+    assert chinese is not None and (chinese[0], chinese[1]) == ((1, 2, 0), ("A", "B", "C"))  # noqa: PT018
 
 
 @pytest.mark.skipif(not (SHARED / "kobbq" / "peer").is_dir(), reason="KoBBQ's files are not here")

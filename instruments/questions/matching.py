@@ -1,0 +1,178 @@
+"""Which question a record of a file is about, and how its options stood: by its names, or by the prompt's text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from polyculture.imports.record import Record, find, shown
+from polyculture.instruments.questions.asking import Method
+from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
+from polyculture.instruments.questions.prompting import Order, message
+
+_LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_START = 12  # characters by which the question of a prompt is looked up
+# A line of options: a label with a sign behind it, which may stand behind a word, as in 'Options:(A) soup'.
+_LABELLED = re.compile(
+    r"^(?:[^\n:：]{0,12}[:：])?\s*([(\[]?(?:[A-Za-z]|\d{1,2})(?:[)\]]|(?=[.:：])))[.:：]?[ \t]*(\S.*?)\s*$",
+    re.MULTILINE,
+)
+
+
+class UnknownOrderError(ValueError):
+    """An order of options that is none: whatever the answer says, nobody can know which option it means."""
+
+
+class QuestionIndex:
+    """The questions of a set, by name and by how their texts begin."""
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self._by_name: defaultdict[str, list[Question]] = defaultdict(list)
+        self._by_start: defaultdict[str, list[Question]] = defaultdict(list)
+        for question in questions:
+            self._by_name[question.name].append(question)
+            self._by_start[_plain(question.context or question.text)[:_START]].append(question)
+
+    def find(
+        self, names: Iterator[str], asked: str | None, language: str | None, orders: Sequence[Order]
+    ) -> tuple[Question | None, Order | None]:
+        """The one question of these names, or of the text that was asked; and the order that its name ends in."""
+
+        def fits(one: Question) -> bool:
+            return language in (None, one.language) and (asked is None or _fits(one, asked))
+
+        for name in names:
+            stem, _, number = name.rpartition("-")
+            numbered = orders[int(number)] if number.isdecimal() and int(number) < len(orders) else None
+            for known, order in ((name, None), (stem, numbered)):
+                if known == stem and numbered is None:
+                    continue
+                fitting = [one for one in self._by_name.get(known, ()) if fits(one)]
+                if len(fitting) == 1:
+                    return fitting[0], order
+        return (None if asked is None else self._of_text(asked)), None
+
+    def _of_text(self, asked: str) -> Question | None:
+        """The one question whose context and text are in what was asked: the last one, behind examples; of several
+        there the one with the longest texts, as a disambiguated context begins like the ambiguous one.
+        """
+        plain = _plain(asked)
+        found = {
+            question.name: question
+            for start in range(max(len(plain) - _START, 0) + 1)
+            for question in self._by_start.get(plain[start : start + _START], ())
+            if _fits(question, plain)
+        }
+        ranks = {name: (_end_of(one.text, plain), len(one.context) + len(one.text)) for name, one in found.items()}
+        best = [name for name, rank in ranks.items() if rank == max(ranks.values())]
+        return found[best[0]] if len(best) == 1 else None
+
+
+def _end_of(text: str, plain: str) -> int:
+    return plain.rfind(_plain(text)) + len(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _fits(question: Question, asked: str) -> bool:
+    plain = _plain(asked)
+    return all(_plain(text) in plain for text in (question.context, question.text))
+
+
+def asked_text(row: Record, path: str) -> str | None:
+    """What the model was asked, where the file has it as a text: the last message of the user, or the prompt."""
+    said = find(row.values, "messages[role=user].content")
+    value = said[-1][1] if said else None if path.startswith("=") else row.get(path or "prompt|input")
+    if isinstance(value, list):  # parts of a message
+        value = "".join(one.get("text") or "" for one in value if isinstance(one, Mapping))
+    return value if isinstance(value, str) and (len(value.split()) > 1 or len(value) > _LONGEST_NAME) else None
+
+
+def choices_of(row: Record) -> str:
+    """The choices that a record lists, as lines under letters."""
+    listed = row.get("choices")
+    texts = listed if isinstance(listed, list) else []
+    return "\n".join(f"{label}: {text}" for label, text in zip(LETTERS, texts, strict=False))
+
+
+def order_of(value: Any, stands: Order, published: Sequence[Order]) -> Order | None:
+    """An order as files write it: '021', '[0, 2, 1]', or the number of one of the publisher's; None where none is."""
+    if value is None or value == "":
+        return None
+    text = "".join(map(str, value)) if isinstance(value, list) else str(value).strip()
+    digits = [int(one) for one in (value if isinstance(value, list) else re.findall(r"\d+", text))]
+    if len(digits) == 1 and len(text) == len(stands) > 1:
+        digits = [int(sign) for sign in text]
+    if len(digits) == 1 and digits[0] < len(published):
+        return published[digits[0]]
+    if sorted(digits) != list(stands):
+        raise UnknownOrderError(f"{text!r} is no order of {len(stands)} options")
+    return tuple(digits)
+
+
+def shown_in(asked: str, question: Question) -> tuple[Order, tuple[str, ...], tuple[str, ...]] | None:
+    """Order, labels and texts of a question's options in a prompt, a labelled line each; None where it has none.
+
+    A line that is no option is the wording of 'unknown' where that alone is missing. Of several lists the last counts.
+    """
+    lines = [(label, _plain(text)) for label, text in _LABELLED.findall(asked)][-len(question.options) :]
+    known = {_plain(option): index for index, option in enumerate(question.options)}
+    order = [known.get(text, -1) for _, text in lines]
+    missing = set(range(len(question.options))) - set(order)
+    if len(missing) == 1 and order.count(-1) == 1 and question.roles[min(missing)] == UNKNOWN:
+        order[order.index(-1)] = min(missing)
+    if not lines or sorted(order) != list(range(len(question.options))):
+        return None
+    return tuple(order), tuple(label for label, _ in lines), tuple(text for _, text in lines)
+
+
+def is_message(asked: str, question: Question, prompt: Prompt, options: Sequence[str], labels: Sequence[str]) -> bool:
+    return _plain(message(question, prompt, options, labels)) == _plain(asked)
+
+
+def likelihoods_of(row: Record) -> list[tuple[str, float]] | None:
+    """Continuations with their log-probabilities of a record of lm-evaluation-harness; None of any other record."""
+    responses, arguments = row.values.get("resps"), row.values.get("arguments")
+    calls = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
+    if not isinstance(responses, list) or not isinstance(calls, list) or not responses:
+        return None
+    found = []
+    for response, call in zip(responses, calls, strict=False):
+        pair = response[0] if isinstance(response, list) and response and isinstance(response[0], list) else response
+        text = call.get("arg_1") if isinstance(call, Mapping) else call[1] if isinstance(call, list) else None
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(text, str):
+            return None
+        try:
+            found.append((text.strip(), float(pair[0])))
+        except (TypeError, ValueError):
+            return None
+    return found
+
+
+def scores_of_options(
+    question: Question, order: Order, labels: Sequence[str], options: Sequence[str], scores: Sequence[tuple[str, float]]
+) -> tuple[Method, list[float]]:
+    """The likelihood at each place: of labels, or of texts.
+
+    What is no other option is a wording of 'unknown', of which the likeliest counts, as in lm-evaluation-harness.
+    Raises `LookupError` where an option has none.
+    """
+    by_label = dict(scores)
+    if labels and set(by_label) == set(labels):
+        return "letter", [by_label[label] for label in labels]
+    places = {_plain(option): place for place, option in enumerate(options)}
+    unknown = next((place for place, index in enumerate(order) if question.roles[index] == UNKNOWN), None)
+    values: dict[int, float] = {}
+    for text, score in scores:
+        place = places.get(_plain(text), unknown)
+        if place is not None:
+            values[place] = max(score, values.get(place, score))
+    missing = [option for place, option in enumerate(options) if place not in values]
+    if missing:
+        raise LookupError(f"no likelihood of {shown(missing[0])!r}")
+    return "text", [values[place] for place in range(len(options))]
