@@ -82,7 +82,8 @@ def open_set(name_or_file: str, folder: Path | None = None, selection: str | Non
         rules, name = _selected(rules, selection), f"{rules.name}-{selection}"
     root = root_of(place, [pattern for block in rules.questions for pattern in block.files])
     if not root.is_dir():
-        raise DataSetError("is no folder", where=place, remedy="Name the folder of its files with --folder.")
+        fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
+        raise DataSetError("is no folder", where=place, remedy=f"{fetched} the folder of its files with --folder.")
     check_as_received(root)
     read = Questions(rules, name, root)
     read.read()
