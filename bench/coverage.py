@@ -6,8 +6,8 @@ Of a cell: `shares`, `counts`, `consensus`, `companions` and `gains`, in the wor
 `tests/metrics/response_worlds.py`; a line has the share covered with 10, 20, 50 and 100 responses. Of comparisons
 (`tests/metrics/compared_worlds.py`): `compared`, in which nothing differs: covered, withheld, p <= 0.05, and the median
 width; `power`, in which the first model is higher by two and by three standard errors: how often it is told;
-`families`, whole pages on which nothing differs: how many tell a difference. `choices`, accuracy and bias by multiple
-choice, are those of `tests/instruments/questions/template_worlds.py`,
+`families`, whole pages on which nothing differs: how many tell a difference. `questions`, accuracy and bias of answers
+to question sets, are those of `tests/instruments/questions/template_worlds.py`,
 those of `bias`, the Cultural Bias Score, those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type
 that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and those of
 `tests/instruments/paired_worlds.py`, languages of one sheet and two models: covered, the median width, models with
@@ -32,7 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_choices
+from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.leave_one_out import COMPANIONS
@@ -193,18 +193,18 @@ def swaps(count: int) -> None:
         sys.stdout.flush()
 
 
-def chosen_answers(count: int) -> None:
+def question_answers(count: int) -> None:
     """Accuracy and bias of answers to multiple choice under five prompts; by 10, 20, 44 and 269 templates."""
     for name, world in TEMPLATE_WORLDS.items():
         for metric, true in world.truth().items():
             found = []
             for templates in (10, 20, 44, 269):
                 random = np.random.default_rng([21, templates, len(name)])
-                sets = [estimate_choices(world.draw(random, templates, 5)[metric]) for _ in range(count)]
+                sets = [estimate_questions(world.draw(random, templates, 5)[metric]) for _ in range(count)]
                 limits = [one.limits(-1.0, 1.0) for one in sets if one and not one.withheld()]
                 held = [low <= true <= high for low, high in limits if low is not None and high is not None]
                 found.append(float(np.mean(held)) if held else float("nan"))
-            line("choices", f"{name}: {metric}", *found)
+            line("questions", f"{name}: {metric}", *found)
 
 
 PARTS: dict[str, Callable[[int], None]] = {
@@ -216,7 +216,7 @@ PARTS: dict[str, Callable[[int], None]] = {
     "compared": compared,
     "power": power,
     "families": families,
-    "choices": chosen_answers,
+    "questions": question_answers,
     "bias": bias_scores,
     "components": decomposed,
     "arms": arms,

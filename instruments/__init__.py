@@ -15,10 +15,6 @@ INSTRUMENTS: tuple[Entry, ...] = (
             "ner": "Whether a model tags the entity in a text.",
         },
     ),
-    Entry(
-        "bbq",
-        {"bbq": "Which answers models choose where a stereotype expects one: KoBBQ and its like."},
-    ),
     Entry("questions", {"ask": "Any set of questions: multiple choice, sentence pairs, gaps, open questions."}),
     Entry("tokens", {"tokens": "How much of a model's vocabulary is a language's own."}),
     Entry(

@@ -153,7 +153,7 @@ class Command:
     example: str  # for the end of the help
     demo: Demo | None = None
     alone: Callable[[Any], Listing | None] | None = None  # what its options list without an experiment; None: nothing
-    argument: str | None = None  # the option that stands before the experiment, without a flag: `bbq kobbq exp.toml`
+    argument: str | None = None  # the option that stands before the experiment, without a flag: `ask kobbq exp.toml`
     own_experiment: bool = False  # with --model and without an experiment, one is written: `ask-kobbq.toml`
     parts: Callable[[Any], Sequence[Part]] | None = (
         None  # what options ask of other commands, before the command itself
@@ -165,7 +165,6 @@ class Command:
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()
-    sources: tuple[Path, ...] = ()  # where its own data sets are published, for `data fetch`: a TOML file each
     paper: Callable[[], ReportPaper] | None = None  # the paper that it measures anew, for `report --paper`
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from polyculture.cache.catalog.read import parse_model, read_toml
-from polyculture.cache.errors import DataSetError
 
 
 class Source(BaseModel):
@@ -29,23 +25,3 @@ class Source(BaseModel):
     digests: Mapping[
         str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     ] = {}  # file -> SHA-256 of the version known here
-
-
-class QuestionSource(Source):
-    """A data set of questions that an instrument asks."""
-
-    command: str  # how it is asked: 'bbq kobbq'
-
-
-def question_sets() -> dict[str, QuestionSource]:
-    """The data sets of instruments, by name."""
-    from polyculture.instruments import INSTRUMENTS
-    from polyculture.instruments.contract import loaded
-
-    commands = (command for instrument in loaded(INSTRUMENTS) for command in instrument.commands.values())
-    files = (file for command in commands for file in command.sources)
-    return {source.name: source for source in map(_read, files)}
-
-
-def _read(file: Path) -> QuestionSource:
-    return parse_model(QuestionSource, read_toml(file, DataSetError), file)

@@ -7,6 +7,7 @@ which is probed; a snapshot of Wikidata of its own (`wikidata.json`); the demos'
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,8 @@ import pytest
 
 import polyculture.instruments as instruments
 from tests.golden.answers import ITEMS, answer, number_of
-from tests.instruments.bbq.made_up import write_folder
 from tests.instruments.culture_files import write_sheets
+from tests.instruments.questions.kobbq_files import write_folder
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import StubServer
 from tests.tiny_models import save_causal
@@ -97,6 +98,8 @@ SWAPS = (
     "--draws",
     "2",
 )
+UNITS = ("age-01", "work-04", "place-05", "study-07", "money-09")
+FIVE = tuple(word for unit in UNITS for word in ("--only", f"template={unit}"))
 LLAMA = ("--model", "transformers:llama")
 
 # In order, with their exit codes. 4: some of the answers fail, as they are told to.
@@ -116,8 +119,8 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     (0, ("tokens", *LLAMA, "--language", "ja", "--language", "hi")),
     (0, ("sentiment", *SWAPS, "--model", "openai:tern")),
     *((0, (task, *SWAPS, *SERVED)) for task in ("sentiment", "qa", "ner")),
-    (0, ("bbq", "own:demo:en", "--folder", DEMOS / "bbq" / "demo", "--templates", "5", *SERVED)),
-    (0, ("bbq", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
+    (0, ("ask", "made-up.toml", *FIVE, *SERVED)),
+    (0, ("ask", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
     (0, ("ask", "culture-mcq", "--folder", "sheets", *SERVED)),
     (0, ("probe", *PROBE, *LLAMA)),
     (0, ("ask", "useful.toml", "--method", "text", *LLAMA)),
@@ -134,6 +137,9 @@ def write_workspace(folder: Path, url: str) -> None:
     (folder / "news.txt").write_text(CORPUS, encoding="utf-8")
     (folder / "useful.toml").write_text(USEFUL, encoding="utf-8")
     write_folder(folder / "kobbq")
+    demo, orders = DEMOS / "questions" / "demo", "orders = [[0, 2, 1], [1, 0, 2], [2, 1, 0]]\n"
+    (folder / "made-up.toml").write_text(orders + (demo / "made-up.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copyfile(demo / "made-up.tsv", folder / "made-up.tsv")
     write_sheets(folder / "sheets", PER_CULTURE, CULTURES)
     rows = [
         f"Al-en-{number:02}\t{culture}\ten\tFood\tWhat do people eat on day {number} in {culture}?"
@@ -235,7 +241,7 @@ def run_all(folder: Path, requests: Requests, *, again: bool = False) -> dict[st
     for code, (name, *words) in COMMANDS:
         if again and name in NEVER_ASK:
             continue
-        data = [words.pop(0)] if name in ("ask", "bbq") else []
+        data = [words.pop(0)] if name == "ask" else []
         done = polyculture(name, *data, "golden.toml", *words, cwd=folder)
         assert done.returncode == code, (name, words, done.returncode, done.stderr[-2000:])
         made[" ".join(map(str, (name, *words)))] = requests()

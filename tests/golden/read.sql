@@ -139,26 +139,14 @@ UNPIVOT (
     FROM sentiment_count_differences
 ) ON native, western, difference INTO NAME metric VALUE estimate;
 
--- BBQ, each prompt: both averagings, every part.
-UNPIVOT (
-    SELECT
-        'bbq' AS measure,
-        {averaging: averaging, method: answer_method, model: model, dataset: dataset, language: language, reader: reader,
-         part: part, name: name, prompt: prompt} AS facets,
-        answered AS n, templates AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
-        out_of_choice_ratio, refusal_ratio, acc_a, acc_d, diff_bias_a, diff_bias_d, s_dis, s_amb, max_bias_a, max_bias_d
-    FROM bbq_metrics
-) ON out_of_choice_ratio, refusal_ratio, acc_a, acc_d, diff_bias_a, diff_bias_d, s_dis, s_amb, max_bias_a, max_bias_d
-INTO NAME metric VALUE estimate;
-
--- BBQ with intervals, over prompts, too.
+-- Questions that a stereotype answers wrongly: both averagings, every part, under each prompt and over all.
 SELECT
     'bbq' AS measure, metric,
-    {averaging: averaging, method: answer_method, model: model, dataset: dataset, language: language, reader: reader,
-     part: part, name: name, prompt: coalesce(prompt, 'all, resampled')} AS facets,
-    estimate, NULL AS n, templates AS units, low, high
-FROM bbq_intervals
-WHERE prompt IS NULL;
+    {averaging: facets['averaging'], method: method, model: model, dataset: dataset, language: language, reader: reader,
+     category: nullif(topic, '*'), label: facets['label'], prompt: nullif(wording, '*')} AS facets,
+    estimate, sizes['answered'] AS n, units, low, high
+FROM numbers
+WHERE measure = 'questions' AND dataset IN ('kobbq', 'made-up') AND reader = 'ours';
 
 -- Questions about cultures, pooled, and the tests of hypotheses about them.
 SELECT
