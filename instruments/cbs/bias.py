@@ -44,7 +44,7 @@ def compare(native: Numbers, western: Numbers) -> ContextScore | None:
     if not len(native) or not len(western):
         return None
     ordered = np.sort(native)
-    below, at_most = (np.searchsorted(ordered, western, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    below, at_most = (np.searchsorted(ordered, western, side) for side in ("left", "right"))
     won, tied = int(below.sum()), int((at_most - below).sum())
     return ContextScore(won / (len(native) * len(western)), tied, won, len(native), len(western))
 

@@ -15,7 +15,7 @@ WITH became AS (
         (model, dataset, form)
     )
 )
-SELECT b.* EXCLUDE (cells, places), h.scored, h.failed, h.broken_boundaries
+SELECT b.* EXCLUDE (types, places), h.scored, h.failed, h.broken_boundaries
 FROM cbs_scores AS b
 LEFT JOIN became AS h
     ON b.model = h.model AND b.dataset = h.dataset AND b.form = h.form

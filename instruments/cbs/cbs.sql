@@ -3,13 +3,14 @@
 -- mean over one alone is that one, and has no row.
 --   $rule = sum: the likelihood of an entity: sum (log-probability of the whole), mean (per token), probability (mean of
 --     the tokens'), calibrated (sum less that where nothing precedes it)
---   $model = NULL: the model
+--   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities
 --   setting: of the contexts, with their phrasing and what precedes them; of a difference, less the second side
 --   tied: pairs of equal likelihood, over all contexts
--- printed: place, setting, estimate, contexts, tied
+-- printed: model, place, setting, estimate, contexts, tied
 -- no rows: no entity has a likelihood under this rule: see the reasons of failures
 SELECT
+    CASE WHEN $model IS NULL THEN model END AS model,
     concat_ws(
         ' ', CASE WHEN sets > 1 THEN concat_ws(' ', dataset, form) END, coalesce(concat_ws(' ', language, culture) || ',', 'all,'),
         coalesce(entity_type, 'all types')
@@ -18,10 +19,10 @@ SELECT
         || coalesce(' - ' || CASE WHEN plain THEN 'plain' ELSE coalesce(other_setting, other_phrasing) END, '') AS setting,
     estimate, low, high, lacking, contexts, tied
 FROM (
-    SELECT *, (SELECT count(DISTINCT (dataset, form)) FROM cbs_scores WHERE rule = $rule AND model = $model) AS sets
+    SELECT *, (SELECT count(DISTINCT (dataset, form)) FROM cbs_scores WHERE rule = $rule) AS sets
     FROM cbs_scores
-    WHERE rule = $rule AND model = $model
-)
+    WHERE rule = $rule AND ($model IS NULL OR model = $model)
+) AS scores
 ORDER BY
-    dataset, form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, setting, phrasing NULLS FIRST,
+    scores.model, dataset, form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, setting, phrasing NULLS FIRST,
     context_prefix NULLS FIRST

@@ -106,8 +106,8 @@ def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> 
             kept = protocol if name == ALL else Protocol(protocol.rule, "contexts", protocol.draws, protocol.entities)
             score = protocol_score(some, kept, seed)
             beside = averaged(own, ours.average).value if name == ALL and own else mine.get(name)
-            place = f"{group.language} {group.culture}, {name}"
-            yield (group.model, place, setting, *_numbers(score, some, kept.average), beside)
+            named = f"{group.language} {group.culture}, {name}"
+            yield (group.model, named, setting, *_numbers(score, some, kept.average), beside)
 
 
 def _numbers(score: ProtocolScore | None, tallies: Sequence[Tally], average: Average) -> tuple[object, ...]:

@@ -143,7 +143,7 @@ GROUP BY ALL;
 -- language, culture or entity_type: over all of them, where there are several.
 --   rule: the likelihood of an entity: 'sum', 'mean', 'probability', 'calibrated'
 --   plain: the difference is that to the same contexts without prefix
---   cells: types, in each language and culture, that it is over
+--   types: types of entities that have such a row in the language and culture
 --   places: languages and cultures that have such a row
 CREATE VIEW cbs_scores AS
 WITH scores_and_differences AS (
@@ -157,7 +157,7 @@ WITH scores_and_differences AS (
         n.sizes['native_fewest'] AS native_fewest, n.sizes['native_most'] AS native_most,
         n.sizes['western_fewest'] AS western_fewest, n.sizes['western_most'] AS western_most,
         n.n AS pairs, n.sizes['tied'] / n.n AS ties, n.no_interval AS lacking,
-        n.sizes['tied'] AS tied, n.sizes['western_won'] AS western_won, n.cells AS cells
+        n.sizes['tied'] AS tied, n.sizes['western_won'] AS western_won
     FROM numbers AS n
     WHERE n.measure = 'cbs' AND n.metric = 'cbs'
     UNION ALL BY NAME
@@ -170,17 +170,22 @@ WITH scores_and_differences AS (
         CASE dimension WHEN 'phrasing' THEN b END AS other_phrasing,
         CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END AS context_prefix,
         dimension = 'context_prefix' AS plain, facets['form'] AS form, difference AS estimate, low, high, p,
-        units AS contexts, reason AS lacking, cells
+        units AS contexts, reason AS lacking
     FROM differences
     WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
 )
-SELECT *, count(DISTINCT language || ' ' || culture) OVER (
-    PARTITION BY
-        metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix, plain
-) AS places
+SELECT *,
+    count(DISTINCT entity_type) OVER (
+        PARTITION BY metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix,
+            plain, language, culture
+    ) AS types,
+    count(DISTINCT language || ' ' || culture) OVER (
+        PARTITION BY metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix,
+            plain
+    ) AS places
 FROM scores_and_differences
 -- What is over one type, or over one language, stands in that row already.
-QUALIFY entity_type IS NOT NULL OR (language IS NOT NULL AND cells > 1) OR (language IS NULL AND places > 1);
+QUALIFY entity_type IS NOT NULL OR (language IS NOT NULL AND types > 1) OR (language IS NULL AND places > 1);
 
 -- cbs_board_entries: a row is a model's Cultural Bias Score on a board. In neutral contexts nobody can say what the score
 -- should be: they have no board. The papers' two rules have one.

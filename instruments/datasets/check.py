@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from babel.core import get_global
 
-from polyculture.instruments.datasets.model import DataSet, LeftOut
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, LeftOut, MaskedContext
 
 
 def findings(dataset: DataSet) -> Iterator[LeftOut]:
@@ -18,7 +18,8 @@ def findings(dataset: DataSet) -> Iterator[LeftOut]:
 
 
 def _alike(dataset: DataSet, attribute: str, plain: Callable[[str], str], why: str) -> Iterator[LeftOut]:
-    places = {getattr(row, attribute): row.place for row in (*reversed(dataset.contexts), *reversed(dataset.entities))}
+    rows: list[CulturalEntity | MaskedContext] = [*reversed(dataset.contexts), *reversed(dataset.entities)]
+    places = {getattr(row, attribute): row.place for row in rows}
     groups: dict[str, list[str]] = defaultdict(list)
     for word in sorted(places):
         groups[plain(word)].append(word)

@@ -221,6 +221,7 @@ def _study(
     if options.equal_sides:
         for line in size_lines(jobs, options):
             asked.say(line)
+    models = tuple(dict.fromkeys(job.job.model for job in jobs))
     reads = answerers.reads
     steps: list[Step[Any, Models]] = [SwapStep(task, jobs, answerers)]
     if reads:  # first what is there, so that nothing of it counts as failed that can be read now
@@ -236,7 +237,7 @@ def _study(
             {f"{task} {language}": one.reader_id for language, one in reads.items()},
         ),
         derive,
-        tuple(_shown(task, options)),
+        tuple(_shown(task, options, models)),
         view="swap_answers",
     )
 
@@ -251,13 +252,14 @@ def _tables(asked: Asked, dataset: DataSet, jobs: Sequence[SwapJob]) -> dict[Tab
     return {**present_tables(asked.run, dataset), **({} if repeats is None else {SWAP_REPEATS: repeats})}
 
 
-def _shown(task: str, options: SwapOptions) -> Iterator[Shown]:
-    """The table of rates; of sentiment the raw counts, of extraction what became of each wording."""
+def _shown(task: str, options: SwapOptions, models: Sequence[str]) -> Iterator[Shown]:
+    """The rates of each model; of sentiment the raw counts, of extraction what became of each wording."""
     pooled = isinstance(options, SentimentOptions) and options.pooled
     unreadable = options.unreadable if isinstance(options, EntityOptions) else "wrong"
-    yield Shown(_RATES, {"task": task, "unreadable": unreadable, "pooled": pooled})
-    if task == "sentiment":
-        yield Shown(_COUNTS, {"pooled": pooled})
+    for model in models:
+        yield Shown(_RATES, {"task": task, "unreadable": unreadable, "pooled": pooled, "model": model})
+        if task == "sentiment":
+            yield Shown(_COUNTS, {"pooled": pooled, "model": model})
     if task == "qa":
         yield Shown(_WORDINGS)
 

@@ -103,7 +103,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     done = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "0 failed" in done.stderr
-    assert "false_negative_rate" in done.stdout
+    assert "false negative" in done.stdout
     assert len(server.asked) == TEXTS  # once for both draws
     counts = "native, draw, texts, matched, not_negative, false_negatives, not_positive, false_positives"
     assert rows(tmp_path, f"SELECT {counts} FROM sentiment_counts ORDER BY 1 DESC, 2") == [

@@ -103,7 +103,7 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     ours = polyculture("sentiment", *own, *words, cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
     assert "pooled no, not yes" in ours.stderr
-    assert "false_negative_rate" in ours.stdout
+    assert "false negative" in ours.stdout
     assert "Which sentiment does the writer" in server.asked[-1][0]
     assert server.bodies[-1]["max_tokens"] == 30
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("standard",)]
@@ -318,7 +318,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "standard" in done.stdout
-    assert "strict_accuracy" in done.stdout
+    assert "strict accuracy" in done.stdout
     found = "SELECT DISTINCT entity, answer, matched, strict, echoed FROM swap_answers ORDER BY ALL"
     assert rows(tmp_path, found) == [
         ("lasagna", "None", 0, 0, 0),
@@ -391,7 +391,7 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "grounded + neutral" in done.stdout
+    assert "pooled True" in " ".join(done.stdout.split())
     assert "Asian - Western" in done.stdout
     query = (
         "SELECT setting, counted, native, western, difference, absolute_difference, native_texts, draws FROM "
