@@ -10,7 +10,7 @@ All are one family of tests (`with_family_q`). Each stands once for each selecti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -49,8 +49,10 @@ def standard_differences(
     of_all: list[Difference] = []
     for selection in SELECTIONS:
         if differs[selection]:
-            fixed = disqualified(manifest)
-            found = [row for sides, by in several for row in _rows(run, sides, by, selection, fixed, inputs)]
+            terms = Terms(selections=(selection,), fixed=disqualified(manifest))
+            compared = (row.difference for row in compare([run], several, terms, inputs))
+            # Of which anything was asked on both sides: a gain, for one, is of no neutral prompt.
+            found = [row for row in compared if row.cells or row.missing_a or row.missing_b]
             run.forget(selection)
         else:
             found = [replace(row, selection=selection) for row in of_all]
@@ -74,36 +76,22 @@ def _comparison(row: Difference) -> tuple[str, ...]:
     return row.metric, row.dimension, row.a, row.b, row.selection, *places
 
 
-def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[tuple[list[Sides], tuple[str, ...]]]:
+def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[Sides]:
     cells = run.reader.cells
     models, languages = run.reader.models, sorted({cell.language for cell in cells})
-    conditions = sorted({cell.condition for cell in cells} - {NEUTRAL})
-    paired = [Sides("model", a, b) for a, b in combinations(models, 2)]
-    whole = paired if len(models) <= MOST_PAIRED else _against_rest("model", models)
-    whole += _against_rest("language", languages)
-    if any(cell.condition == NEUTRAL for cell in cells):
-        whole += [Sides("condition", condition, NEUTRAL) for condition in conditions]
-    yield whole, ()
-    if native:
-        yield [native_sides(native)], ("model",)
-        yield [native_sides(native)], ("country",)
+    if len(models) <= MOST_PAIRED:
+        yield from (Sides("model", a, b) for a, b in combinations(models, 2))
+    else:
+        yield from _against_rest("model", models)
+    for column in ("model", "country") if native else ():
+        yield replace(native_sides(native), by=(column,))
+    yield from _against_rest("language", languages)
+    conditions = sorted({cell.condition for cell in cells})
+    if NEUTRAL in conditions:
+        yield from (Sides("condition", condition, NEUTRAL) for condition in conditions if condition != NEUTRAL)
 
 
 def _against_rest(dimension: str, values: Sequence[str]) -> list[Sides]:
     if len(values) < 2:
         return []
     return [Sides(dimension, one, REST, (one,), tuple(other for other in values if other != one)) for one in values]
-
-
-def _rows(
-    run: ComparedRun,
-    several: Sequence[Sides],
-    by: Sequence[str],
-    selection: str,
-    fixed: Mapping[str, str],
-    inputs: str,
-) -> Iterable[Difference]:
-    """The rows of which anything was asked on both sides: a gain, for one, is of no neutral prompt."""
-    found = compare([run], several, Terms(by, selections=(selection,), fixed=fixed), inputs)
-    there = (row.difference for row in found)
-    return [row for row in there if row.cells or row.missing_a or row.missing_b]

@@ -118,7 +118,7 @@ def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list
         elif sizes is not None:
             columns = columns_of(runs, metric, models, selection, sizes)
             pairs = _paired(columns, sides)
-    keys, group_of = columns.roles(sides).keys, _grouping(sides, metric, terms.by)
+    keys, group_of = columns.roles(sides).keys, _grouping(sides, metric, (*terms.by, *sides.by))
     groups: dict[Place, list[int]] = defaultdict(list)
     for at, key in enumerate(pairs.keys.tolist()):
         groups[group_of(keys[key])].append(at)

@@ -33,6 +33,7 @@ class Sides:
     # Of 'native': languages with the countries whose language they are. Of 'within': languages with their group. Of
     # 'run': the candidate's models with the baseline's.
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    by: tuple[str, ...] = ()  # columns that a row is per, beside those of the whole comparison
 
     @property
     def values(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
