@@ -78,9 +78,16 @@ def levels_of(metric: str) -> tuple[Level, ...]:
 
 def kept(place: Place, level: Level) -> Place:
     """What a level keeps of a cell."""
-    other = EVERY if place.other_language != WITHOUT else WITHOUT
-    every = Place(place.model, EVERY, other, EVERY, EVERY, EVERY, EVERY)
-    return every._replace(**{column: getattr(place, column) for column in level})
+    model, language, other, topic, condition, country, wording = place
+    return Place(
+        model,
+        language if "language" in level else EVERY,
+        other if "other_language" in level or other == WITHOUT else EVERY,
+        topic if "topic" in level else EVERY,
+        condition if "condition" in level else EVERY,
+        country if "country" in level else EVERY,
+        wording if "wording" in level else EVERY,
+    )
 
 
 def level_name(level: Level) -> str:
