@@ -35,6 +35,7 @@ _CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n।�
 _WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
 _STOP = re.compile(r"[,;，、،؛:.。()\n–—]| - ")
 _LIST = " \n,，、،/&|+*_\"'`()[]{}「」“”"  # between labels that are named in one breath
+_LATIN = "\u024f"  # the last of its letters in common use
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
 Token = re.Match[str]
@@ -136,6 +137,8 @@ class Sentence:
             return False
         before, after = self._around(token)
         words = self.options.are_words if _WITHIN.search(before) else self.options.begin_sentences
+        if not self.words.known and after.strip(MARKS)[:1] > _LATIN:
+            words = False  # nobody knows the language's words, but they are written in other letters
         return (words or self.any_case) and not _is_marked(before, after) and not self._is_closed(after)
 
     def _is_closed(self, after: str) -> bool:

@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from polyculture.instruments.questions.reading import ChoiceReader
 
@@ -46,6 +48,32 @@ def test_permuted_labels_permute_readings(language: str) -> None:
     assert uneven == []
     assert counts["read"] / counts.total() >= 0.95
     assert counts["wrong"] / counts.total() <= 0.01
+
+
+SLOTS = ("{0}", "{1}", "{2}")
+PIECES = (
+    *SLOTS, *SLOTS, " ", "\n", ". ", ", ", ": ", " or ", " and ", " is correct", " is wrong", "The answer is ", "not ",
+    "because ", "so ", "but ", "Although ", "(", "**", ")", "Option ", " means", "?", "'s", "-", "/", "Therefore, ",
+    "La respuesta es ", " es ", "정답은 ", "입니다", " 또는 ", " 아니라 ", "答案是", "，", "。",
+    "Cevap ", "'dir", "उत्तर ", " है", "।",
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=2, max_size=12).filter(lambda pieces: set(SLOTS) & set(pieces)),
+    st.permutations(range(4)),
+    st.sampled_from([("A", "B", "C", "D"), ("1", "2", "3", "4"), ("(a)", "(b)", "(c)", "(d)"), ("a", "b", "c", "d")]),
+    st.sampled_from(["en", "ko", "es", "zh", "tr", "hi", "xx"]),
+)
+def test_any_text_is_read_alike_under_permuted_labels(
+    pieces: list[str], order: list[int], labels: tuple[str, ...], language: str
+) -> None:
+    shown = ("Qwerty", "Zxcv", "Poiu", "Lkjh")
+    text = "".join(pieces)
+    plain = READER.read(text.format(*labels), shown, labels, None, language).place
+    permuted = READER.read(text.format(*(labels[place] for place in order)), shown, labels, None, language).place
+    assert permuted == (None if plain is None else order[plain])
 
 
 def test_the_frames_are_many_and_in_every_language_of_the_catalogue() -> None:
