@@ -36,8 +36,8 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
         below = _below_title(first, [file.readline(LONGEST_LINE) for _ in range(_LOOKED_AT)])
         separator = told[1] if told else below or max(_SEPARATORS, key=first.count)
         file.seek(0)
-        quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-        rows = csv.reader(file, delimiter=separator, strict=True, quoting=quoting)
+        quote = '"' if quoted else None
+        rows = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
         if told or below:
             next(rows)
         if below and not told:
