@@ -15,7 +15,9 @@
 WITH parts AS (
     SELECT
         *,
-        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type')) AS names,
+        list_filter(
+            map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type', 'hypothesis', 'test')
+        ) AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
     WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
@@ -25,7 +27,7 @@ SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
-    nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition, metric, estimate,
+    nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type'], facets['test']), '') AS condition, metric, estimate,
     low, high, no_interval, n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
 FROM parts

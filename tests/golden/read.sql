@@ -186,7 +186,7 @@ SELECT
      type: facets['type'], condition: condition, basis: facets['basis']} AS facets,
     estimate, n, units, low, high
 FROM numbers
-WHERE measure = 'questions' AND dataset = 'relevance-mcq'
+WHERE measure = 'questions' AND dataset = 'relevance-mcq' AND wording <> '*'
 UNION ALL
 SELECT
     'relevance', concat('gain in ', metric),

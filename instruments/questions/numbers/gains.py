@@ -19,7 +19,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.schema.measured import EVERY, Difference, Number
 from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
@@ -55,7 +55,6 @@ class Study(NamedTuple):
     model: str
     method: str
     reader: str
-    wording: str
     type: str  # of the questions; '' where they have none
 
     @property
@@ -64,8 +63,9 @@ class Study(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A question under a condition: the means of its draws; None where none was answered."""
+    """A question under a condition and a prompt: the means of its draws; None where none was answered."""
 
+    wording: str
     unit: str
     pair: str
     condition: str
@@ -83,38 +83,39 @@ class Answered(NamedTuple):
 
 
 def gain_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
-    """Every share under every condition, on either basis."""
+    """Every share under every condition, on either basis: over prompts, and under each of them."""
     for study, rows in study_rows(store, dataset):
         metrics = {**(_OPEN if rows[0].kind == "open" else _CHOICE), **_SHOWN}
         for basis, some in ((OWN, [row for row in rows if row.answered]), (SHARED, shared(rows))):
             for condition in dict.fromkeys(row.condition for row in some):
-                chosen = [row for row in some if row.condition == condition]
-                for metric, (column, by) in metrics.items():
-                    values, sizes = sums_of(chosen, column)
-                    found = estimate(Ratio(_stacked(values / by), _stacked(sizes), highest=1.0 / by))
-                    if found is None:
-                        continue
-                    low, high = (None, None) if column == "concepts" else found.limits(0.0, 1.0 / by)
-                    yield replace(
-                        EMPTY,
-                        metric=metric, level=_LEVEL, model=study.model, dataset=dataset, language=study.language,
-                        condition=condition, wording=study.wording, method=study.method, reader=study.reader,
-                        facets={"basis": basis, **study.facets}, estimate=found.value, low=low, high=high,
-                        no_interval="no share" if column == "concepts" else found.withheld(), units=len(sizes),
-                        n=len(chosen), method_of_interval=_METHOD, inputs=inputs,
-                    )  # fmt: skip
+                for wording in (EVERY, *sorted({row.wording for row in some})):
+                    chosen = [row for row in some if row.condition == condition and wording in (EVERY, row.wording)]
+                    for metric, (column, by) in metrics.items():
+                        values, sizes = sums_of(chosen, column)
+                        found = estimate(Ratio(values[np.newaxis] / by, sizes[np.newaxis], highest=1.0 / by))
+                        if found is None:
+                            continue
+                        low, high = (None, None) if column == "concepts" else found.limits(0.0, 1.0 / by)
+                        yield replace(
+                            EMPTY,
+                            metric=metric, level=_LEVEL, model=study.model, dataset=dataset, language=study.language,
+                            condition=condition, wording=wording, method=study.method, reader=study.reader,
+                            facets={"basis": basis, **study.facets}, estimate=found.value, low=low, high=high,
+                            no_interval="no share" if column == "concepts" else found.withheld(), units=len(sizes),
+                            n=len(chosen), cells=sizes.shape[1], method_of_interval=_METHOD, inputs=inputs,
+                        )  # fmt: skip
 
 
 def gain_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
-    """The gains of every study, still without q."""
+    """The gains of every study over its prompts, still without q."""
     for study, every in study_rows(store, dataset):
         rows = shared(every)
         metric = "exact_match" if every[0].kind == "open" else "accuracy"
         for condition, over in COMPARED:
-            found = gain([row for row in rows if row.condition in (condition, over)], condition, over)
+            found = gain(rows, condition, over)
             if found is None:
                 continue  # a condition that nothing was asked under
-            sides = {"dataset": dataset, "language": study.language, "model": study.model, "wording": study.wording,
+            sides = {"dataset": dataset, "language": study.language, "model": study.model, "wording": EVERY,
                      "method": study.method, "reader": study.reader}  # fmt: skip
             yield from difference_rows(
                 Sides(MEASURE.name, metric, "condition", condition, over, sides, {"basis": SHARED, **study.facets}),
@@ -126,25 +127,21 @@ def gain_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str
 
 def gain(rows: Sequence[Answered], condition: str, over: str) -> PairedDifference | None:
     """The accuracy under one condition less that under another, paired within units; None where one has no question."""
-    (one, sizes), (other, _) = (
-        sums_of([row for row in rows if row.condition == name], "accuracy") for name in (condition, over)
-    )
+    sides = [sums_of([row for row in rows if row.condition == name], "accuracy") for name in (condition, over)]
+    (one, sizes), (other, _) = sides
     if not len(one) or not len(other):
         return None
-    values, asked = (np.stack(some)[:, :, np.newaxis] for some in ((one, other), (sizes, sizes)))
-    found = estimate(Ratio(values, asked, lowest=-1.0))
+    found = estimate(Ratio(np.stack([one, other]), np.stack([sizes, sizes]), lowest=-1.0))
     if found is None:
         return None
     low, high = found.limits(-1.0, 1.0)
-    total = sizes.sum()
-    return PairedDifference(
-        float(one.sum() / total), float(other.sum() / total), low, high, flipped(one - other),
-        lacking=found.withheld(),
-    )  # fmt: skip
+    means = [float((side / sizes.sum(axis=0)).sum(axis=0).mean()) for side in (one, other)]
+    by_unit = ((one - other) / sizes.sum(axis=0)).sum(axis=1)
+    return PairedDifference(*means, low, high, flipped(by_unit * len(one)), lacking=found.withheld())
 
 
 def study_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Study, list[Answered]]]:
-    """What is counted together, with a row per question and condition."""
+    """What is counted together, with a row per prompt, question and condition."""
     size = len(Study._fields)
     rows = store.execute(read_sql(Path(__file__).parent, "gains"), {"dataset": dataset}).fetchall()
     for study, some in groupby(rows, key=lambda row: row[:size]):
@@ -152,23 +149,26 @@ def study_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple
 
 
 def shared(rows: Sequence[Answered]) -> list[Answered]:
-    """The rows of questions that were answered, in all draws, under every condition that there is."""
+    """The rows of questions that were answered, in all draws, under every condition that there is, by prompt."""
     conditions = {row.condition for row in rows}
-    whole: dict[str, set[str]] = defaultdict(set)
+    whole: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
         if row.answered == row.draws:
-            whole[row.pair].add(row.condition)
-    return [row for row in rows if whole[row.pair] == conditions]
+            whole[row.wording, row.pair].add(row.condition)
+    return [row for row in rows if whole[row.wording, row.pair] == conditions]
 
 
 def sums_of(rows: Sequence[Answered], column: str) -> tuple[Numbers, Numbers]:
-    """The sums of a column over the questions of each unit, and how many these are: in the order of the units."""
-    values: dict[str, float] = defaultdict(float)
-    sizes: dict[str, float] = defaultdict(float)
+    """The sums of a column over the questions of each unit under each prompt, and how many these are.
+
+    Both are of shape (units, prompts), in the order of their names.
+    """
+    units = {name: place for place, name in enumerate(sorted({row.unit for row in rows}))}
+    prompts = {name: place for place, name in enumerate(sorted({row.wording for row in rows}))}
+    sums = np.zeros((2, len(units), len(prompts)))
     for row in rows:
-        values[row.unit] += getattr(row, column)
-        sizes[row.unit] += 1
-    return np.array([values[name] for name in sorted(sizes)]), np.array([sizes[name] for name in sorted(sizes)])
+        sums[:, units[row.unit], prompts[row.wording]] += (getattr(row, column), 1)
+    return sums[0], sums[1]
 
 
 def flipped(differences: Numbers) -> float | None:
@@ -184,7 +184,3 @@ def flipped(differences: Numbers) -> float | None:
         seen = 1  # the study's own signs are one way among those that are drawn
     far = np.abs(signs @ some) >= abs(some.sum()) - _ROUNDING
     return float((far.sum() + seen) / (len(signs) + seen))
-
-
-def _stacked(numbers: Numbers) -> Numbers:
-    return numbers[np.newaxis, :, np.newaxis]

@@ -24,7 +24,7 @@ read AS (
         AND r.reader IN (a.reader, '-')
 )
 SELECT
-    dataset, language, model, method, reader, wording, type, unit, pair, condition,
+    dataset, language, model, method, reader, type, wording, unit, pair, condition,
     count(*) AS draws,
     count(*) FILTER (status = 'ok') AS answered,
     avg(CASE WHEN kind = 'open' THEN matched ELSE is_right::DOUBLE END) FILTER (status = 'ok') AS accuracy,
