@@ -106,7 +106,7 @@ def number_rows(
                     for prompt in (None, *some.prompts):
                         row = _row(number, averaging, some.prompts, prompt)
                         if row is not None:
-                            yield replace(row, **_place(study, part, prompt, averaging), metric=metric,
+                            yield replace(row, **_place(study, part, prompt, averaging, some), metric=metric,
                                           sizes=sizes[prompt], inputs=inputs)  # fmt: skip
 
 
@@ -143,11 +143,12 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
     )  # fmt: skip
 
 
-def _place(study: Study, part: Part, prompt: str | None, averaging: str) -> dict[str, Any]:
+def _place(study: Study, part: Part, prompt: str | None, averaging: str, tally: Tally) -> dict[str, Any]:
     facets = {"averaging": averaging, **dict(study.apart)}
     columns = {**study._asdict(), "wording": prompt or EVERY, "condition": facets.pop("condition", WITHOUT)}
     del columns["apart"]
-    if part.facet in _COLUMNS:
+    # Where a set has categories and topics, the column `topic` has its categories.
+    if part.facet in _COLUMNS and not (part.facet == "topic" and "category" in tally.facets):
         columns[_COLUMNS[part.facet]] = part.value
     elif part.facet:
         facets[part.facet] = part.value

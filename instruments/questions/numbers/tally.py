@@ -16,12 +16,12 @@ NOT_READ = "-"  # the reader of what did not come
 # Facets whose values are studies of their own: what stands under one is never added to what stands under another.
 APART = ("condition", "type")
 # Facets that say what a question is for its numbers, which version of its unit it is, or what stands in it: there is no
-# number of each. Of any other facet there is one of each value.
+# number of each. Of any other there is one of each value if it puts several units together; `_GROUPS` always have one.
 _WITHIN = (
     *("context", "polarity", "template", "stereotype", "version", "sample", "form", "tied", "countries", "groups"),
     *("levels", "model", "about", "concepts", "repeating", "gives_away", "origin"),
 )
-_MOST_VALUES = 100  # of a facet: one with more tells questions apart, and no groups of them
+_GROUPS = ("category", "topic", "country", "label", "level")
 Mask = NDArray[np.bool_]
 _STUDY = "dataset, language, model, method, reader"
 
@@ -80,9 +80,15 @@ class Tally:
         """All rows, then those of each value of each facet that groups questions."""
         yield Part(), self
         for name, values in self.facets.items():
-            there = sorted(set(values.tolist()) - {""})
-            if name not in (*_WITHIN, *APART) and len(there) <= _MOST_VALUES:
+            if name in _GROUPS or (name not in (*_WITHIN, *APART) and self._joins_units(values)):
+                there = sorted(set(values.tolist()) - {""})
                 yield from ((Part(name, value), self.where(values == value)) for value in there)
+
+    def _joins_units(self, values: NDArray[Any]) -> bool:
+        """Does a facet have several units under one of its values?"""
+        named = values != ""
+        pairs = np.unique(np.char.add(values[named], np.char.add("\n", self["unit"][named].astype(str))))
+        return len(pairs) > len(np.unique(values[named]))
 
 
 def count_answers(store: duckdb.DuckDBPyConnection) -> None:

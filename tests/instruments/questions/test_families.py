@@ -252,6 +252,23 @@ def test_types_and_conditions_are_never_pooled() -> None:
     assert found == {("alone", "resource"): 1, ("alone", "region"): 0, ("probe", "region"): 0}
 
 
+def test_a_facet_of_one_unit_each_is_no_group_and_topics_stand_beside_categories() -> None:
+    same = {"numbers": ("accuracy",), "roles": ("", ""), "right": (0,), "order": (0, 1)}
+    rows = [
+        Said(
+            0,
+            f"q{unit}",
+            {"question": f"q{unit}", "subject": "abc"[unit % 3], "category": "all", "topic": "one"},
+            **same,
+        )  # type: ignore[arg-type]
+        for unit in range(6)
+    ]
+    found = {(row.topic, tuple(sorted(row.facets))) for row in numbers(rows)}
+    assert found == {
+        ("*", ("averaging",)), ("all", ("averaging",)), ("*", ("averaging", "subject")), ("*", ("averaging", "topic")),
+    }  # fmt: skip
+
+
 def test_an_unreadable_answer_is_not_right() -> None:
     same = {"numbers": ("accuracy",), "roles": ("", "", ""), "right": (0,)}
     rows = [Said(said, f"t{unit}", {"country": "KR"}, **same)  # type: ignore[arg-type]
