@@ -21,7 +21,7 @@ _WITHIN = (
     *("context", "polarity", "template", "stereotype", "version", "sample", "form", "tied", "countries", "groups"),
     *("levels", "model", "about", "concepts", "repeating", "gives_away", "origin"),
 )
-_GROUPS = ("category", "topic", "country", "label", "level")
+_GROUPS = ("category", "topic", "country", "label", "level", "region", "also_given", "direction")
 Mask = NDArray[np.bool_]
 _STUDY = "dataset, language, model, method, reader"
 
