@@ -91,7 +91,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows that no query made, for the terminal or for a file."""
+    """Rows that no query made, for the terminal."""
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
@@ -108,7 +108,6 @@ class Study:
     view: str = ""  # the view with the reasons of failures
     listing: Callable[[], Listing] | None = None
     missing: str = ""  # why nothing of it can be asked, where that is a fault: the command does not end with 0
-    planned: Mapping[str, Callable[[], Listing]] = field(default_factory=dict)  # title -> a table of its own in `plan`
 
 
 @dataclass(frozen=True)
@@ -152,15 +151,11 @@ class Command:
     study: Callable[[Asked, Any], Study]
     example: str  # for the end of the help
     demo: Demo | None = None
-    alone: Callable[[Any], Listing | None] | None = None  # what its options list without an experiment; None: nothing
     argument: str | None = None  # the option that stands before the experiment, without a flag: `ask kobbq exp.toml`
     own_experiment: bool = False  # with --model and without an experiment, one is written: `ask-kobbq.toml`
     parts: Callable[[Any], Sequence[Part]] | None = (
         None  # what options ask of other commands, before the command itself
     )
-    # Do these options list rows, which --format and --output write? None: the command never does. What it shows is
-    # written by `polyculture table`.
-    lists: Callable[[Any], bool] | None = None
     tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import Format, Runs
+from polyculture.cli.options import Runs
 
 
 class Again(StrEnum):
@@ -127,11 +127,11 @@ def import_(
     wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=alike, catalog=catalog,
                     again=again, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
-        from polyculture.cli.instrument_command import write_tables
+        from polyculture.cli.instrument_command import print_tables
         from polyculture.running.importing_answers import import_answers
 
         workspace, study = import_answers(file, set_, folder, experiment, runs, wanted)
-        write_tables(workspace, [study], Format.TABLE, None)
+        print_tables(workspace, [study])
         return
     if experiment is None:
         raise typer.BadParameter("name the experiment file with --as, or a question set with --set")

@@ -6,7 +6,6 @@ typer cannot express are checked by pydantic.
 
 from __future__ import annotations
 
-import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,12 +22,9 @@ from typer.core import TyperCommand
 from polyculture.cli.options import (
     AcceptChanges,
     Format,
-    OutputFile,
-    OutputFormat,
     RetryCommand,
     RetryOption,
     Runs,
-    UsageError,
     repeated,
     retry_failed,
 )
@@ -36,7 +32,7 @@ from polyculture.experiment.own import is_experiment, own_experiment
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.contract import Command, Demo, Listing, Shown, Study
+    from polyculture.instruments.contract import Command, Demo, Shown, Study
 
 IN_FILE = {"in_file": True}  # of a field: what a preset or the experiment file says, and no flag
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
@@ -50,7 +46,6 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         demo = given.pop("demo", False)
         runs, file = given.pop("runs"), given.pop("experiment")
         accept_changes = given.pop("accept_changes")
-        form, output = given.pop("format", Format.TABLE), given.pop("output", None)
         retry = given.pop("retry_failed")
         if file is None and command.argument and _is_experiment(given[command.argument], command):
             file = Path(given.pop(command.argument))  # one word alone is the experiment
@@ -58,14 +53,12 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         if demo and command.demo:
             file = _demo_file(command.demo, context, command.argument)
             values = {**command.demo.options, **values}
-        if file is None and command.alone and _list_alone(command, values, form, output):
-            return
         if file is None and command.own_experiment and values.get("model") and command.argument in values:
             file = own_experiment(name, values[command.argument], [values["model"]])
         if file is None:
             model = ", or a model with --model" if command.own_experiment else ""
             raise typer.BadParameter(f"name an experiment file{model}" + (", or try --demo" if command.demo else ""))
-        _ask(name, file, runs, values, form, output, retry, accept_changes=accept_changes)
+        _ask(name, file, runs, values, retry, accept_changes=accept_changes)
 
     parameters = list(_parameters(fields, command))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -98,31 +91,11 @@ def _is_experiment(word: str | None, command: Command) -> bool:
     return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
 
 
-def _list_alone(command: Command, values: Mapping[str, Any], form: Format, output: Path | None) -> bool:
-    """Writes what the options list without an experiment; False where they need one."""
-    from pydantic import ValidationError
-
-    from polyculture.cli.tables import write_values
-
-    try:
-        listing = command.alone(command.options.model_validate(values)) if command.alone else None
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        raise typer.BadParameter(
-            f"--{_flag(str(first['loc'][0]))}: {first['msg'].removeprefix('Value error, ')}"
-        ) from fault
-    if listing is not None:
-        write_values(listing.columns, listing.rows, form, output)
-    return listing is not None
-
-
 def _ask(
     name: str,
     file: Path,
     runs: Path | None,
     values: Mapping[str, Any],
-    form: Format,
-    output: Path | None,
     retry: str | None,
     *,
     accept_changes: bool = False,
@@ -134,14 +107,10 @@ def _ask(
     workspace = open_workspace(file, runs)
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     asked = checked_call(workspace, name, values)
-    lists = asked.instrument.commands[name].lists
-    if (form is not Format.TABLE or output is not None) and not (lists and lists(asked.options)):
-        raise UsageError("--format and --output write what is listed; a table of the run: polyculture table")
-    questions = expanded(asked)
-    studies = ask_all(runner, questions, accept_changes=accept_changes)
+    studies = ask_all(runner, expanded(asked), accept_changes=accept_changes)
     for study in studies:
         study.derive()
-    write_tables(workspace, studies, form, output)
+    print_tables(workspace, studies)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
 
 
@@ -150,16 +119,13 @@ def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[P
     yield Parameter("context", kind, annotation=typer.Context)
     if command.argument is not None:
         yield _argument(command.argument, fields[command.argument])
-    if command.demo or command.alone or command.argument is not None:
+    if command.demo or command.argument is not None:
         yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
     else:
         yield Parameter("experiment", kind, annotation=Annotated[Path, EXPERIMENT])
     for name, field in fields.items():
         if name != command.argument and field.json_schema_extra != IN_FILE:
             yield _parameter(name, field)
-    if command.lists is not None:
-        yield Parameter("format", kind, default=Format.TABLE, annotation=OutputFormat)
-        yield Parameter("output", kind, default=None, annotation=OutputFile)
     if demo := command.demo:
         yield Parameter("demo", kind, default=False, annotation=Annotated[bool, typer.Option("--demo", help=demo.help)])
     yield Parameter("retry_failed", kind, default=None, annotation=RetryOption)
@@ -251,18 +217,15 @@ def _demo_file(demo: Demo, context: typer.Context, argument: str | None) -> Path
     return file
 
 
-def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, output: Path | None) -> None:
-    """Writes the tables of studies. Without a format and a file they are printed on the terminal."""
+def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
+    """Prints what studies list, then their tables."""
     from polyculture.cli.tables import write_values
 
-    listings = [listing for study in studies if study.listing and (listing := study.listing()).columns]
-    if form is Format.TABLE and output is None:
-        for listing in listings:
-            write_values(listing.columns, listing.rows, form, output)
-        shown = [table for study in studies for table in study.shown]
-        _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
-    else:
-        _write(listings[::-1], form, output)  # a command's own is its last
+    for study in studies:
+        if study.listing and (listing := study.listing()).columns:
+            write_values(listing.columns, listing.rows, Format.TABLE, None)
+    shown = [table for study in studies for table in study.shown]
+    _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
 
 
 def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
@@ -281,13 +244,3 @@ def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
         with open_store(workspace.run, store_layout(), asked=asked) as store:
             for table, values in tables:
                 print_declared(table, table.select(store, values), values)
-
-
-def _write(listings: Sequence[Listing], form: Format, output: Path | None) -> None:
-    from polyculture.cli.tables import write_values
-
-    for number, listing in enumerate(listings, start=1):
-        file = output if output is None or number == 1 else output.with_stem(f"{output.stem}-{number}")
-        if output is None and number > 1:
-            sys.stdout.write("\n")
-        write_values(listing.columns, listing.rows, form, file)

@@ -66,7 +66,7 @@ def plan(
         if not accept_changes:
             check_calls(calls_of_run(workspace))
         _print_costs(list(estimates(workspace, retry)), f"{workspace.experiment.name}: no texts, instruments alone")
-        _print_planned(workspace)
+        _print_unsupported(workspace)
         return
     linking = plan_linking(workspace, contact_needed=calibrate)
     check_topics(workspace, linking.source)
@@ -86,7 +86,7 @@ def plan(
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     _print_costs(costs, title)
-    _print_planned(workspace)
+    _print_unsupported(workspace)
     if not workspace.experiment.imported:
         _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
@@ -112,18 +112,6 @@ def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
     for counted_by in dict.fromkeys(e.counted_by for e in costs):
         models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
-
-
-def _print_planned(workspace: Workspace) -> None:
-    """The tables of their own that instruments have in a plan, and what models cannot do."""
-    from polyculture.cli.tables import print_table
-    from polyculture.running.studies import calls_of_run
-
-    for asked in calls_of_run(workspace):
-        for told, listing in asked.study(quiet=True).planned.items():
-            planned = listing()
-            print_table(planned.columns, planned.rows, title=told)
-    _print_unsupported(workspace)
 
 
 def _imported(workspace: Workspace) -> list[tuple[object, ...]]:

@@ -11,7 +11,6 @@ import pytest
 
 from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
-from polyculture.cli.options import Format
 from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
@@ -47,7 +46,7 @@ def server() -> Iterator[StubServer]:
 
 def ask(file: Path, **options: Any) -> None:
     values = {"data": "own", "folder": file.parent, "draws": 2, **options}
-    _ask("sentiment", file, None, values, Format.TABLE, None, None)
+    _ask("sentiment", file, None, values, None)
 
 
 def mend(patch: pytest.MonkeyPatch) -> None:
