@@ -13,9 +13,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.loaders.kobbq_survey import FILE
 from polyculture.running.layout import store_layout
-from tests.instruments.bbq.made_up import answering
 from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, options_of, oracle, write_sheets
 from tests.instruments.probe_world import write_probes
+from tests.instruments.questions.test_command import answering
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import StubServer
 
