@@ -90,6 +90,8 @@ class Sentence:
         if not self.text.rstrip(_BUT_QUESTION).endswith(("?", "؟")):
             for kind, standing in (("answer", Standing.ANSWER), ("so", Standing.CONCLUSION)):
                 for word in self.words[kind].finditer(self.text):
+                    if self._denies(self.text[: word.start()], 1):  # "the text does not say ..."
+                        continue
                     number = self._beside(word, only_after=kind == "so")
                     if number is not None and not (self.weak[number] and self._is_article(word, self.tokens[number])):
                         standings[number] = max(standings[number], standing)
@@ -207,7 +209,7 @@ class Sentence:
         start, end = self.tokens[number].span()
         before = self.text[self.tokens[number - 1].end() if number else 0 : start].rstrip(MARKS)
         before = self.words["option"].sub("", before).rstrip(MARKS)
-        if any(word.end() >= len(before) - _DENYING for word in self.words["negation"].finditer(before)):
+        if self._denies(before, _DENYING):
             return True
         after = self.text[end : end + _DENIED].lstrip(_CLOSING)
         follower = TOKEN.search(after)
@@ -222,6 +224,11 @@ class Sentence:
         # A denial directly before another option is of that one, "B, not A", unless verbs come last.
         end = len(said.rstrip(MARKS)) - 1 if follower and not any(stops) and not last else len(said)
         return any(word.end() <= end for word in self.words["wrong"].finditer(said))
+
+    def _denies(self, before: str, within: int) -> bool:
+        """Does a text end with a denial of what follows, but for some characters?"""
+        last = before[-_AROUND:]
+        return any(word.end() >= len(last) - within for word in self.words["negation"].finditer(last))
 
     def _is_conceded(self, token: Token) -> bool:
         """Does "although" begin the clause, or "but" with the answer behind it the next one?"""
