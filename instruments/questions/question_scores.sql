@@ -15,9 +15,7 @@
 WITH parts AS (
     SELECT
         *,
-        list_filter(
-            map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type', 'hypothesis', 'test')
-        ) AS names,
+        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type')) AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
     WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
@@ -27,10 +25,12 @@ SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
-    nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type'], facets['test']), '') AS condition, metric, estimate,
-    low, high, no_interval, n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
+    nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
+    metric, estimate, low, high, no_interval, n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
 FROM parts
-WHERE $part IN ('any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END)
-    AND (wording = '*' OR facets['basis'] IS NOT NULL) = ($prompts = 'mean') -- conditions are compared under each prompt
+WHERE $part IN (
+        'any', CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END
+    )
+    AND (wording = '*') = ($prompts = 'mean')
 ORDER BY dataset, language, model, method, reader, condition, part = 'all' DESC, part, value, prompt, metric

@@ -135,9 +135,9 @@ def gain(rows: Sequence[Answered], condition: str, over: str) -> PairedDifferenc
     if found is None:
         return None
     low, high = found.limits(-1.0, 1.0)
-    means = [float((side / sizes.sum(axis=0)).sum(axis=0).mean()) for side in (one, other)]
+    mean, other_mean = (float((side / sizes.sum(axis=0)).sum(axis=0).mean()) for side in (one, other))
     by_unit = ((one - other) / sizes.sum(axis=0)).sum(axis=1)
-    return PairedDifference(*means, low, high, flipped(by_unit * len(one)), lacking=found.withheld())
+    return PairedDifference(mean, other_mean, low, high, flipped(by_unit * len(one)), lacking=found.withheld())
 
 
 def study_rows(store: duckdb.DuckDBPyConnection, dataset: str) -> Iterator[tuple[Study, list[Answered]]]:
