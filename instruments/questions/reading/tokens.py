@@ -46,8 +46,9 @@ class Offered:
 
     @cached_property
     def cores(self) -> tuple[str, ...]:
-        """The labels without decoration: 'a' of '(a)'."""
-        return tuple(unspelled(label).strip(MARKS) for label in self.labels[: len(self.shown)])
+        """The labels without decoration: 'a' of '(a)'. None where they do not tell options apart, as bullets."""
+        cores = tuple(unspelled(label).strip(MARKS) for label in self.labels[: len(self.shown)])
+        return cores if all(cores) and len(set(cores)) == len(cores) else ()
 
     @cached_property
     def are_words(self) -> bool:
@@ -120,7 +121,7 @@ class Offered:
 
     @cached_property
     def _decorated(self) -> re.Pattern[str] | None:
-        labels = [unspelled(label) for label in self.labels]
+        labels = [unspelled(label) for label in self.labels[: len(self.cores)]]
         decorated = all(label != core for label, core in zip(labels, self.cores, strict=False))
         return re.compile("|".join(map(re.escape, labels))) if labels and decorated else None
 

@@ -166,3 +166,10 @@ def test_answers_that_nobody_can_read_are_shown() -> None:
     assert "10 of 10" in warning
     assert all(f"text {number}" in warning for number in range(3))
     assert "text 3" not in warning
+
+
+def test_bullets_and_labels_without_an_option_are_no_labels() -> None:
+    options = ("the man", "the woman")
+    assert READER.read("- the woman", options, ("-", "-"), None, "en").place == 1
+    assert READER.read("(c)", options, ("(a)", "(b)", "(c)"), None, "en").place is None
+    assert READER.read("(b)", options, ("(a)", "(b)", "(c)"), None, "en").place == 1
