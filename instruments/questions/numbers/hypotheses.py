@@ -19,14 +19,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, product
+from itertools import groupby
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.schema.measured import EVERY, Number
+from polyculture.cache.schema.measured import Number
 from polyculture.instruments.questions.numbers.number import EMPTY
 
 PAPER, SOUND = "paper", "sound"
@@ -77,9 +77,8 @@ class OneSided:
 
 
 def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
-    """Every test of every study under each prompt, with its false discovery rate; of a single prompt over all, too."""
+    """Every test of every study under each prompt, with its false discovery rate."""
     rows = store.execute(_COUNTS, [dataset]).fetchall()
-    prompts = {row[4] for row in rows}
     for study, of_study in groupby(rows, key=lambda row: row[:6]):
         language, model, method, reader, wording, levels = study
         families: dict[str, list[tuple[str, OneSided]]] = defaultdict(list)
@@ -91,11 +90,10 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
             rates = iter(stats.false_discovery_control(known).tolist() if known else [])
             for kind, test in tests:
                 facets = {"hypothesis": test.hypothesis, "side": test.side, "test": test.kind, "type": kind}
-                pair = (("p", test.p), ("q", None if test.p is None else next(rates)))
-                for (name, value), over in product(pair, (wording, *([EVERY] if len(prompts) == 1 else []))):
+                for name, value in (("p", test.p), ("q", None if test.p is None else next(rates))):
                     yield replace(
                         EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
-                        language=language, wording=over, method=method, reader=reader, facets=facets,
+                        language=language, wording=wording, method=method, reader=reader, facets=facets,
                         estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
                         n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
                     )  # fmt: skip
