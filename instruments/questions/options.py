@@ -30,7 +30,7 @@ class AskOptions(BaseModel):
 
     set: Annotated[str, Field(description="A shipped set, or a rules file; several with commas.")]
     folder: Annotated[Path | None, Field(description="The folder of its files, if they were not fetched.")] = None
-    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
+    model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
     language: Annotated[Names, Field(description="Only questions in this language.")] = ()
     only: Annotated[Names, Field(description="Only questions with this facet, as category=age.")] = ()
     units: Annotated[AtLeastOne | None, Field(description="Only so many units (templates), drawn by the seed.")] = None

@@ -167,7 +167,7 @@ def unread(answers: Iterable[ReadAnswer], at_least: float = MOSTLY) -> list[str]
     for (model, prompt), group in sorted(groups.items()):
         lost = [answer.text for answer in group if answer.place is None]
         if lost and len(lost) / len(group) >= at_least:
-            shown = ", ".join(repr(_short(text)) for text in list(dict.fromkeys(lost))[:_SHOWN])
+            shown = ", ".join(map(repr, list(dict.fromkeys(map(_short, lost)))[:_SHOWN]))
             share = f"{len(lost):,} of {len(group):,} answers of {model} to prompt {prompt} pick no option"
             warnings.append(f"{share}, for example {shown}")
     return warnings
