@@ -86,7 +86,7 @@ class SwapOptions(DatasetOptions):
 
         if not isinstance(values, Mapping):
             return values
-        said = {_NAMES.get(name, name): value for name, value in values.items()}
+        said = {_NAMES.get(str(name), str(name)): value for name, value in values.items()}
         return {_FIELDS.get(name, name): value for name, value in with_preset(said, cls.task).items()}
 
     @property
