@@ -12,7 +12,7 @@ _WAIT = 5  # seconds
 def hub_arguments() -> dict[str, bool]:
     """What to add to `from_pretrained` of a name of the hub: where that does not answer, only its cache is read."""
     from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
+    from huggingface_hub.utils._http import get_session
 
     try:
         if not constants.HF_HUB_OFFLINE:

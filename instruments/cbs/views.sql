@@ -142,7 +142,12 @@ GROUP BY ALL;
 -- cbs_scores: a row is a mean Cultural Bias Score under a rule, or a difference of two settings, phrasings or prefixes. NULL in
 -- language, culture or entity_type: over all of them, where there are several.
 --   rule: the likelihood of an entity: 'sum', 'mean', 'probability', 'calibrated'
+--   other_setting: of a difference: the setting whose score is taken off
+--   other_phrasing: of a difference: the phrasing whose score is taken off
 --   plain: the difference is that to the same contexts without prefix
+--   native_most: native entities with a likelihood in the context that has the most
+--   western_most: the same of Western ones
+--   lacking: why there is no interval, or no difference
 --   types: types of entities that have such a row in the language and culture
 --   places: languages and cultures that have such a row
 CREATE VIEW cbs_scores AS

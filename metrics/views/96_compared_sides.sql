@@ -1,5 +1,6 @@
 -- compared_sides: a row is a comparison of two sides with one target: the difference over all texts, and under which
 -- selections of the texts its verdict is the same.
+--   target: 'these': other samples of these prompts; 'others': other prompts like these
 --   stays: the selections under which the verdict is that of all texts
 --   stays_in_all: whether these are all of them: only then a sentence says so
 --   is_first: whether this is the target that is reported: 'others' where that can be tested, else 'these'
@@ -63,6 +64,7 @@ WHERE w.b = 'the rest' AND l.b = 'the rest' AND w.above AND l.below;
 -- leave open. One is above another where the difference says so under every selection of the texts: that of the two, or
 -- those of each with the rest, one above and one below. Those with the same ranks are tied.
 --   name: the model or the language
+--   target: of the differences that rank: 'these' or 'others', as in compared_sides
 --   ranked: how many there are
 --   rank_low: the best rank, from 1: one more than those that are above
 --   rank_high: the worst rank
