@@ -152,7 +152,9 @@ class Command:
     example: str  # for the end of the help
     demo: Demo | None = None
     argument: str | None = None  # the option that stands before the experiment, without a flag: `ask kobbq exp.toml`
-    own_experiment: bool = False  # with --model and without an experiment, one is written: `ask-kobbq.toml`
+    # With --model and without an experiment, one is written: `ask-kobbq.toml`. Before, this is called with the options,
+    # and raises what is wrong with what they name.
+    own_experiment: Callable[[Any], object] | None = None
     parts: Callable[[Any], Sequence[Part]] | None = (
         None  # what options ask of other commands, before the command itself
     )

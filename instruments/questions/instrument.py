@@ -50,7 +50,7 @@ class Questions:
                 ("set", "folder"),
             ),
             argument="set",
-            own_experiment=True,
+            own_experiment=AskOptions.opened,
             tables=(_FOLDER / "question_answers.sql", _FOLDER / "question_tests.sql"),
             needs=_needs,
         )

@@ -28,7 +28,7 @@ from polyculture.cli.options import (
     repeated,
     retry_failed,
 )
-from polyculture.experiment.own import is_experiment, own_experiment
+from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
@@ -54,7 +54,7 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
             file = _demo_file(command.demo, context, command.argument)
             values = {**command.demo.options, **values}
         if file is None and command.own_experiment and values.get("model") and command.argument in values:
-            file = own_experiment(name, values[command.argument], [values["model"]])
+            file = _own_experiment(name, command, values)
         if file is None:
             model = ", or a model with --model" if command.own_experiment else ""
             raise typer.BadParameter(f"name an experiment file{model}" + (", or try --demo" if command.demo else ""))
@@ -89,6 +89,23 @@ def _is_experiment(word: str | None, command: Command) -> bool:
     if word is None or not word.endswith(".toml"):
         return False
     return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
+
+
+def _own_experiment(name: str, command: Command, values: Mapping[str, Any]) -> Path:
+    """The experiment file of a command that names its model itself: nothing is written of what cannot be asked."""
+    from pydantic import ValidationError
+
+    from polyculture.running.studies import option_fault
+
+    file = own_file(name, values[command.argument or ""])
+    check_models(file, [values["model"]])
+    if command.own_experiment and not file.exists():
+        try:
+            command.own_experiment(command.options.model_validate(values))
+        except ValidationError as fault:
+            raise option_fault(fault, name, file, values, command.options) from fault
+    add_models(file, [values["model"]], name)
+    return file
 
 
 def _ask(

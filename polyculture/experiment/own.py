@@ -35,23 +35,30 @@ def is_experiment(file: Path) -> bool:
         return False
 
 
-def own_experiment(command: str, about: str, models: Sequence[str]) -> Path:
-    """The experiment file of a command about something, in the working folder: `ask-kobbq.toml`.
-
-    It is written where it is not there; else models that it does not name are added. Raises `ExperimentError` where its
-    list of models does not stand on one line.
-    """
+def own_file(command: str, about: str) -> Path:
+    """Where the experiment file of a command about something is, in the working folder: `ask-kobbq.toml`."""
     stems = [Path(one.strip().partition(":")[0]).name.removesuffix(".toml") for one in about.split(",")]
-    name = _NAME.sub("-", "-".join([command, *stems])).strip("-")
-    file = Path(f"{name}.toml")
-    add_models(file, models, command)
-    return file
+    return Path(f"{_NAME.sub('-', '-'.join([command, *stems])).strip('-')}.toml")
+
+
+def check_models(file: Path, models: Sequence[str]) -> None:
+    """Raises `EngineError` of what is no model, with the options that the file has if it is there."""
+    from polyculture.experiment.file import read_experiment
+    from polyculture.generate.engines import ModelSpec, check_model
+
+    spec = read_experiment(file).model_spec if file.exists() else ModelSpec
+    for model in models:
+        check_model(spec(model))
 
 
 def add_models(file: Path, models: Sequence[str], command: str = "import") -> None:
-    """Adds models to an experiment file; writes one, called like the file, where it is not there. Raises as above."""
+    """Adds models to an experiment file; writes one, called like the file, where it is not there.
+
+    Raises `EngineError` of what is no model, `ExperimentError` where its list of models does not stand on one line.
+    """
     from polyculture.experiment.imported import name_of, write_lists
 
+    check_models(file, models)
     if file.exists():
         lists = {"models": models, "languages": (), "topics": (), "countries": ()}
         added = write_lists(file, lists, None, {})

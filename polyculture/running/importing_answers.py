@@ -9,7 +9,7 @@ from polyculture.cache.errors import DataSetError, ExperimentError, UserError
 from polyculture.cache.identity import content_id
 from polyculture.console import say
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.own import add_models, own_experiment
+from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.imports.record import Record
 from polyculture.imports.shapes import PLAIN, find_source
@@ -53,10 +53,8 @@ def import_answers(
     for line in taken.lines():
         say(f"{path.name}: {line}")
     models = sorted({row.model for row in taken.answers.values()})
-    if experiment is None:
-        experiment = own_experiment("ask", named, models)
-    else:
-        add_models(experiment, models)
+    experiment = experiment or own_file("ask", named)
+    add_models(experiment, models)
     workspace = open_workspace(experiment, runs)
     asked = ExperimentAsked(workspace)
     tell_remarks(sets[0], say)

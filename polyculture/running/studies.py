@@ -26,6 +26,8 @@ from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_
 from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from polyculture.generate.engines.models import Models
     from polyculture.running.steps import StepRunner
 
@@ -180,7 +182,7 @@ def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) 
     try:
         checked = options.model_validate({**file_values(workspace, command), **values})
     except ValidationError as fault:
-        raise option_fault(fault, command, workspace, values, options) from fault
+        raise option_fault(fault, command, workspace.file, values, options) from fault
     _check_idle(workspace, command, instrument.commands[command].idle, checked, values)
     return InstrumentCall(workspace, command, instrument, checked)
 
@@ -228,7 +230,7 @@ def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
 def option_fault(
     fault: ValidationError,
     command: str,
-    workspace: Workspace,
+    file: Path,
     said: Collection[str],
     options: type[BaseModel],
 ) -> ExperimentError:
@@ -242,12 +244,12 @@ def option_fault(
         return ExperimentError(f"{command}: {shown} is missing", remedy=see)
     if first["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
-        return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=workspace.file, remedy=remedy)
+        return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=file, remedy=remedy)
     message = plain_words(first)
     if name in said:
         return ExperimentError(f"{command}: {flag(name)}: {message}, not {first['input']!r}", remedy=see)
     what = f"{command}.{key}: {message}, not {first['input']!r}"
-    return ExperimentError(what, where=workspace.file, remedy=see)
+    return ExperimentError(what, where=file, remedy=see)
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
@@ -272,7 +274,7 @@ def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentC
     try:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
-        raise option_fault(fault, part.command, suite.workspace, (), options) from fault
+        raise option_fault(fault, part.command, suite.workspace.file, (), options) from fault
     return PartCall(suite.workspace, part.command, instrument, checked, suite, part, told)
 
 

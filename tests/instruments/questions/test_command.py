@@ -247,6 +247,31 @@ def test_a_model_alone_needs_no_experiment(tmp_path: Path) -> None:
     assert polyculture("plan", "ask-made-up.toml", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("made-up.toml", "--model", "gpt-4o"), "'gpt-4o' names no engine"),
+        (("made-up.toml", "--model", "openay:gpt-4o"), "unknown engine 'openay'"),
+        (("nosuch", "--model", "mock:x"), "there is no question set 'nosuch'"),
+        (("made-up.toml:none", "--model", "mock:x"), "there is no selection 'none'"),
+        (("made-up.toml", "--model", "mock:x", "--n", "3"), "--n: several answers"),
+    ],
+)
+def test_no_experiment_is_written_of_what_cannot_be_asked(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    write(tmp_path, "")
+    before = sorted(tmp_path.iterdir())
+    assert told in one_line(polyculture("ask", *words, cwd=tmp_path))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_wrong_model_is_not_added_to_the_experiment(tmp_path: Path) -> None:
+    write(tmp_path, "")
+    file = tmp_path / "ask-made-up.toml"
+    file.write_text('name = "mine"\nmodels = ["mock:one"]\n', encoding="utf-8")
+    assert "names no engine" in one_line(polyculture("ask", "made-up.toml", "--model", "gpt-4o", cwd=tmp_path))
+    assert "gpt-4o" not in file.read_text(encoding="utf-8")
+
+
 def test_two_sets_are_asked_together(here: Path, server: StubServer) -> None:
     text = (here / "made-up.toml").read_text(encoding="utf-8")
     (here / "other.toml").write_text(text.replace('name = "made-up"', 'name = "other"'), encoding="utf-8")
