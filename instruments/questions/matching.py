@@ -46,13 +46,12 @@ class QuestionIndex:
 
         for name in names:
             stem, _, number = name.rpartition("-")
-            numbered = orders[int(number)] if number.isdecimal() and int(number) < len(orders) else None
-            for known, order in ((name, None), (stem, numbered)):
-                if known == stem and numbered is None:
-                    continue
+            for known in (name, stem):
                 fitting = [one for one in self._by_name.get(known, ()) if fits(one)]
-                if len(fitting) == 1:
-                    return fitting[0], order
+                own = [one for one in orders if fitting and len(one) == len(fitting[0].options)]
+                numbered = own[int(number)] if number.isdecimal() and int(number) < len(own) else None
+                if len(fitting) == 1 and (known == name or numbered is not None):
+                    return fitting[0], None if known == name else numbered
         return (None if asked is None else self._of_text(asked)), None
 
     def _of_text(self, asked: str) -> Question | None:
@@ -108,8 +107,9 @@ def order_of(value: Any, stands: Order, published: Sequence[Order]) -> Order | N
     digits = [int(one) for one in (value if isinstance(value, list) else re.findall(r"\d+", text))]
     if len(digits) == 1 and len(text) == len(stands) > 1:
         digits = [int(sign) for sign in text]
-    if len(digits) == 1 and digits[0] < len(published):
-        return published[digits[0]]
+    own = [order for order in published if len(order) == len(stands)]
+    if len(digits) == 1 and digits[0] < len(own):
+        return own[digits[0]]
     if sorted(digits) != list(stands):
         raise UnknownOrderError(f"{text!r} is no order of {len(stands)} options")
     return tuple(digits)

@@ -25,6 +25,7 @@ def _several(value: Any) -> Any:
 Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(_several)]
 When = Annotated[str, AfterValidator(lambda text: (parse_condition(text), text)[1])]
+Order = Annotated[tuple[int, ...], AfterValidator(lambda order: _permuted(order))]
 Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
@@ -199,7 +200,7 @@ class Rules(Source):
     numbers: tuple[Numbers, ...] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
     read_as: tuple[Literal["paper", "publisher"], ...] = ()
-    orders: tuple[tuple[int, ...], ...] = ()  # in which the publisher shows the options; (): as they stand
+    orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
     questions: tuple[Block, ...] = ()
     loader: str | None = None  # code of ours that makes the whole set, in place of `questions`: see `loaders`
     options: Mapping[str, Any] = {}  # of the loader
@@ -212,19 +213,30 @@ class Rules(Source):
     def _complete(self) -> Rules:
         if self.loader is None and not (self.questions and self.numbers):
             raise ValueError("questions and numbers: are needed, or a loader")
-        if self.loader is not None and (self.questions or self.numbers or self.selections):
-            raise ValueError("loader: makes its own questions, numbers and selections")
+        if self.loader is not None and (self.questions or self.numbers or self.selections or self.orders):
+            raise ValueError("loader: makes its own questions, numbers, selections and orders")
+        if self.orders and self.kind != "choice":
+            raise ValueError(f"orders: options of a set of kind {self.kind!r} are shown in none; leave it out")
         for number, block in enumerate(self.questions):
             needed = {"pair": ("options",), "open": ("text", "answers")}.get(self.kind, ("text", "options"))
             lacking = [name for name in needed if not getattr(block, name)]
             if lacking:
                 raise ValueError(f"questions.{number}: a set of kind {self.kind!r} needs {lacking[0]!r}")
+            unused = [name for name in ("answers", "weights") if self.kind != "open" and getattr(block, name)]
+            if unused:
+                raise ValueError(f"questions.{number}: {unused[0]!r} is of open questions, not of {self.kind!r}")
             if self.unit not in ("row", *block.facets):
                 raise ValueError(f"unit: {self.unit!r} is no facet of questions.{number}, nor 'row'")
         unknown = [key for key in self.published if key != "questions" and "=" not in key]
         if unknown:
             raise ValueError(f"published: {unknown[0]!r} is neither 'questions' nor of the form 'category=Age'")
         return self
+
+
+def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:
+    if sorted(order) != list(range(len(order))):
+        raise ValueError(f"{list(order)} is no order: it has each of 0 to {max(len(order) - 1, 1)} once")
+    return order
 
 
 def _dropped(value: Any) -> Any:

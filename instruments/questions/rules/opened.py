@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from polyculture.cache.files import is_folder_name
 from polyculture.cache.validation import plain_words
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder
-from polyculture.instruments.questions.model import QuestionSet, Remark
+from polyculture.instruments.questions.model import Question, QuestionSet, Remark
 from polyculture.instruments.questions.rules.files import root_of
 from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
@@ -92,8 +92,20 @@ def open_set(name_or_file: str, folder: Path | None = None, selection: str | Non
         remedy = f"See what is made of its rows with `polyculture data check {name_or_file}`."
         raise DataSetError(f"holds no usable question; {len(read.remarks)} remarks{first}", where=root, remedy=remedy)
     questions = tuple(read.found.values())
+    _check_orders(rules, questions, name_or_file)
     return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),
                        rules.numbers, tuple(read.remarks), rules.read_as, rules.orders, rules.published)  # fmt: skip
+
+
+def _check_orders(rules: Rules, questions: Sequence[Question], where: object) -> None:
+    """Raises `DataSetError` of an order that is one of no question's options."""
+    numbers = {len(question.options) for question in questions}
+    for number, order in enumerate(rules.orders):
+        if len(order) not in numbers:
+            first = questions[0]
+            what = f"orders.{number}: {list(order)} is no order of the {len(first.options)} options of {first.name}"
+            remedy = f"Write each of 0 to {len(first.options) - 1} once, or leave it out."
+            raise DataSetError(f"{what} ({first.place})", where=where, remedy=remedy)
 
 
 def _made(loader: str, file: Path, rules: Rules, folder: Path | None, selection: str | None) -> QuestionSet:

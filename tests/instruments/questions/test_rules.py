@@ -328,6 +328,9 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
         ("{category_file}_{language}.jsonl", "", "is empty"),
         ('unit = "template"', 'unit = "family"', "'family' is no facet"),
         ('as = "index from 0"', 'as = "number"', "index from 0"),
+        ('unit = "template"', 'unit = "template"\norders = [[0, 1, 5]]', r"orders\.0: \[0, 1, 5\] is no order"),
+        ('unit = "template"', 'unit = "template"\norders = [[1, 0]]', r"orders\.0: .*3 options of Religion-1 "),
+        ('context = "context"', 'context = "context"\nweights = "n"', r"questions\.0: 'weights' is of open questions"),
         (
             'unknown = { of = "answer_info.{option}[1]", is = "unknown" }',
             'unknown = { place = 3, text = "x" }',
