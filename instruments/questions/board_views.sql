@@ -17,7 +17,7 @@ WHERE measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' 
     AND facets['averaging'] = 'pooled' AND len(map_keys(facets)) = 1 + (facets['type'] IS NOT NULL)::INTEGER
     AND metric IN (
         'accuracy', 'acc_a', 'acc_d', 'diff_bias_a', 'diff_bias_d', 's_amb', 's_dis', 'first_preferred', 'ranked_first',
-        'exact_match'
+        'exact_match', 'soft_match', 'weighted_match'
     );
 
 -- question_board_orders: a row is two models on a board, of which a paired difference tells that one is higher. Biases are

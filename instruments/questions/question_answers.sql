@@ -4,7 +4,7 @@
 --   shown: the options as they were shown, in their order
 --   answer: what the model wrote, its first 300 characters; of likelihoods empty
 --   read_as: the option that is read
---   outcome: 'picked', 'refusal', 'tie', 'unread' (no option is read otherwise), or 'failed': no answer came
+--   outcome: 'picked', 'read' (of open questions: a text), 'refusal', 'tie', 'unread' (nothing is read otherwise), or 'failed'
 -- printed: model, reader, prompt, question, answer, read_as, role, right, outcome
 -- no rows: no question was asked: `polyculture ask SET --model MODEL` asks
 SELECT

@@ -5,10 +5,10 @@
 --   $prompts = mean: the mean over prompts, or each of them
 --   $averaging = pooled: all answers together, or 'by unit': each unit's own number, then their mean
 --   value: which category, country, level, ...; NULL: all questions
---   prompt: its name; NULL: the mean over prompts
+--   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are
 --   n: answers behind the number; of pairs and orders, questions
---   unread: answers that pick no option, refusals and ties among them, of all that came
+--   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
 -- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, unread, undirected
 -- no rows: no answer of a question set was measured: `polyculture ask SET --model MODEL` asks

@@ -1,18 +1,28 @@
--- A row is an answer that no option is read in, refusals and ties left out: of each model, set, language and reader three,
--- with how many there are of all that came.
-SELECT dataset, language, model, method, reader, name, raw, ground, lost, answered
-FROM (
+-- A row is a text that no option is read in, refusals and ties left out: of each model, set, language and reader three,
+-- with how many answers there are of that kind, of all that came.
+WITH answered AS (
     SELECT
-        r.dataset, r.language, r.model, r.method, r.reader, r.name, left(a.raw, 400) AS raw, r.ground, r.outcome,
-        count(*) FILTER (r.outcome = 'unread') OVER study AS lost,
-        count(*) FILTER (r.outcome <> 'failed') OVER study AS answered,
-        row_number() OVER (
-            PARTITION BY r.dataset, r.language, r.model, r.method, r.reader, r.outcome ORDER BY r.answer_id
-        ) AS place
+        r.dataset, r.language, r.model, r.method, r.reader, r.answer_id, trim(left(a.raw, 400)) AS raw,
+        r.outcome = 'unread' AS is_lost
     FROM question_readings AS r
     INNER JOIN answers AS a USING (answer_id)
     WHERE r.kind = 'choice' AND r.reader <> '-' AND r.method = 'generated'
-    WINDOW study AS (PARTITION BY r.dataset, r.language, r.model, r.method, r.reader)
+),
+studies AS (
+    SELECT dataset, language, model, method, reader, count(*) FILTER (is_lost) AS lost, count(*) AS answered
+    FROM answered
+    GROUP BY ALL
+),
+texts AS (
+    SELECT
+        dataset, language, model, method, reader, raw,
+        row_number() OVER (PARTITION BY dataset, language, model, method, reader ORDER BY min(answer_id)) AS place
+    FROM answered
+    WHERE is_lost
+    GROUP BY dataset, language, model, method, reader, raw
 )
-WHERE outcome = 'unread' AND place <= 3
-ORDER BY dataset, language, model, method, reader, name
+SELECT dataset, language, model, method, reader, raw, lost, answered
+FROM texts
+INNER JOIN studies USING (dataset, language, model, method, reader)
+WHERE place <= 3
+ORDER BY ALL

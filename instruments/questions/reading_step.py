@@ -132,10 +132,10 @@ class ReadingStep:
 
 
 def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
-    """A warning per model and prompt of which half of the answers to these sets pick no option, with three of them."""
+    """A warning per model, prompt and reader where half of the answers to these sets pick no option; three of them."""
     from polyculture.instruments.questions.layout import LAYOUT
 
     layout = compose(CORE, LAYOUT)
     with open_store(run, layout, asked=_UNREAD) as store:
         rows = store.sql(_UNREAD, params={"sets": list(sets), "at_least": MOSTLY}).fetchall()
-    return unread(ReadAnswer(model, prompt, raw, picked) for model, prompt, raw, picked in rows)
+    return unread(ReadAnswer(*row) for row in rows)

@@ -85,7 +85,7 @@ class ReadingRow:
     reader_id: str  # hash of the reader's rules and of the set
     picked: int | None  # the option's own index, whatever the order; None: no option
     ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
-    matched: float | None  # of open questions: 1 or 0 for exact match
+    matched: float | None  # of open questions: how far it matches, 0 to 1
     f1: float | None  # of open questions: the best token F1 over accepted answers
     also: list[int] | None = None  # other options that it picks, of a question that asks for all that fit
     status: str = "ok"

@@ -36,7 +36,16 @@ MAIN = (
         "others",
         "out_of_choice",
     ),
-    *("first_preferred", "ranked_first", "golds_found", "exact_match", "f1", "correlation"),
+    *(
+        "first_preferred",
+        "ranked_first",
+        "golds_found",
+        "exact_match",
+        "soft_match",
+        "weighted_match",
+        "f1",
+        "correlation",
+    ),
 )
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
 _BOUNDS = ("max_bias_a", "max_bias_d", "most_bias_d")
@@ -107,7 +116,7 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
         key = tuple(row[name] for name in (*_STUDY, "part", "value"))
         found.setdefault(
             key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
-        )["numbers"][row["metric"]] = row
+        )["numbers"]["match" if row["metric"].endswith("_match") else row["metric"]] = row
     return list(found.values())
 
 
@@ -272,7 +281,8 @@ def _unread(data: ReportData) -> Iterable[Unread]:
         first = found[0]
         if first["lost"] >= _WARNED * first["answered"]:
             title = f"{data.names.model(first['model'])}, {first['dataset']}, {data.names.language(first['language'])}"
-            texts = tuple(short(row["raw"] or "") for row in found)
+            title += f"; {_words('readers', first['reader'])}"
+            texts = tuple(short(row["raw"]) or "(empty)" for row in found)
             yield Unread(title, share(first["lost"], first["answered"]) or "", texts)
 
 

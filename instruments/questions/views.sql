@@ -13,7 +13,7 @@ FROM questions;
 
 -- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
 --   name: the publisher's id of the question
---   matched: of open questions: 1 or 0, whether the text is one of the accepted answers
+--   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them
 --   f1: of open questions: the best token F1 over accepted answers
 --   also: other options that are picked, where all that fit are asked for
 CREATE VIEW question_readings AS
@@ -25,7 +25,8 @@ SELECT
     r.ground, r.matched, r.f1, r.also,
     CASE
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
-        WHEN r.ground IN ('refusal', 'tie') THEN r.ground ELSE 'unread'
+        WHEN r.ground IN ('refusal', 'tie') THEN r.ground
+        WHEN r.matched IS NOT NULL AND trim(a.raw, e' \t\n\r') <> '' THEN 'read' ELSE 'unread'
     END AS outcome
 FROM answers AS a
 INNER JOIN known_questions AS q ON q.question_id = a.question_id
@@ -35,7 +36,7 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 -- table that numbers are computed from. Questions of one kind have the same unit and facets, but for `pair`.
 --   options: how many the questions have
 --   n: answers
---   matched: of open questions: how many are exact matches
+--   matched: of open questions: the sum of how far they match
 --   f1: of open questions: the sum of their F1
 CREATE VIEW question_tally AS
 SELECT

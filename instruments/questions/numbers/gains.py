@@ -19,10 +19,11 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.schema.measured import EVERY, Difference, Number
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
+from polyculture.instruments.questions.numbers.families import named
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 
@@ -98,8 +99,9 @@ def gain_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) ->
                         low, high = (None, None) if column == "concepts" else found.limits(0.0, 1.0 / by)
                         yield replace(
                             EMPTY,
-                            metric=metric, level=_LEVEL, model=study.model, dataset=dataset, language=study.language,
-                            condition=condition, wording=wording, method=study.method, reader=study.reader,
+                            metric=named(metric, study.reader),
+                            level=_LEVEL, model=study.model, dataset=dataset, language=study.language,
+                            condition=condition, wording=wording or WITHOUT, method=study.method, reader=study.reader,
                             facets={"basis": basis, **study.facets}, estimate=found.value, low=low, high=high,
                             no_interval="no share" if column == "concepts" else found.withheld(), units=len(sizes),
                             n=len(chosen), cells=sizes.shape[1], method_of_interval=_METHOD, inputs=inputs,
@@ -110,7 +112,7 @@ def gain_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str
     """The gains of every study over its prompts, still without q."""
     for study, every in study_rows(store, dataset):
         rows = shared(every)
-        metric = "exact_match" if every[0].kind == "open" else "accuracy"
+        metric = named("exact_match", study.reader) if every[0].kind == "open" else "accuracy"
         for condition, over in COMPARED:
             found = gain(rows, condition, over)
             if found is None:

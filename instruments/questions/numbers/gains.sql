@@ -17,7 +17,7 @@ asked AS (
 read AS (
     SELECT
         a.*, CASE WHEN r.answer_id IS NULL THEN 'missing' WHEN r.outcome = 'failed' THEN 'failed' ELSE 'ok' END AS status, r.matched, r.f1, coalesce(r."right", false) AS is_right,
-        r.role, r.outcome IS NOT DISTINCT FROM 'refusal' AS is_refusal, r.picked
+        r.role, r.outcome IS NOT DISTINCT FROM 'refusal' AS is_refusal, r.outcome, r.picked
     FROM asked AS a
     LEFT JOIN question_readings AS r
         ON (r.model, r.method, r.wording, r.question_id) = (a.model, a.method, a.wording, a.question_id)
@@ -32,7 +32,7 @@ SELECT
     avg((role IS NOT DISTINCT FROM 'biased')::DOUBLE) FILTER (status = 'ok') AS biased,
     avg((picked IS NOT NULL AND NOT is_right AND role IS DISTINCT FROM 'biased')::DOUBLE) FILTER (status = 'ok') AS other,
     avg(is_refusal::DOUBLE) FILTER (status = 'ok') AS refusal,
-    avg((picked IS NULL AND NOT is_refusal)::DOUBLE) FILTER (status = 'ok') AS unread,
+    avg((outcome IN ('tie', 'unread'))::DOUBLE) FILTER (status = 'ok') AS unread,
     avg(concepts) AS concepts,
     avg(gives_away) AS gives_away,
     any_value(kind) AS kind

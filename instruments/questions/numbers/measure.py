@@ -20,7 +20,7 @@ from polyculture.cache.store import open_store
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.between_sets import set_differences
-from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics
+from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
 from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers
 from polyculture.instruments.questions.numbers.number import EMPTY
@@ -106,8 +106,10 @@ def number_rows(
                     for prompt in (None, *some.prompts):
                         row = _row(number, averaging, some.prompts, prompt)
                         if row is not None:
-                            yield replace(row, **_place(study, part, prompt, averaging, some), metric=metric,
-                                          sizes=sizes[prompt], inputs=inputs)  # fmt: skip
+                            yield replace(
+                                row, **_place(study, part, prompt, averaging, some), sizes=sizes[prompt],
+                                metric=named(metric, study.reader), inputs=inputs,
+                            )  # fmt: skip
 
 
 def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
@@ -118,7 +120,7 @@ def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
     return {"answered": sum(outcomes.values()) - outcomes["failed"], **outcomes, "undirected": int(questions)}
 
 
-_OUTCOMES = ("picked", "refusal", "tie", "unread", "failed")
+_OUTCOMES = ("picked", "read", "refusal", "tie", "unread", "failed")
 
 
 def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: str | None) -> Number | None:
@@ -145,7 +147,8 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
 
 def _place(study: Study, part: Part, prompt: str | None, averaging: str, tally: Tally) -> dict[str, Any]:
     facets = {"averaging": averaging, **dict(study.apart)}
-    columns = {**study._asdict(), "wording": prompt or EVERY, "condition": facets.pop("condition", WITHOUT)}
+    wording = EVERY if prompt is None else prompt or WITHOUT  # sentences and gaps have no prompt
+    columns = {**study._asdict(), "wording": wording, "condition": facets.pop("condition", WITHOUT)}
     del columns["apart"]
     # Where a set has categories and topics, the column `topic` has its categories.
     if part.facet in _COLUMNS and not (part.facet == "topic" and "category" in tally.facets):

@@ -18,7 +18,7 @@ from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.differences import Sides, difference_rows
 from polyculture.instruments.questions.layout import MEASURE
-from polyculture.instruments.questions.numbers.families import FAMILIES
+from polyculture.instruments.questions.numbers.families import FAMILIES, named
 from polyculture.instruments.questions.numbers.tally import (
     NOT_READ,
     Mask,
@@ -41,7 +41,7 @@ COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "accuracy": (("accuracy",), ("picked", "refusal", "tie", "unread")),
     "pairs": (("first_preferred",), ("picked", "tie")),
     "cloze": (("ranked_first",), ("picked", "tie")),
-    "exact_match": (("exact_match", "f1"), ("picked", "unread")),
+    "exact_match": (("exact_match", "f1"), ("read", "unread")),
 }
 _EACH = "level"  # the facet of which each value is compared, too
 _GENERATED = "generated"
@@ -130,7 +130,7 @@ def _differences(
         one, other = (number[metric] for number in numbers)
         if isinstance(one, Ratio) and isinstance(other, Ratio) and (found := paired(one, other)) is not None:
             yield from difference_rows(
-                Sides(MEASURE.name, metric, pair.dimension, *pair.names, shared, facets),
+                Sides(MEASURE.name, named(metric, study.reader), pair.dimension, *pair.names, shared, facets),
                 found,
                 unit="unit",
                 units=int((one.units & other.units).sum()),

@@ -154,22 +154,25 @@ class ReadAnswer:
 
     model: str
     prompt: str
+    reader: str
     text: str
     place: int | None
 
 
 def unread(answers: Iterable[ReadAnswer], at_least: float = MOSTLY) -> list[str]:
-    """A warning per model and prompt of which at least this share of answers picks no option, with three of them."""
-    groups: defaultdict[tuple[str, str], list[ReadAnswer]] = defaultdict(list)
+    """A warning per model, prompt and reader with at least this share of answers that pick no option; three of them."""
+    groups: defaultdict[tuple[str, str, str], list[ReadAnswer]] = defaultdict(list)
     for answer in answers:
-        groups[answer.model, answer.prompt].append(answer)
+        groups[answer.model, answer.prompt, answer.reader].append(answer)
     warnings = []
-    for (model, prompt), group in sorted(groups.items()):
+    for (model, prompt, reader), group in sorted(groups.items()):
         lost = [answer.text for answer in group if answer.place is None]
         if lost and len(lost) / len(group) >= at_least:
-            shown = ", ".join(map(repr, list(dict.fromkeys(map(_short, lost)))[:_SHOWN]))
+            shown = ", ".join(
+                repr(text) if text else "(empty)" for text in list(dict.fromkeys(map(_short, lost)))[:_SHOWN]
+            )
             share = f"{len(lost):,} of {len(group):,} answers of {model} to prompt {prompt} pick no option"
-            warnings.append(f"{share}, for example {shown}")
+            warnings.append(f"{share} as {reader!r} reads them, for example {shown}")
     return warnings
 
 

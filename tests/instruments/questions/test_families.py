@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import mean
@@ -306,6 +307,69 @@ def test_gaps_and_open_questions() -> None:
     ]
     assert values(rows, ("exact_match", "f1")) == pytest.approx([1 / 3, 0.5])
     assert values(of(rows, said=FAILED, matched=None, f1=None), ["f1"]) == [None]
+    assert {row.sizes["unread"] for row in numbers(rows)} == {0}  # a text that matches nothing is read
+    assert {row.metric for row in numbers(of(rows, reader="weighted"))} == {"weighted_match", "f1"}
+
+
+def test_no_two_numbers_have_the_same_key() -> None:
+    """Sets of all four kinds; sentences and gaps have no prompt."""
+    facets, alone = {"country": "KR", "category": "c"}, {"prompt": "", "right": (), "order": (0, 1)}
+    rows = list(designed(lambda *_: "biased"))
+    for unit in range(3):
+        rows += [
+            Said(
+                1,
+                f"p{unit}",
+                facets,
+                dataset="pairs",
+                numbers=("pairs",),
+                kind="pair",
+                roles=("more", "less"),
+                method="sentence",
+                reader=reader,
+                **alone,
+            )
+            for reader in ("sum", "mean")
+        ]  # type: ignore[arg-type]
+        rows.append(
+            Said(
+                0,
+                f"g{unit}",
+                facets,
+                dataset="gaps",
+                numbers=("cloze",),
+                kind="gap",
+                roles=("", ""),
+                method="gap",
+                reader="sum",
+                **{**alone, "right": (0,)},
+            )
+        )  # type: ignore[arg-type]
+        rows += [
+            Said(
+                "match",
+                f"o{unit}",
+                facets,
+                dataset="open",
+                numbers=("exact_match",),
+                kind="open",
+                roles=(),
+                right=(),
+                order=(),
+                reader=reader,
+                matched=1.0,
+                f1=1.0,
+            )
+            for reader in ("exact", "soft")
+        ]
+    found = numbers(rows)
+    keys = Counter(
+        (row.metric, row.model, row.dataset, row.language, row.country, row.topic, row.condition, row.wording,
+         row.method, row.reader, str(row.facets))
+        for row in found
+    )  # fmt: skip
+    assert set(keys.values()) == {1}
+    assert {row.wording for row in found if row.dataset in ("pairs", "gaps")} == {"*", "-"}
 
 
 gaps = st.integers(2, 5).flatmap(

@@ -159,8 +159,8 @@ def test_the_likeliest_option_by_three_rules() -> None:
 
 
 def test_answers_that_nobody_can_read_are_shown() -> None:
-    answers = [ReadAnswer("stub:a", "house", f"text {number % 5}", None) for number in range(10)]
-    answers += [ReadAnswer("stub:b", "house", "A", 0) for _ in range(10)]
+    answers = [ReadAnswer("stub:a", "house", "ours", f"text {number % 5}", None) for number in range(10)]
+    answers += [ReadAnswer("stub:b", "house", "ours", "A", 0) for _ in range(10)]
     (warning,) = unread(answers)
     assert "stub:a" in warning
     assert "10 of 10" in warning
