@@ -116,7 +116,7 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         what = f"has {len(first.values)} columns in its first rows; at most {MOST_COLUMNS} are read"
         raise UserError(what, where=path, remedy="A text is a row, and what is said of it a column.")
     parts = None if pattern is None else read_pattern(pattern)
-    _check_told(records, {**told, **({} if parts is None else {PARTS: parts[0]})}, path)
+    check_told(records, {**told, **({} if parts is None else {PARTS: parts[0]})}, path)
     fields = (*FIELDS, *ITEM_FIELDS) if source.shape.items or set(told) & set(ITEM_FIELDS) else FIELDS
     columns, guessed, of_shape, notes = dict(told), list[str](), list[str](), list[str]()
     taken = {*columns, *(parts[1].groupindex if parts else ())}
@@ -158,16 +158,18 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     return Columns(ordered, parts, tuple(name for name in ordered if name in guessed), tuple(notes), tuple(of_shape))
 
 
-def _check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:
+def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:
     """Raises `UserError` where a path leads nowhere, naming the key that is not there and those that are."""
     for name, column in told.items():
         column = re.split(r"[.\[|]", column)[0] if name in ITEM_FIELDS else column  # within are lists of any length
-        if column.startswith("=") or any(record.has(column) for record in records):
+        if column.startswith("=") or not records or any(record.has(column) for record in records):
             continue
         head = next((record for record in records if record.has(re.split(r"[.\[|]", column)[0])), records[0])
         there = [str(name) for name in head.values if not str(name).startswith(("@", " "))]
         near = did_you_mean(column, there) if len(there) < 100 else ""
         remedy = near if near.startswith("Did") else "See docs/importing.md for paths."
+        if name not in ("text", "id", PARTS, *ITEM_FIELDS):
+            remedy += f" If it is the {name} of all rows: ={column}."
         option = name if name == PARTS else f"--{name.replace('_', '-')}"
         raise UserError(f"{option} {column}: {missing(head.values, column)}", where=path, remedy=remedy)
 

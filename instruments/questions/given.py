@@ -93,17 +93,19 @@ class AnswerFile:
             if isinstance(row, BadRow):
                 taken.left_out.append(f"row {row.row}: {row.reason}")
                 continue
+            row = Record(row.row, {**{name.casefold(): value for name, value in row.values.items()}, **row.values})
             scores = likelihoods_of(row)
             said = None if scores else self._answer(row)
             if said is None and scores is None:
                 taken.left_out.append(f"row {row.row}: it has no text; name its column with --text")
                 continue
             asked = asked_text(row, self.columns.get("prompt", ""))
-            question, numbered = questions.find(self._names(row), asked, self._said("language", row), self.of.orders)
-            if question is None:
-                taken.unmatched.append(f"row {row.row} ({shown(next(self._names(row), asked or 'no id'))})")
-                continue
             try:
+                language = self._said("language", row)
+                question, numbered = questions.find(self._names(row), asked, language, self.of.orders)
+                if question is None:
+                    taken.unmatched.append(f"row {row.row} ({shown(next(self._names(row), asked or 'no id'))})")
+                    continue
                 self._keep(taken, row, question, numbered, asked, said, scores)
             except UnknownOrderError as fault:
                 if not self.skip_rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from polyculture.imports.record import Record, find, shown
@@ -32,17 +32,27 @@ class QuestionIndex:
     def __init__(self, questions: Iterable[Question]) -> None:
         self._by_name: defaultdict[str, list[Question]] = defaultdict(list)
         self._by_start: defaultdict[str, list[Question]] = defaultdict(list)
+        self._languages: set[str] = set()
         for question in questions:
+            self._languages.add(question.language)
             self._by_name[question.name].append(question)
             self._by_start[_plain(question.context or question.text)[:_START]].append(question)
 
     def find(
         self, names: Iterator[str], asked: str | None, language: str | None, orders: Sequence[Order]
     ) -> tuple[Question | None, Order | None]:
-        """The one question of these names, or of the text that was asked; and the order that its name ends in."""
+        """The one question of these names, or of the text that was asked; and the order that its name ends in.
+
+        Raises `LookupError` where a name is that of a question in several languages, or `language` is none of them.
+        """
+        spoken = {one for one in self._languages if language is None or one.casefold() == language.casefold()}
+        if not spoken:
+            raise LookupError(f"language {shown(language)!r} is none of {', '.join(sorted(self._languages))}")
 
         def fits(one: Question) -> bool:
-            return language in (None, one.language) and (asked is None or _fits(one, asked))
+            return one.language in spoken and (asked is None or _fits(one, asked))
+
+        several: dict[str, str] = {}  # language -> name
 
         for name in names:
             stem, _, number = name.rpartition("-")
@@ -50,20 +60,26 @@ class QuestionIndex:
                 fitting = [one for one in self._by_name.get(known, ()) if fits(one)]
                 own = [one for one in orders if fitting and len(one) == len(fitting[0].options)]
                 numbered = own[int(number)] if number.isdecimal() and int(number) < len(own) else None
+                several = several or {one.language: known for one in fitting if len(fitting) > 1}
                 if len(fitting) == 1 and (known == name or numbered is not None):
                     return fitting[0], None if known == name else numbered
-        return (None if asked is None else self._of_text(asked)), None
+        found = None if asked is None else self._of_text(asked, spoken)
+        if found is None and several:
+            name, first = next(iter(several.values())), min(several)
+            remedy = f"name the column of its language with --language, or say it of all rows: --language ={first}"
+            raise LookupError(f"{shown(name)} is a question in {', '.join(sorted(several))}; {remedy}")
+        return found, None
 
-    def _of_text(self, asked: str) -> Question | None:
+    def _of_text(self, asked: str, spoken: Set[str]) -> Question | None:
         """The one question whose context and text are in what was asked: the last one, behind examples; of several
         there the one with the longest texts, as a disambiguated context begins like the ambiguous one.
         """
         plain = _plain(asked)
         found = {
-            question.name: question
+            (question.language, question.name): question
             for start in range(max(len(plain) - _START, 0) + 1)
             for question in self._by_start.get(plain[start : start + _START], ())
-            if _fits(question, plain)
+            if question.language in spoken and _fits(question, plain)
         }
         ranks = {name: (_end_of(one.text, plain), len(one.context) + len(one.text)) for name, one in found.items()}
         best = [name for name, rank in ranks.items() if rank == max(ranks.values())]

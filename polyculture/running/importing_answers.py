@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from polyculture.console import say
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.own import add_models, own_file
 from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.imports.mapping import check_told
 from polyculture.imports.record import Record
-from polyculture.imports.shapes import PLAIN, find_source
+from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source
 from polyculture.imports.taking import digest_of
 from polyculture.instruments.contract import Study
 from polyculture.instruments.questions.given import AnswerFile, Taken
@@ -72,6 +74,8 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     columns = {**(source.shape.columns if source.shape.name != PLAIN else {}), **wanted.columns}
     if "id" not in wanted.columns:
         columns.pop("id", None)  # the one that a shape makes tells texts apart, not questions
+    head = [row for row in islice(_rows(source), LOOKED_AT) if isinstance(row, Record)]
+    check_told(head, wanted.columns, path)
     contents = content_id(digest_of(path), source.format, dict(wanted.columns))
     file = AnswerFile(of, columns, contents, path.stem, bool(source.shape.each), wanted.skip_rows)
     try:
@@ -81,7 +85,7 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
         raise UserError(str(fault), where=path, remedy=remedy) from fault
     if not taken.answers:
         first = next(iter((*taken.left_out, *taken.unmatched)), "it has no row")
-        remedy = "Name its columns: --id, --text, --prompt. See docs/asking.md."
+        remedy = "Name its columns: --id, --text, --prompt, --language. See docs/asking.md."
         raise UserError(f"has no answer to a question of {of.name}: {first}", where=path, remedy=remedy)
     return taken
 

@@ -150,6 +150,10 @@ def test_logs_of_inspect(here: Path) -> None:
         ("id\traw\nnobody\tA\n", (), "has no answer to a question of made-up: row 2 (nobody)"),
         ("id\tsaid\n{name}\tA\n", (), "row 2: it has no text; name its column with --text"),
         ("id\traw\n{name}\tA\n", ("--prompt", "=7"), "row 2: prompt '7' is none of house"),
+        ("id\traw\n{name}\tA\n", ("--model", "p2"), "--model p2: there is no p2: it has id, raw. "),
+        ("id\traw\n{name}\tA\n", ("--model", "p2"), "all rows: =p2"),
+        ("id\traw\n{name}\tA\n", ("--prompt", "rwa"), "Did you mean 'raw'?"),
+        ("id\traw\n{name}\tA\n", ("--language", "=ko"), "row 2: language 'ko' is none of en"),
         ("id\traw\n{name}\tA\n", ("--set", "made-up.toml,made-up.toml"), "Name one."),
     ],
 )
@@ -158,6 +162,26 @@ def test_mistakes_are_one_line_each(here: Path, text: str, words: tuple[str, ...
     done = polyculture("import", "gpt.tsv", "--set", "made-up.toml", *words, cwd=here)
     assert told in one_line(done)
     assert not (here / "runs").exists()
+
+
+def test_usual_names_of_columns_count_in_any_case(here: Path) -> None:
+    (here / "gpt.csv").write_text(f"ID,Answer,Model\n{demo_questions()[0].name},A,four\n", encoding="utf-8")
+    take(here, "gpt.csv")
+    assert rows(here, "SELECT model, raw FROM answers", RUN) == [("imported:four", "A")]
+
+
+def test_ids_of_several_languages_need_one(here: Path) -> None:
+    rules = (here / "made-up.toml").read_text(encoding="utf-8")
+    told = rules.replace("made-up.tsv", "{language}.tsv").replace('language = "en"\n', "")
+    (here / "made-up.toml").write_text(told, encoding="utf-8")
+    for language in ("en", "es"):
+        shutil.copyfile(here / "made-up.tsv", here / f"{language}.tsv")
+    (here / "gpt.csv").write_text(f"id,raw\n{demo_questions()[0].name},A\n", encoding="utf-8")
+    said = one_line(polyculture("import", "gpt.csv", "--set", "made-up.toml", cwd=here))
+    assert "row 2: age-01-amb-neg is a question in en, es" in said
+    assert "--language =en" in said
+    take(here, "gpt.csv", "--language", "=ES")
+    assert rows(here, "SELECT language FROM answers", RUN) == [("es",)]
 
 
 def test_without_a_set_an_experiment_is_named(here: Path) -> None:
