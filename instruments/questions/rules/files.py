@@ -36,6 +36,8 @@ def parse_files(pattern: str) -> str:
         raise ValueError("is empty")
     if pattern.startswith("/") or ".." in pattern.split("/"):
         raise ValueError("leaves the set's folder; it is a path inside it")
+    if any(sign in _PLACE.sub("", pattern) for sign in "{}"):
+        raise ValueError(f"{pattern!r} has a brace without its other half, or no name in braces")
     if len(set(named)) < len(named):
         raise ValueError("has a field twice")
     if any(len(_PLACE.findall(part)) > _MOST for part in pattern.split("/")):

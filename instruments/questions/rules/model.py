@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 from polyculture.instruments.datasets.source import Source
 from polyculture.instruments.questions.model import Kind
 from polyculture.instruments.questions.rules.files import parse_files
-from polyculture.instruments.questions.rules.values import parse_condition, parse_pattern
+from polyculture.instruments.questions.rules.values import parse_condition, parse_name, parse_pattern
 
 Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
 TARGET, RIGHT, UNKNOWN, BIASED = "target", "right", "unknown", "biased"  # names of [questions.roles] with a meaning
@@ -22,6 +22,8 @@ def _several(value: Any) -> Any:
     return (value,) if isinstance(value, (str, dict)) else value
 
 
+Name = Annotated[str, AfterValidator(parse_name)]  # a column, a path or, with braces, a template of columns
+Names = Annotated[tuple[Name, ...], BeforeValidator(_several)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
 Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], BeforeValidator(_several)]
 When = Annotated[str, AfterValidator(lambda text: (parse_condition(text), text)[1])]
@@ -49,7 +51,7 @@ class _Rules(BaseModel):
 class From(_Rules):
     """A value in other words: `{ from = "polarity", bsd = "biased", cnt = "counter-biased" }`."""
 
-    source: str = Field(alias="from")
+    source: Name = Field(alias="from")
     cldr: bool = False  # the English name of a language as its code
     words: Mapping[str, str] = {}  # any other key is a word; a value without one stays
 
@@ -63,14 +65,15 @@ class From(_Rules):
         return {**kept, "words": {**words, **kept.get("words", {})}} if words else kept
 
 
-# A column's number (from 0) or name or path; with braces a template of columns.
-Value = Annotated[Annotated[int | str, Tag("name")] | Annotated[From, Tag("from")], Discriminator(_shape)]
+# A column's number (from 0), or a name.
+_NumberOrName = Annotated[int | str, AfterValidator(lambda told: parse_name(told) if isinstance(told, str) else told)]
+Value = Annotated[Annotated[_NumberOrName, Tag("name")] | Annotated[From, Tag("from")], Discriminator(_shape)]
 
 
 class OptionsColumn(_Rules):
     """Options, or their roles, in one column; or the same of every row."""
 
-    column: str | None = None
+    column: Name | None = None
     text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
     form: Literal["list", "python list", "split"] = Field(default="list", alias="as")
     separator: str = "|"  # with as = "split"
@@ -85,15 +88,15 @@ class OptionsColumn(_Rules):
 class Where(_Rules):
     """Which option is meant: one of `column`, `text`, `place`, `of` with `is`, or `groups` with `of`."""
 
-    column: str | None = None  # whose value names it
+    column: Name | None = None  # whose value names it
     form: Literal["text", "index from 0", "index from 1", "letter", "column"] = Field(default="text", alias="as")
     separator: str | None = None  # of a column that names several
     nobody: Texts = ()  # values of the column that say: no option, whatever follows
     text: Texts = ()  # its wordings
     place: Annotated[int, Field(ge=1)] | None = None  # counted from 1
-    of: str | None = None  # a value that every option has: `answer_info.{option}`, {option} being the option's column
+    of: Name | None = None  # a value that every option has: `answer_info.{option}`, {option} being the option's column
     value: Texts = Field(default=(), alias="is")
-    groups: Texts = ()  # columns that name groups: the option whose `of` is of one of them
+    groups: Names = ()  # columns that name groups: the option whose `of` is of one of them
     kinds: Mapping[str, str] = {}  # category -> the one of `groups.toml` whose names are meant
 
     @model_validator(mode="after")
@@ -111,9 +114,9 @@ class Join(_Rules):
     """Columns of a second file, for the row with the same key."""
 
     files: Annotated[Files, Field(min_length=1)]  # the first that is there
-    on: str  # its key
-    key: str | None = None  # ours; None: the id
-    take: tuple[str, ...]
+    on: Name  # its key
+    key: Name | None = None  # ours; None: the id
+    take: tuple[Name, ...]
     optional: bool = False  # True: a remark where the file is missing, not an error
 
 
@@ -147,8 +150,8 @@ class Block(_Rules):
         Discriminator(_shape),
     ] = {}
     right: Wheres = ()
-    answers: str | None = None  # of an open question, as `annotations[].answers`
-    weights: str | None = None
+    answers: Name | None = None  # of an open question, as `annotations[].answers`
+    weights: Name | None = None
     join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
     replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap

@@ -153,8 +153,15 @@ def parse_condition(text: str) -> Condition:
             raise ValueError(f"{part!r} is no test: COLUMN is empty, COLUMN is 'x', COLUMN contains 'x'; with not, and")
         verb = "empty" if match["empty"] else match["verb"].split()[0]
         wanted = not (match["no"] or match["isnot"] or match["other"])
-        tests.append(Test(column, verb, (match["word"] or "")[1:-1], wanted))
+        tests.append(Test(parse_name(column), verb, (match["word"] or "")[1:-1], wanted))
     return tuple(tests)
+
+
+def parse_name(name: str) -> str:
+    """A column, a path or a template of columns. Raises `ValueError` where a brace does not close."""
+    if "{" in (rest := _BRACES.sub("", name)) or "}" in rest:
+        raise ValueError(f"{name!r} has a brace without its other half, or nothing in braces")
+    return name
 
 
 def parse_pattern(pattern: str) -> str:
