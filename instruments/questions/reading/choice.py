@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
-from polyculture.instruments.questions.reading.answer_text import MARKS, answer_text, folded
+from polyculture.instruments.questions.reading.answer_text import MARKS, answer_text, folded, unspelled
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, Offered, offered, place_of
@@ -66,6 +66,9 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     bare = said.strip(MARKS)
     if bare in options.cores:
         return Reading(options.cores.index(bare), Ground.LETTER)
+    own = [place for place, option in enumerate(options.shown) if bare == unspelled(option).strip(MARKS)]
+    if len(own) == 1:
+        return Reading(own[0], Ground.OPTION)
     texts = options.with_texts(said)
     tokens = options.with_labels(texts)
     if any_case := not re.search(f"[{LABELS}]", tokens):

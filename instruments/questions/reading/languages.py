@@ -31,6 +31,8 @@ class Words(BaseModel):
     spaced: bool = True  # words are set apart by spaces, and nothing is written onto them
     verb_final: bool = False  # what denies a label follows it
     words: tuple[str, ...] = ()  # words that look like labels: articles, prepositions, conjunctions of one letter
+    pronouns: tuple[str, ...] = ()  # of these words the pronouns, folded: read beside every language, of English alone
+    acts: tuple[str, ...] = ()  # verbs that follow such a pronoun and no label
     articles: tuple[str, ...] = ()  # before an option's text; one that ends in an apostrophe is written onto it
     suffixes: tuple[str, ...] = ()  # that are written onto a label or an option: particles, endings
     answer: tuple[str, ...] = ()  # names or makes an answer: "answer", "correct", "choose", "it is"
@@ -77,10 +79,10 @@ class Language:
         return re.compile(rf"(?:['-]?{self.suffix})?(?!{WORD})(?![.,]\d)")
 
     @cached_property
-    def articles(self) -> re.Pattern[str]:
-        """The articles, each with its space; English ones are those of texts in English alone."""
+    def article(self) -> str:
+        """A pattern of an article with its space; English ones are those of texts in English alone."""
         forms = [re.escape(unspelled(word)) + ("" if word.endswith("'") else " +") for word in self.own.articles]
-        return re.compile(rf"(?<!{WORD})(?:{'|'.join(forms) or '(?!)'})", re.IGNORECASE)
+        return rf"(?<!{WORD})(?:{'|'.join(forms) or '(?!)'})"
 
     def is_answer_key(self, key: str) -> bool:
         """Whether a folded key of a JSON object holds the answer."""

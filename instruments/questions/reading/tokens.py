@@ -22,7 +22,7 @@ _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
 _PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
-_ARTICLE_OF = re.compile(f"([^{TEXTS}]{{1,8}})([{TEXTS}])")
+_ACT = 30  # characters behind a label that tell whether it is a pronoun: "I would choose"
 _ALIKE = str.maketrans("АВСЕНКМОРТХавсеорхΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABCEHKMOPTXabceopxABEZHIKMNOPTXo")
 
 
@@ -73,7 +73,7 @@ class Offered:
         if len(text) == len(said):
             return text
         # An article before an option's text is a part of it.
-        return _ARTICLE_OF.sub(lambda found: self.language.articles.sub("", found[1]) + found[2], text)
+        return re.sub(rf"{self.language.article}(?=[{TEXTS}])", "", text, flags=re.IGNORECASE)
 
     def with_labels(self, text: str, *, any_case: bool = False) -> str:
         """A text of `with_texts` with tokens for labels too, in the case in which they were shown.
@@ -88,22 +88,33 @@ class Offered:
     def _text_tokens(self, places: Sequence[int], found: re.Match[str]) -> str:
         """The option that was written; of options that differ in case alone the one of this case, or all of them."""
         text, (start, end) = found.string, found.span()
-        before = "" if _NO_SPACES.match(found[0]) else text[max(0, start - 4) : start]
+        # Where scripts without spaces meet others, a word ends.
+        before = "" if _NO_SPACES.search(text[max(0, start - 1) : start + 1]) else text[max(0, start - 4) : start]
         if _INSIDE.search(before) and not _PROCLITIC.search(before):
             return found[0]
-        if not _NO_SPACES.match(found[0][-1]) and not self.language.text_end.match(text, end):
+        if not _NO_SPACES.search(text[end - 1 : end + 1]) and not self.language.text_end.match(text, end):
             return found[0]
         written = _bare(found[0])
         exact = [place for place in places if written == _bare(self.shown[place])]
         return "".join(chr(TEXT + place) for place in (exact if len(exact) == 1 else places))
 
     def _label_token(self, found: re.Match[str]) -> str:
-        """The token of a label, with its brackets where it was found with them."""
+        """The token of a label, with its brackets where it was found with them; a pronoun with its verb is none.
+
+        The verb decides of any label, so that all are read alike: "I think" as "C think".
+        """
+        after = found.string[found.end() : found.end() + _ACT].casefold()
+        if self._has_pronoun and after[:1] == " " and self.language["acts"].match(after[1:]):
+            return found[0]
         core = written = found[0] if found[0] in self.cores else found[0].strip(MARKS)
         if core not in self.cores:
             core = core.translate(_ALIKE)
             core = core if core in self.cores else core.swapcase()
         return found[0].replace(written, chr(LABEL + self.cores.index(core)))
+
+    @cached_property
+    def _has_pronoun(self) -> bool:
+        return any(core.casefold() in self.language.english.pronouns for core in self.cores)
 
     @cached_property
     def _labels(self) -> re.Pattern[str] | None:
@@ -142,7 +153,7 @@ class Offered:
         bare: dict[str, str] = {}
         for text in texts:
             whole = _bare(self.shown[by_text[text][0]])  # not folded: of "ß" that would be another letter
-            own = self.language.articles.sub("", whole, count=1)
+            own = re.sub(rf"\A{self.language.article}", "", whole, flags=re.IGNORECASE)
             bare[text] = own if len(own) > 1 and plain(own) not in texts else whole
         order = sorted(texts, key=len, reverse=True)  # of "man" and "the man" both offered, neither loses its article
         return [(_text_pattern(bare[text]), by_text[text]) for text in order]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.instruments.questions.reading import (
     ChoiceReader,
     LikelihoodReader,
@@ -20,6 +21,8 @@ from polyculture.instruments.questions.reading import (
     ReadAnswer,
     unread,
 )
+from polyculture.instruments.questions.reading.languages import FOLDER, language_of
+from polyculture.instruments.questions.rules.opened import open_set
 
 GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
 CASES = [
@@ -79,6 +82,46 @@ def test_an_options_text_is_read_wherever_it_is_shown(order: tuple[int, ...]) ->
     for place, text in enumerate(shown):
         for said in (text, f"{'abc'[place]}: {text}", f"정답은 {text}입니다.", f"저는 {text}를 선택하겠습니다."):
             assert READER.read(said, shown, "abc", shown.index("알 수 없음"), "ko").place == place
+
+
+WITH_ARTICLES = sorted(file.stem for file in FOLDER.glob("*.toml") if language_of(file.stem).own.articles)
+
+
+@pytest.mark.parametrize("language", WITH_ARTICLES)
+def test_an_option_repeated_word_for_word_is_that_option(language: str) -> None:
+    for article in language_of(language).own.articles:
+        the = article if article.endswith("'") else f"{article} "
+        options = [
+            f"Zxcv in {the}Qwerty",
+            f"{the}Zxcv",
+            f"{the}Zxcv of {the}Poiu, {the}Lkjh?",
+            f"not {the}Zxcv",
+            "Mnbv",
+        ]
+        for labels in ((), "ABCDE", "12345"):
+            for place, option in enumerate(options):
+                said = [option, f"{option}.", f"**{option}**", f"Answer: {option}"]
+                said += [f"{labels[place]}. {option}", f"({labels[place]}) {option}"] if labels else []
+                assert {READER.read(text, options, labels, None, language).place for text in said} == {place}, said
+
+
+def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) -> None:
+    sets = (
+        open_set("kobbq", shared_data / "kobbq" / "data"),
+        open_set("bbq", shared_data / "bbq"),
+        culture_mcq(shared_data / "culturescope", blend=shared_data / "blend"),
+    )
+    options = {
+        (question.language, tuple(question.options)): None for questions in sets for question in questions.questions
+    }
+    lost = [
+        (shown, text, labels)
+        for language, shown in list(options)[::20]  # of all 3 sets; the whole takes half a minute
+        for place, text in enumerate(shown)
+        for labels in ((), "ABCD")
+        if READER.read(f"{labels[place]}. {text}" if labels else text, shown, labels, None, language).place != place
+    ]
+    assert lost == []
 
 
 CHOICES = ("tea", "green tea", "PB&J", "2")

@@ -15,13 +15,20 @@ from polyculture.instruments.questions.reading import ChoiceReader
 FRAMES = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
 ANY = FRAMES.pop("any")["frames"]  # in no language: marks, JSON, LaTeX
 EVERYWHERE = ("en", "ko", "tr", "hi")  # languages in which they are tried
-LABELS = [("A", "B", "C", "D", "E"), ("1", "2", "3", "4", "5"), ("(a)", "(b)", "(c)", "(d)"), ("a", "b", "c")]
+LABELS = [
+    tuple("ABCDEFGHIJ"),
+    ("A", "B", "C", "D", "E"),
+    ("1", "2", "3", "4", "5"),
+    ("(a)", "(b)", "(c)", "(d)"),
+    ("a", "b", "c"),
+]
+MORE = ("Qwerty", "Zxcv", "Poiu", "Lkjh", "Mnbv")  # where ten options are shown
 READER = ChoiceReader()
 
 
 def readings(frame: str, language: str, options: list[str], labels: tuple[str, ...]) -> list[str]:
     """How the frame is read with each label: 'read', 'unread' or 'wrong'."""
-    shown = [*options[: len(labels) - 1], options[-1]]
+    shown = [*[*options[:-1], *MORE][: len(labels) - 1], options[-1]]
     found = []
     for place, label in enumerate(labels):
         other = (place + 1) % (len(labels) - 1)
@@ -54,6 +61,7 @@ SLOTS = ("{0}", "{1}", "{2}")
 PIECES = (
     *SLOTS, *SLOTS, " ", "\n", ". ", ", ", ": ", " or ", " and ", " is correct", " is wrong", "The answer is ", "not ",
     "because ", "so ", "but ", "Although ", "(", "**", ")", "Option ", " means", "?", "'s", "-", "/", "Therefore, ",
+    "I think ", "I would choose ", "I know ",
     "La respuesta es ", " es ", "정답은 ", "입니다", " 또는 ", " 아니라 ", "答案是", "，", "。",
     "Cevap ", "'dir", "उत्तर ", " है", "।",
 )  # fmt: skip
@@ -63,7 +71,15 @@ PIECES = (
 @given(
     st.lists(st.sampled_from(PIECES), min_size=2, max_size=12).filter(lambda pieces: set(SLOTS) & set(pieces)),
     st.permutations(range(4)),
-    st.sampled_from([("A", "B", "C", "D"), ("1", "2", "3", "4"), ("(a)", "(b)", "(c)", "(d)"), ("a", "b", "c", "d")]),
+    st.sampled_from(
+        [
+            ("A", "B", "C", "D"),
+            ("G", "H", "I", "J"),
+            ("1", "2", "3", "4"),
+            ("(a)", "(b)", "(c)", "(d)"),
+            ("a", "b", "c", "d"),
+        ]
+    ),
     st.sampled_from(["en", "ko", "es", "zh", "tr", "hi", "xx"]),
 )
 def test_any_text_is_read_alike_under_permuted_labels(
