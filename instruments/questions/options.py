@@ -98,7 +98,14 @@ class AskOptions(BaseModel):
         return self.method or METHODS[kind][:1]
 
     def opened(self) -> list[QuestionSet]:
-        """The sets as they are read. Raises `DataSetError`."""
+        """The sets as they are read. Raises `DataSetError`, also where two are called alike."""
         from polyculture.instruments.questions.rules.opened import open_set
 
-        return [open_set(name, self.folder, selection) for name, selection in self.sets]
+        found = {}
+        for named, selection in self.sets:
+            one = open_set(named, self.folder, selection)
+            if one.name in found:
+                remedy = "Leave one out, or give it another name in its rules."
+                raise DataSetError(f"two sets are called {one.name!r}", where=named, remedy=remedy)
+            found[one.name] = one
+        return list(found.values())

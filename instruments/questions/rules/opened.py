@@ -37,12 +37,26 @@ def known_sets() -> Mapping[str, Rules]:
 def rules_of(name_or_file: str) -> Rules:
     """The rules of a set, by name or by the path of a rules file. Raises `DataSetError` where there are none."""
     if name_or_file.endswith(".toml"):
-        return read_rules(Path(name_or_file))
+        return _named_apart(read_rules(Path(name_or_file)), name_or_file)
     if not is_folder_name(name_or_file) or not (SETS / f"{name_or_file}.toml").is_file():
         known = [file.stem for file in SETS.glob("*.toml")]
         remedy = did_you_mean(name_or_file, known)
         raise DataSetError(f"there is no question set {name_or_file!r}", remedy=f"{remedy} Or name a rules file.")
     return read_rules(SETS / f"{name_or_file}.toml")
+
+
+def _named_apart(rules: Rules, file: str) -> Rules:
+    """The rules of a user's file. Raises `DataSetError` where they are called like a shipped set and differ from it:
+    in a run both would be one set."""
+    for shipped in SETS.glob("*.toml"):
+        stem, _, selection = rules.name.partition(f"{shipped.stem}-")
+        if rules.name != shipped.stem and (stem or not selection):
+            continue
+        known = read_rules(shipped)
+        if (rules.name == known.name and rules != known) or selection in known.selections:
+            what = f"name: {rules.name!r} is that of a shipped set, and the rules differ"
+            raise DataSetError(what, where=file, remedy="Give yours a name of its own.")
+    return rules
 
 
 def read_rules(file: Path) -> Rules:

@@ -154,7 +154,7 @@ def test_logs_of_inspect(here: Path) -> None:
         ("id\traw\n{name}\tA\n", ("--model", "p2"), "all rows: =p2"),
         ("id\traw\n{name}\tA\n", ("--prompt", "rwa"), "Did you mean 'raw'?"),
         ("id\traw\n{name}\tA\n", ("--language", "=ko"), "row 2: language 'ko' is none of en"),
-        ("id\traw\n{name}\tA\n", ("--set", "made-up.toml,made-up.toml"), "Name one."),
+        ("id\traw\n{name}\tA\n", ("--set", "made-up.toml,made-up.toml"), "two sets are called 'made-up'"),
     ],
 )
 def test_mistakes_are_one_line_each(here: Path, text: str, words: tuple[str, ...], told: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.rules.opened import known_sets, open_set, read_rules
+from polyculture.instruments.questions.rules.opened import SETS, known_sets, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
@@ -347,6 +347,14 @@ def test_wrong_rules_name_the_file_and_the_key(tmp_path: Path, old: str, new: st
     lines(tmp_path, "Religion_en.jsonl", [ROW])
     with pytest.raises(CatalogError, match=rf"rules\.toml: .*{told}"):
         open_set(rules(tmp_path, BIAS.replace(old, new)))
+
+
+@pytest.mark.parametrize("name", ["kobbq", "kobbq-all"])
+def test_a_set_of_ones_own_is_not_called_like_a_shipped_one(tmp_path: Path, name: str) -> None:
+    lines(tmp_path, "Religion_en.jsonl", [ROW])
+    with pytest.raises(DataSetError, match=rf"rules\.toml: name: '{name}' is that of a shipped set.*its own"):
+        open_set(rules(tmp_path, BIAS.replace('name = "mine"', f'name = "{name}"')))
+    assert rules_of(rules(tmp_path, (SETS / "kobbq.toml").read_text(encoding="utf-8"))) == rules_of("kobbq")
 
 
 def test_no_file_and_no_usable_row_say_what_to_do(tmp_path: Path) -> None:
