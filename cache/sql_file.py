@@ -7,6 +7,7 @@ The header is the comment above a view or a query, the one place that says what 
     -- goes on in the next line.
     --   corrected: the index less what chance gives
     --   $layer = last: the layer, or all
+    --   $by = unit|row: the default first; no other value is taken
     -- printed: model, language, entity_type, estimate, corrected
     -- no rows: nothing was represented yet
     SELECT ...
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"-- (\w+): (.*)")
 _KEY = re.compile(r"-- (printed|side by side|no rows): (.*)")
-_COLUMN = re.compile(r"--   (\$?\w+)(?: = (\S+))?: (.*)")
+_COLUMN = re.compile(r"--   (\$?\w+)(?: = ([^:]+))?: (.*)")
 _CONTINUED = re.compile(r"--(?:     | )(\S.*)")
 # Columns that say why a number has no interval, or is missing: printed beside the number.
 REASONS = ("no_interval", "lacking")
@@ -53,6 +54,7 @@ class Parameter:
 
     default: str | int | float | bool | None
     meaning: str
+    allowed: tuple[str, ...] = ()  # the values that it takes; empty: any
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,17 @@ def _header(name: str, title: str, row: str, following: list[str]) -> Header:
         said[""],
         title,
         {word: text for word, text in said.items() if word and word[0] not in "$-"},
-        {w[1:]: Parameter(typed(defaults[w] or "NULL"), text) for w, text in said.items() if w.startswith("$")},
+        {word[1:]: _parameter(defaults[word] or "NULL", text) for word, text in said.items() if word[0:1] == "$"},
         _words(said.get("-- printed", "")),
         _words(said.get("-- side by side", "")),
         said.get("-- no rows", ""),
     )
+
+
+def _parameter(values: str, meaning: str) -> Parameter:
+    """A parameter by its default, or by all values that it takes: 'mean|each'."""
+    first, *others = values.split("|")
+    return Parameter(typed(first), meaning, (first, *others) if others else ())
 
 
 def typed(word: str) -> str | int | float | bool | None:
@@ -139,9 +147,17 @@ class DeclaredTable:
         return self.header.name
 
     def parameters(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The values of its parameters: those that are given, else the defaults."""
-        defaults = {name: one.default for name, one in self.header.parameters.items()}
-        return {name: (values or {}).get(name, default) for name, default in defaults.items()}
+        """The values of its parameters: those that are given, else the defaults.
+
+        Raises `StoreError` for a value that a parameter does not take.
+        """
+        given = {name: (values or {}).get(name, one.default) for name, one in self.header.parameters.items()}
+        for name, value in given.items():
+            allowed = self.header.parameters[name].allowed
+            if allowed and value not in allowed:
+                remedy = f"It takes {', '.join(repr(one) for one in allowed)}."
+                raise StoreError(f"the parameter {name} of the table {self.name} is no {value!r}", remedy=remedy)
+        return given
 
     def filled(self, values: Mapping[str, Any] | None = None) -> str:
         """The text with values in the places of its parameters, as a reader of the report may run it."""

@@ -2,7 +2,7 @@
 -- corpus_outcomes: a row is how often the Western entity of a pair is the more probable one by a corpus, how often
 -- the native one, and how often neither, for a type of entities in one setting, or over all types (NULL in
 -- entity_type).
---   $rule = sum: the likelihood of an entity: sum (of the whole), mean (per token) or probability (mean of the tokens')
+--   $rule = sum|mean|probability: the likelihood of an entity: sum (of the whole), mean (per token) or probability (mean of the tokens')
 -- printed: model, dataset, form, language, culture, entity_type, setting, western_more, native_more, tied,
 -- tied_unseen, contexts, pairs
 SELECT

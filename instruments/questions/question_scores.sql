@@ -2,8 +2,9 @@
 -- question_scores: a row is a number of a set as a model answers it, by a reader: over prompts or under one of them, with
 -- its 95 % interval over other questions like these and other prompts, or the reason why it has none.
 --   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
---   $prompts = mean: the mean over prompts, or each of them
---   $averaging = pooled: all answers together, or 'by unit': each unit's own number, then their mean
+--   $prompts = mean|each: the mean over prompts, or each of them
+--   $averaging = pooled|by unit: all answers together, or 'by unit': each unit's own number, then their mean
+--   part: 'all', or the facet that the questions have a value of
 --   value: which category, country, level, ...; NULL: all questions
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are

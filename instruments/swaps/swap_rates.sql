@@ -1,11 +1,12 @@
 -- Answers about texts with swapped entities
 -- swap_rates: a row is a metric of a type of entities; each side, their difference with its 95 % interval, or the reason
 -- why it has no interval.
---   $unreadable = wrong: what an answer that cannot be read counts as: wrong, or left-out
+--   $unreadable = wrong|left-out: what an answer that cannot be read counts as: wrong, or left-out
 --   $pooled = false: settings that were added up, instead of each
 --   $task = NULL: sentiment, qa or ner; NULL: all
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities; the setting, where there are several
+--   rate: the metric's name as it is printed
 --   native: the metric of texts with native entities
 --   western: the metric of texts with Western entities
 --   difference: native less Western

@@ -18,7 +18,10 @@ from polyculture.experiment.workspace import open_workspace
 from polyculture.running.tables import all_tables, table_columns, table_rows
 
 if TYPE_CHECKING:
+    from polyculture.experiment.workspace import Workspace
     from polyculture.reports.section import ReportTable
+
+_NAMED = 20  # values that a line names
 
 
 def table(
@@ -65,10 +68,31 @@ def _show(
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     with table_rows(workspace, table, values, selection) as rows:
-        if format is Format.TABLE and output is None:
-            print_declared(table.declared, rows, values)
-        else:
+        if format is not Format.TABLE or output is not None:
             write_rows(rows, format, output)
+            return
+        if not values or rows.limit(1).fetchall():
+            print_declared(table.declared, rows, values)
+            return
+    say(_nothing_fits(workspace, table, values, selection) or f"the table {table.name} has no row with all of these")
+
+
+def _nothing_fits(
+    workspace: Workspace, table: ReportTable, values: dict[str, Any], selection: StoreSelection
+) -> str | None:
+    """Which of the values leaves no row, with those that there are; None where no single one does."""
+    for name, value in values.items():
+        others = {one: given for one, given in values.items() if one != name}
+        parameter = table.declared.header.parameters.get(name)
+        if parameter is not None and parameter.allowed and "any" not in parameter.allowed:
+            continue
+        if parameter is not None and isinstance(parameter.default, str):
+            others[name] = "any"
+        with table_rows(workspace, table, others, selection) as rows:
+            found = rows.project(f'"{name}"').distinct().fetchall() if name in rows.columns else []
+        if there := sorted(str(one) for (one,) in found if one is not None):
+            return f"the table {table.name} has no row with {name}={value}. There are {', '.join(there[:_NAMED])}"
+    return None
 
 
 def _describe(table: ReportTable) -> None:

@@ -7,7 +7,7 @@ found.rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +95,7 @@ def compared(
         values = {name: set(found) for name, found in opened.values.items()}
         for name, found in stored.values.items() if alone else ():
             values[name] = values.get(name, set()) | found
+        _check_shared(question.asked.names, manifest.models, values.get("model", set()))
         sides = choose_sides(values, workspace, question.asked, tell)
         several = [([opened], sides, disqualified(manifest))]
     every = [side for _, sides, _ in several for side in sides]
@@ -146,6 +147,13 @@ def _check_brackets(conditions: Sequence[Condition], sides: Sequence[Sides]) -> 
         if condition.conditions and any(each.dimension == "condition" for each in sides):
             what = f"--fail-if '{condition}': {sides[0].a} and {sides[0].b} are conditions themselves"
             raise ExperimentError(what, remedy=f"Leave the brackets out: '{replace(condition, conditions=())}'.")
+
+
+def _check_shared(names: Sequence[str], models: Sequence[str], compared: Collection[str]) -> None:
+    """Raises `StoreError` for models of the run of which one was asked nothing that another was."""
+    if len(names) > 1 and set(names) <= {*models} and not set(names) <= {*compared}:
+        what = f"{' and '.join(map(repr, names))} are models of the run that share no question or prompt"
+        raise StoreError(what, remedy="Ask both of them the same, or import answers of both to the same questions.")
 
 
 def _of_texts(sides: Sides, run: ComparedRun) -> bool:

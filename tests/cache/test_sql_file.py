@@ -22,12 +22,13 @@ SQL = """\
 --     blanks included
 --   $fewest = 1: texts that a row has at least
 --   $word = NULL: texts with this word alone
+--   $by = model|a word: what is counted
 -- printed: model, letters
 -- no rows: no text was written yet
 SELECT model, language, letters, low, high
 FROM (VALUES ('b', 'ja', 2.5, 1.0, 3.0), ('a', 'en', 9.0, NULL, NULL), ('c', 'en', 1.0, 0.5, 2.0))
     AS texts (model, language, letters, low, high)
-WHERE letters >= $fewest AND $word IS NULL
+WHERE letters >= $fewest AND $word IS NULL AND $by <> ''
 ORDER BY letters DESC
 """
 
@@ -52,6 +53,7 @@ def test_header_is_read(lengths: DeclaredTable) -> None:
     assert header.columns == {"letters": "mean number of letters, blanks included"}
     assert header.parameters["fewest"] == Parameter(1, "texts that a row has at least")
     assert header.parameters["word"].default is None
+    assert header.parameters["by"] == Parameter("model", "what is counted", ("model", "a word"))
     assert header.printed == ("model", "letters")
     assert header.no_rows == "no text was written yet"
 
@@ -66,6 +68,13 @@ def test_views_of_one_file_have_a_header_each() -> None:
         ("two", "a row is two.", ""),
     ]
     assert found[0].columns == {"a": "the letter"}
+
+
+def test_a_parameter_takes_no_value_but_those_that_it_names(lengths: DeclaredTable) -> None:
+    assert lengths.parameters({"by": "a word"})["by"] == "a word"
+    with pytest.raises(StoreError, match="by of the table lengths is no 'nosuch'") as fault:
+        lengths.parameters({"by": "nosuch"})
+    assert "'a word'" in str(fault.value.remedy)
 
 
 def test_values_are_parameters_or_filters_and_keep_the_order(lengths: DeclaredTable) -> None:

@@ -190,6 +190,18 @@ def test_without_a_set_an_experiment_is_named(here: Path) -> None:
     assert "--as" in done.stderr
 
 
+def test_models_of_other_questions_are_not_compared(here: Path) -> None:
+    for number, name in ((0, "one"), (-1, "other")):
+        (here / f"{name}.tsv").write_text(f"id\traw\n{demo_questions()[number].name}\tA\n", encoding="utf-8")
+    take(here, "one.tsv")
+    take(here, "other.tsv")
+    compared = polyculture("compare", f"{RUN}.toml", "imported:one", "imported:other", cwd=here)
+    assert compared.returncode == 2
+    assert "share no question" in compared.stderr
+    nothing = polyculture("table", "question_scores", f"{RUN}.toml", "part=nosuch", cwd=here)
+    assert "no row with part=nosuch. There are all, category" in nothing.stderr
+
+
 def test_answers_of_a_model_stand_beside_imported_ones(here: Path) -> None:
     (here / "gpt.tsv").write_text(f"id\traw\n{demo_questions()[0].name}\tA\n", encoding="utf-8")
     take(here, "gpt.tsv")
