@@ -15,6 +15,21 @@ FILE = Path(__file__).with_name("groups.toml")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY = frozenset({"the", "a", "an", "people", "person", "individual", "folk", "friend", "of", "who", "are", "is"})
 _NEGATIONS = frozenset({"non", "not", "no", "without"})
+# Endings of words that have lost the s of a plural; a singular that ends alike is changed in the same way.
+_PLURALS = [
+    (re.compile(pattern), singular)
+    for pattern, singular in (
+        ("children$", "child"),
+        ("men$", "man"),
+        ("(wi|kni|^li)ve$", r"\1fe"),
+        ("(thie|wol|el|hal|cal|lea|loa|hoo|scar|dwar)ve$", r"\1f"),
+        ("(?<=..)ie$", "y"),
+        ("(?<=..)oe$", "o"),
+        ("(?<=ss|sh|ch|.x)e$", ""),
+        ("(?<=...)se$", ""),
+        ("(?<=..s)e$", ""),
+    )
+]
 Tokens = Mapping[str, frozenset[str]]  # kind of group -> the groups of that kind
 
 
@@ -150,10 +165,14 @@ def plain(text: str) -> str:
 
 
 def _singular(word: str) -> str:
-    """A word without the s of a plural. "Ahmadis" and "Hindus" are plurals, which "is" and "us" do not tell: as both
-    sides of a comparison lose it, "bus" equals itself all the same."""
-    if len(word) <= 3 or not word.endswith("s"):
-        return word
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    return word if word.endswith("ss") else word[:-1]
+    """What an English noun and its plural have in common: "gypsy" of "Gypsies", "hero" of "heroes", "wolf" of "wolves".
+
+    It need not be a word: "ahmadi" and "hindu" are what "Ahmadis" and "Hindus" lose their s for, which "is" and "us" do
+    not tell, so "virus" and "viruses" are "viru", "nurse" and "nurses" are "nur".
+    """
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    for pattern, singular in _PLURALS:
+        if pattern.search(word):
+            return pattern.sub(singular, word)
+    return word

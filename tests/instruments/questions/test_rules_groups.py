@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyculture.instruments.questions.rules.groups import Person, categories, targets
+from polyculture.instruments.questions.rules.groups import Person, categories, plain, targets
 
 FIRST, SECOND, NEITHER, BOTH = [0], [1], [], [0, 1]
 CATEGORIES = ("Age", "Disability_status", "Gender_identity", "Nationality", "Physical_appearance", "Race_ethnicity",
@@ -72,6 +72,7 @@ def test_every_category_of_bbq_has_its_names() -> None:
         ("Religion", ["Ahmadis"], ("Sunni", "nonAhmadi"), ("Ahmadi", "Ahmadi"), SECOND),
         ("Religion", ["Hindus"], ("Muslim", "nonHindu"), ("Hindu", "Hindu"), SECOND),
         ("Religion", ["Jehovah's Witnesses"], ("Jehovah's Witness", ""), ("Catholic", ""), FIRST),
+        ("Ethnic", ["Gypsies"], ("Gypsy", ""), ("Swede", ""), FIRST),
         ("Regional", ["Pathans"], ("Sindhi", "nonPathan"), ("Pathan", "Pathan"), SECOND),
         ("Household_registration", ["rural residents"], ("rural resident", ""), ("city dweller", ""), FIRST),
     ],
@@ -81,3 +82,34 @@ def test_who_the_stereotype_is_about(
 ) -> None:
     assert told(category, groups, first, second) == expected
     assert told(category, groups, second, first) == sorted(1 - number for number in expected)
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("ladies", "lady"), ("hippies", "hippie"), ("wives", "wife"), ("thieves", "thief"), ("natives", "native"),
+        ("churches", "church"), ("Apaches", "Apache"), ("dishes", "dish"), ("actresses", "actress"), ("foxes", "fox"),
+        ("viruses", "virus"), ("nurses", "nurse"), ("buses", "bus"), ("heroes", "hero"), ("shoes", "shoe"),
+        ("Frenchwomen", "Frenchwoman"), ("grandchildren", "grandchild"), ("men", "man"), ("monkeys", "monkey"),
+    ],
+)  # fmt: skip
+def test_a_plural_is_its_singular(plural: str, singular: str) -> None:
+    assert plain(plural) == plain(singular)
+
+
+def test_unlike_words_stay_apart() -> None:
+    words = [
+        "man",
+        "woman",
+        "prince",
+        "princess",
+        "person",
+        "child",
+        "Chinese",
+        "Chilean",
+        "wife",
+        "widow",
+        "boss",
+        "boy",
+    ]
+    assert len({plain(word) for word in words}) == len(words)
