@@ -45,9 +45,10 @@ def open_camel2(folder: Path, cultures: Cultures) -> Opened:
         raise DataSetError("holds no context with entities of a country that is a culture", where=folder, remedy=remedy)
     reasons = "".join(f"; {reason}: {count}" for reason, count in told.most_common())
     about = len({one.culture for one in found})
-    return Opened(
-        "camel2", folder, found, cultures, (f"CAMeL-2: {len(found)} questions about {about} cultures{reasons}",)
-    )
+    each = Counter(one.language for one in found)
+    asked = " and ".join(f"{number} in {language}" for language, number in sorted(each.items()))
+    line = f"CAMeL-2: questions about {about} cultures: {asked}{reasons}"
+    return Opened("camel2", folder, found, cultures, (line,))
 
 
 def _questions(

@@ -35,7 +35,8 @@ class AskOptions(BaseModel):
     only: Annotated[Names, Field(description="Only questions with this facet, as category=age.")] = ()
     units: Annotated[AtLeastOne | None, Field(description="Only so many units (templates), drawn by the seed.")] = None
     questions: Annotated[
-        AtLeastOne | None, Field(description="Only so many questions, unit by unit, drawn by the seed.")
+        AtLeastOne | None,
+        Field(description="Only so many questions, over languages evenly, unit by unit, drawn by the seed."),
     ] = None
     prompts: Annotated[Names, Field(description="The set's prompts: 3, or 1..5. Default: all.")] = ()
     orders: Annotated[

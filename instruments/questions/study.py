@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 from polyculture.cache.errors import DataSetError, did_you_mean
@@ -184,7 +184,8 @@ def _check(one: QuestionSet, what: str, wanted: Sequence[str] | set[str], known:
 
 
 def _drawn(questions: Sequence[Question], units: int | None, number: int | None, seed: int) -> list[Question]:
-    """The questions of so many units, drawn by the seed, and at most `number` of them: of the last unit the first ones.
+    """The questions of so many units, drawn by the seed, and at most `number` of them: over languages evenly, of the
+    last unit the first ones.
 
     Of more the fewer ones are a part.
     """
@@ -193,7 +194,11 @@ def _drawn(questions: Sequence[Question], units: int | None, number: int | None,
     drawn = sorted({question.unit for question in questions}, key=lambda unit: content_id("unit", seed, unit))
     place = {unit: rank for rank, unit in enumerate(drawn[:units])}
     some = sorted((one for one in questions if one.unit in place), key=lambda one: place[one.unit])
-    return some[:number]
+    by_language: dict[str, list[Question]] = {}
+    for one in some:
+        by_language.setdefault(one.language, []).append(one)
+    turns = zip_longest(*(by_language[language] for language in sorted(by_language)))
+    return [one for turn in turns for one in turn if one is not None][:number]
 
 
 def _prompts(one: QuestionSet, language: str, names: Sequence[str]) -> list[Prompt]:

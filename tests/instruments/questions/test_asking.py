@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial
@@ -17,9 +18,11 @@ from polyculture.cache.run_folder import Job
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking import AskJob, Method, question_id
 from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.prompting import Orders, labels_of, message, orders_of, shown_options
 from polyculture.instruments.questions.rules.opened import open_set
-from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice
+from polyculture.instruments.questions.study import part_of
+from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up
 
 SHARED = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[3] / ".." / "shared")).resolve() / "data"
 GREEDY = SamplingSettings(1, 0.0, 1.0, None, 30)
@@ -86,6 +89,16 @@ def test_orders_of_three_options_are_those_of_kobbq_and_all_others() -> None:
     assert len(set(orders_of(4, "all"))) == factorial(4)
     with pytest.raises(DataSetError, match="120 orders"):
         orders_of(5, "all")
+
+
+def test_a_number_of_questions_is_drawn_over_languages_evenly() -> None:
+    languages = ("en", "es", "nl", "tr")
+    some = [choice(number, f"unit {number}", language=language) for language in languages for number in range(5)]
+    made = made_up(*some, prompts=[replace(OWN, language=language) for language in languages])
+    first, more = (part_of(made, AskOptions(set="made-up", questions=n), 1, print).questions for n in (10, 19))
+    assert Counter(one.language for one in first) == {"en": 3, "es": 3, "nl": 2, "tr": 2}
+    assert len({one.unit for one in first}) == 3
+    assert list(first) == list(more[:10])
 
 
 def test_all_first_orders_come_before_the_second_ones() -> None:
