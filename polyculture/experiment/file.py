@@ -224,7 +224,9 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
     if missing:
         what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
         lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
-        raise ExperimentError(what, where=file, remedy=f"Add, for example, {lines}.")
+        own = ", ".join(f"polyculture {command} {file}" for command in experiment.instruments)
+        asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
+        raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
 
 
 def check_models(experiment: Experiment, file: Path) -> None:

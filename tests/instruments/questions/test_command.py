@@ -201,6 +201,7 @@ def test_plan_prices_what_is_left(here: Path, server: StubServer) -> None:
     assert planned.returncode == 0, planned.stderr
     line = next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:stub" in line)
     assert str(ASKED) in line
+    assert "polyculture ask exp.toml" in one_line(polyculture("run", "exp.toml", cwd=here))
     assert server.bodies == []
 
 
