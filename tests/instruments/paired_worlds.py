@@ -127,7 +127,7 @@ def tried(world: PairedWorld, data_sets: int, seed: int = 1) -> Found:
             contrast = paired(one, other)
             assert contrast is not None
             contrasts.append(contrast)
-        apart = mean_contrast(contrasts, "contexts")
+        apart = mean_contrast(contrasts)
         (low, high), (other_low, other_high) = ((score.low, score.high) for score in found)
         assert None not in (low, high, other_low, other_high, apart.low, apart.high, apart.p)
         counts += [

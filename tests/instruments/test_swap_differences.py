@@ -51,7 +51,13 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
     for name in ("language", "culture", "entity_type"):
         columns[name] = columns[name].astype(object)
     every = np.ones(len(rows), bool)
-    columns |= {"ok": every, "answered": every, "again": ~every, "predicted": every.astype(int)}
+    columns |= {
+        "ok": every,
+        "answered": every,
+        "again": ~every,
+        "times": every.astype(int),
+        "predicted": every.astype(int),
+    }
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}
     ways = [

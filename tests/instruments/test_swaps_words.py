@@ -46,7 +46,7 @@ def test_a_field_in_a_text_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("Text: {text}", "Text:", "sentiment.prompt: must hold {text} once"),
+        ("Text: {text}", "Text:", "sentiment.prompt: must hold {text}"),
         (', neutral = "neutral"', "", "sentiment.labels: a label is missing"),
         ('other = "name"', "", "types: no words for 'other'"),
         ("[ner]", "[nre]", "'nre' is no key of it"),
