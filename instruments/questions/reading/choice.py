@@ -62,6 +62,10 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     said = answer_text(text, words.is_answer_key)
     if not said.strip(MARKS):
         return Reading(None, Ground.EMPTY)
+    if asked := words.next_question(said):  # a base model runs on: what it answers there answers its own question
+        before = read_choice(said[:asked], shown, labels, unknown, language)
+        if before.ground in (Ground.LETTER, Ground.OPTION, Ground.EXPLICIT):
+            return before
     options = offered(tuple(shown), tuple(labels), language)
     bare = said.strip(MARKS)
     if bare in options.cores:
@@ -95,15 +99,16 @@ class _Answer:
 
     def read(self, unknown: int | None) -> Reading:
         """The reading, but for refusals."""
+        listed = {place_of(token) for token in TOKEN.findall(self.text)}
+        if len(listed) > 1 and not TOKEN.sub("", self.text).strip(MARKS):
+            return self._too_many(listed)
         named = self.named
         standing = [one for one in named if not one.denied]
         plain = {one.place for one in standing if one.standing >= Standing.LINE}
         if concluded := {one.place for one in standing if one.standing is Standing.CONCLUSION}:
             plain = concluded
         if len(plain) > 1:
-            return Reading(
-                None, Ground.CONFLICT if {*plain} in [{*pair} for pair in self._joined()] else Ground.SEVERAL
-            )
+            return self._too_many(plain)
         labels = [one for one in standing if one.label]
         marked = {one.place for one in labels if one.standing is Standing.MARKED}
         picked = plain or (marked if len(marked) == 1 else set())
@@ -124,6 +129,10 @@ class _Answer:
         if texts:
             return Reading(None, Ground.SEVERAL if len(texts) > 1 else Ground.OTHER)
         return Reading(None, Ground.DENIED if any(one.denied for one in named) else Ground.OTHER)
+
+    def _too_many(self, places: set[int]) -> Reading:
+        joined = [{*pair} for pair in self._joined()]
+        return Reading(None, Ground.CONFLICT if places in joined else Ground.SEVERAL)
 
     def _picked(self, place: int, standing: Sequence[Named], unknown: int | None) -> Reading:
         joined = set(self._joined())
@@ -160,7 +169,9 @@ class _Answer:
         start, rest = self.text.lstrip(MARKS)[:1], self.text.lstrip(MARKS)[1:].strip(MARKS)
         if not TOKEN.match(start) or TOKEN.search(rest):
             return False
-        return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown() and not self.words["but"].search(rest)
+        if any(self.words[kind].search(rest) for kind in ("but", "although")):
+            return False
+        return len(rest) <= _BRIEF and "\n" not in rest and self._says_unknown()
 
     @cached_property
     def sentences(self) -> list[str]:

@@ -18,6 +18,8 @@ from polyculture.instruments.questions.reading.answer_text import WORD, folded, 
 
 FOLDER = Path(__file__).with_name("languages")
 ENGLISH = "en"
+_LINE = re.compile(r"(?:\A|\n)[ #*_]*(.{1,40})")
+_COLON = re.compile(r"[ \d.]*[*_]*[:：]")
 _KEY = re.compile("prediction|final|result|label")  # of an answer in JSON, besides words for answers and options
 PROCLITICS = "(?:[وفبکل]?(?:ال)?|[והבכלמש]{1,2})?"  # Arabic, Hebrew: written onto the word that follows
 
@@ -46,6 +48,7 @@ class Words(BaseModel):
     both: tuple[str, ...] = ()  # joins two options: "or", "and"
     counters: str = ""  # a pattern of what makes a number of a digit that it is written onto: "2명"
     follows: tuple[str, ...] = ()  # may follow a label and no article: verbs, conjunctions
+    question: tuple[str, ...] = ()  # names a question or its text, at the beginning of a line and before a colon
     unknown: tuple[str, ...] = ()  # phrases that say that the answer cannot be known
 
 
@@ -83,6 +86,14 @@ class Language:
         """A pattern of an article with its space; English ones are those of texts in English alone."""
         forms = [re.escape(unspelled(word)) + ("" if word.endswith("'") else " +") for word in self.own.articles]
         return rf"(?<!{WORD})(?:{'|'.join(forms) or '(?!)'})"
+
+    def next_question(self, text: str) -> int | None:
+        """Where a line begins another question, "Question 2: ..."; None where none does or the text begins so."""
+        for line in _LINE.finditer(text):
+            name = self["question"].match(folded(line[1]))
+            if name and _COLON.match(folded(line[1]), name.end()):
+                return line.start() or None
+        return None
 
     def is_answer_key(self, key: str) -> bool:
         """Whether a folded key of a JSON object holds the answer."""

@@ -33,6 +33,7 @@ _COLON = re.compile(rf"(?:{WORD}{{2}}|[^\W\da-z])[{_MARKS}]*[:=：][{_MARKS}]*$"
 _OTHER_LABEL = re.compile(r"(?:^|\s)\W?[a-z\d]{1,2}[).:\]]+\s*$")  # "D: the text" where D was not shown
 _CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n।۔。、，：!،/|።፣፡]|\((?![{LABELS}]))")
 _WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
+_ALONE = re.compile(r"[;；—–…][\s\"'*_(\[]*$")  # before what is a clause of its own: "neither A nor B; C"
 _STOP = re.compile(r"[,;，、،؛:.。()\n–—]| - ")
 _LIST = " \n,，、،/&|+*_\"'`()[]{}「」“”"  # between labels that are named in one breath
 _LATIN = "\u024f"  # the last of its letters in common use
@@ -106,7 +107,19 @@ class Sentence:
     @cached_property
     def denied(self) -> list[bool]:
         """Whether each option is denied or conceded."""
-        return [self._is_denied(number) or self._is_conceded(token) for number, token in enumerate(self.tokens)]
+        found: list[bool] = []
+        for number, token in enumerate(self.tokens):
+            shared = bool(found) and found[-1] and self._shares_denial(number)
+            found.append(shared or self._is_denied(number) or self._is_conceded(token))
+        return found
+
+    def _shares_denial(self, number: int) -> bool:
+        """Is an option denied with the one before it: "not A or B", "ruled out A and B", but not "not A and B is"?"""
+        end, start = self.tokens[number - 1].end(), self.tokens[number].start()
+        after = self._around(self.tokens[number])[1]
+        joined = self.words["both"].fullmatch(self.words["option"].sub("", self.text[end:start]).strip(MARKS))
+        denied = self._denies(self.text[: self.tokens[number - 1].start()].rstrip(MARKS), _DENYING)
+        return denied and joined is not None and bool(not after.strip(MARKS) or _CLOSED.match(after))
 
     def _around(self, token: Token) -> tuple[str, str]:
         start, end = token.span()
@@ -118,10 +131,10 @@ class Sentence:
         rest = self._without_ending(after)
         starts, ends = not before.strip(MARKS), not (rest.strip(MARKS) and after.strip(MARKS))
         closed = ends or any(_CLOSED.match(part.lstrip(" ")) for part in (after, rest))
-        closed = closed or self.words["because"].match(rest.lstrip(" ")) is not None
+        closed = closed or self.words["because"].match(rest.lstrip(" ")) is not None or self._is_preferred(rest)
         if starts and ends and (first or last):
             return Standing.LINE
-        if ends and _COLON.search(before):
+        if ends and (_COLON.search(before) or (is_label(token[0]) and self._begins_clause(before))):
             return Standing.ANSWER
         if not is_label(token[0]):
             if self.options.cores and _OTHER_LABEL.search(before):
@@ -146,9 +159,19 @@ class Sentence:
     def _is_closed(self, after: str) -> bool:
         """Does nothing follow, or what may follow a label and no article: a mark, an ending, a verb?"""
         rest = self._without_ending(after)
-        if rest != after or not rest.strip(MARKS) or _CLOSED.match(rest.lstrip(" ")):
+        if rest != after or not rest.strip(MARKS) or _CLOSED.match(rest.lstrip(" ")) or self._is_preferred(rest):
             return True
         return any(self.words[kind].match(rest.lstrip(" ")) for kind in ("follows", "because", "but", "both"))
+
+    def _begins_clause(self, before: str) -> bool:
+        """Does a mark or "but" stand directly before: "I cannot be certain, but A"?"""
+        left = before.rstrip(MARKS)
+        return bool(_ALONE.search(before)) or any(word.end() == len(left) for word in self.words["but"].finditer(left))
+
+    def _is_preferred(self, rest: str) -> bool:
+        """Does a denial of another option follow: "A rather than B"?"""
+        denial = None if self.words.own.verb_final else self.words["negation"].match(rest.lstrip(" "))
+        return denial is not None and TOKEN.match(rest.lstrip(" ")[denial.end() :].lstrip(MARKS)) is not None
 
     def _without_ending(self, after: str) -> str:
         ending = self.words.ending.match(after)

@@ -20,6 +20,7 @@ TOKENS = LABELS + TEXTS
 TOKEN = re.compile(f"[{TOKENS}]")
 _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_HANGUL = "[\uac00-\ud7a3]"
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
 _PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
 _ACT = 30  # characters behind a label that tell whether it is a pronoun: "I would choose"
@@ -61,6 +62,8 @@ class Offered:
         return any(self._is_word(core.casefold()) for core in self.cores) or self.are_words
 
     def _is_word(self, core: str) -> bool:
+        if _is_foreign(core, self.language):
+            return False
         if core.isdigit() or not core.isascii() or core in self.language.one_letter:
             return True
         return not self.language.known and core.islower()
@@ -177,7 +180,14 @@ def _stand_alone(core: str, language: Language) -> str:
     if core.isascii():  # a letter of another script may be a particle, as in "B입니다"; a Latin one makes a word
         right = rf"(?:(?=['-]{language.suffix}(?!{WORD}))|(?!{_LATIN}|['-]{_LATIN}|\.[A-Za-z](?![A-Za-z])))"
         return rf"(?<!{_LATIN})(?<!{_LATIN}[.-]){escaped}{right}"
+    if _is_foreign(core, language):
+        return rf"(?<!{_HANGUL}){escaped}(?!{_HANGUL})"
     return escaped if _NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
+
+
+def _is_foreign(core: str, language: Language) -> bool:
+    """Is a label Korean and the language another: no word, and beside letters of other scripts a token of its own?"""
+    return language.own.code != "ko" and re.match(_HANGUL, core) is not None
 
 
 @lru_cache(maxsize=65536)
