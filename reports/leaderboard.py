@@ -34,7 +34,7 @@ class BoardLine:
 
 @dataclass(frozen=True, slots=True)
 class BoardGroup:
-    """The models in a language and culture; `same_items`: all have the same numbers of contexts and entities."""
+    """The models in a language and culture; `same_items`: all rest on the same questions, contexts and entities."""
 
     label: str
     lines: tuple[BoardLine, ...]
@@ -98,7 +98,8 @@ def _group(board: int, at: int, label: str, rows: Sequence[Row], sizes: Sequence
 
 
 def _line(row: Row, anchor: str, sizes: Sequence[str], names: Names) -> BoardLine:
-    model = (row["model"], names.model(row["model"]))
+    doubt = known(row["doubt"])
+    model = (row["model"], f"{names.model(row['model'])} ({doubt})" if doubt else names.model(row["model"]))
     if known(row["reason"]) is not None:  # no answer of it was usable
         failed = FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
         return BoardLine("", *model, failed, ("",) * len(sizes), anchor)

@@ -1,5 +1,59 @@
 -- Models on the leaderboards, by their numbers of question sets.
 
+-- question_answered: a row is what a model answered of a set by one method, under each condition and type of questions.
+-- Questions that are made for each model are known by their pair.
+--   questions: questions that an answer came to
+--   of_set: questions that the set has
+--   shared: questions that an answer of every model here came to
+--   differs: less than 95 % of the questions of a model are shared: numbers do not compare the models
+--   items: a hash of the questions where they differ so; NULL where some answers did not come, or none is lacking
+CREATE VIEW question_answered AS
+WITH known AS (
+    SELECT
+        dataset, language, coalesce(facets['condition'], '-') AS condition, coalesce(facets['type'], '') AS type,
+        question_id, facets['model'] AS owner, CASE WHEN facets['model'] IS NULL THEN question_id ELSE pair END AS item
+    FROM known_questions
+),
+answered AS (
+    SELECT DISTINCT k.dataset, k.language, k.condition, k.type, a.method, a.model, k.item
+    FROM answers AS a
+    INNER JOIN known AS k ON k.question_id = a.question_id
+    WHERE a.status = 'ok'
+),
+own AS (
+    SELECT dataset, language, condition, type, method, model, count(*) AS questions, bit_xor(hash(item)) AS items
+    FROM answered
+    GROUP BY ALL
+),
+places AS (
+    SELECT dataset, language, condition, type, method, count(*) AS models, max(questions) AS most
+    FROM own
+    GROUP BY ALL
+),
+by_item AS (
+    SELECT dataset, language, condition, type, method, item, count(*) AS models FROM answered GROUP BY ALL
+),
+together AS (
+    SELECT
+        p.* EXCLUDE (models, most), count(*) FILTER (i.models = p.models) AS shared,
+        count(*) FILTER (i.models = p.models) < 0.95 * p.most AS differs
+    FROM places AS p
+    INNER JOIN by_item AS i USING (dataset, language, condition, type, method)
+    GROUP BY p.dataset, p.language, p.condition, p.type, p.method, p.models, p.most
+),
+sizes AS (
+    SELECT k.dataset, k.language, k.condition, k.type, m.model, count(DISTINCT k.item) AS of_set
+    FROM known AS k
+    INNER JOIN (SELECT DISTINCT model FROM own) AS m ON coalesce(k.owner, m.model) = m.model
+    GROUP BY ALL
+)
+SELECT
+    dataset, language, condition, type, method, model, questions, of_set, shared, differs,
+    CASE WHEN differs THEN hex(items) END AS items
+FROM own
+INNER JOIN together USING (dataset, language, condition, type, method)
+INNER JOIN sizes USING (dataset, language, condition, type, model);
+
 -- question_board_entries: a row is a model's number of all questions of a set, on a board.
 CREATE VIEW question_board_entries AS
 SELECT
@@ -11,9 +65,16 @@ SELECT
     dataset, nullif(language, '-') AS language, NULL::VARCHAR AS culture, NULL::VARCHAR AS entity_type,
     concat_ws(', ', 'all questions', facets['type']) AS setting, concat_ws(', ', method, reader) AS variant, method AS way,
     model, estimate, low, high, units AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
-    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
+    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest, items,
+    nullif(concat_ws(
+        '; ',
+        CASE WHEN sizes['unread'] + sizes['refusal'] >= 0.05 * sizes['answered']
+            THEN concat(round(100 * (sizes['unread'] + sizes['refusal']) / sizes['answered'])::INTEGER, ' % not read') END,
+        CASE WHEN differs THEN concat(questions, ' questions, ', shared, ' of them of all models') END
+    ), '') AS doubt
 FROM numbers
-WHERE measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
+LEFT JOIN question_answered AS a USING (dataset, language, condition, method, model)
+WHERE coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
     AND facets['averaging'] = 'pooled' AND len(map_keys(facets)) = 1 + (facets['type'] IS NOT NULL)::INTEGER
     AND metric IN (
         'accuracy', 'acc_a', 'acc_d', 'diff_bias_a', 'diff_bias_d', 's_amb', 's_dis', 'first_preferred', 'ranked_first',

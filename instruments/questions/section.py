@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
-SCORES, _UNREAD, _TEXTS = (
-    _FOLDER / "question_scores.sql", _FOLDER / "question_unread.sql", _FOLDER / "section.toml",
+SCORES, _UNREAD, _COVERAGE, _TEXTS = (
+    _FOLDER / "question_scores.sql", _FOLDER / "question_unread.sql", _FOLDER / "question_coverage.sql",
+    _FOLDER / "section.toml",
 )  # fmt: skip
 # What is shown when answers have come; `section.toml` has what the report shows.
 MAIN = (
@@ -81,6 +83,8 @@ class SetBlock:
     figures: tuple[Marks, ...]
     table: PageTable
     undirected: int
+    covered: str  # how many of the set's questions were answered
+    differing: str | None  # that models answered different ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,11 @@ def _build(data: ReportData) -> QuestionSets | None:
     blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
     side_by_side = [line for line in whole if set(_SIDE_BY_SIDE) <= line["numbers"].keys()]
     sets = {(line["dataset"], line["language"]) for line in side_by_side}
+    covered: dict[Any, list[Row]] = defaultdict(list)
+    for row in data.reading.rows(_COVERAGE):
+        covered[row["dataset"], row["language"]].append(row)
     return QuestionSets(
-        tuple(_block(data, *key, list(some)) for key, some in blocks),
+        tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks),
         tuple(_unread(data)),
         _side_by_side(data, side_by_side) if len(sets) > 1 else None,
         any(line["dataset"] == "kobbq" for line in whole),
@@ -120,7 +127,7 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row]) -> SetBlock:
+def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
     from polyculture.reports.names import short
     from polyculture.reports.table_section import Column, counted, page_table
     from polyculture.reports.texts import section_texts
@@ -149,7 +156,33 @@ def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row]) 
     whole = [line for line in lines if line["part"] == "all"]
     figures = _figures(data, title, whole, [name for name in metrics if name not in _BOUNDS])
     undirected = max((line["undirected"] or 0 for line in whole), default=0)
-    return SetBlock(title, tuple(figures), table, undirected)
+    return SetBlock(title, tuple(figures), table, undirected, _covered(answered), _differing(data, answered))
+
+
+def _covered(answered: Sequence[Row]) -> str:
+    """How many questions of a set stand behind its numbers."""
+    from polyculture.reports.numbers import count
+
+    if not answered:
+        return "The questions of the set"
+    least, most = (end(row["questions"] for row in answered) for end in (min, max))
+    of_set = max(row["of_set"] for row in answered)
+    if least >= of_set:
+        return f"All {count(of_set)} questions of the set"
+    some = count(least) if least == most else f"{count(least)} to {count(most)}, by model,"
+    return f"{some} of the set's {count(of_set)} questions"
+
+
+def _differing(data: ReportData, answered: Sequence[Row]) -> str | None:
+    """Which models answered different questions of a set, and how many are the same; None where all are."""
+    from polyculture.reports.numbers import count
+
+    some = [row for row in answered if row["differs"]]
+    if not some:
+        return None
+    own = ", ".join(f"{data.names.model(row['model'])} {count(row['questions'])}" for row in some)
+    shared = min(row["shared"] for row in some)
+    return f"{own}; answered by all of these models: {count(shared) if shared else 'none'}"
 
 
 def _part(row: Row, names: Any) -> str:
@@ -170,6 +203,11 @@ def _way(row: Row) -> str:
     return "".join(
         f", {part}" for part in (said[0], method, said[1], row["prompt"] and f"prompt {row['prompt']}") if part
     )
+
+
+def _lost(line: Row) -> str:
+    """What stands behind the name of a model of which many answers could not be read."""
+    return f" ({line['unread']:.0%} not read)" if (line["unread"] or 0) >= _WARNED else ""
 
 
 def _words(kind: str, name: str) -> str:
@@ -200,7 +238,7 @@ def _not_read(line: Row) -> str:
 
 def _figures(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequence[str]) -> Iterable[Marks]:
     """A figure of shares, and one of what can be below 0: a row a model and reader."""
-    labels = {_place(line): f"{data.names.model(line['model'])}{_way(line)}" for line in lines}
+    labels = {_place(line): f"{data.names.model(line['model'])}{_way(line)}{_lost(line)}" for line in lines}
     for signed, words in ((False, "share of the answers"), (True, "bias")):
         some = [
             name for name in metrics if (name in SIGNED) is signed and (name != "s_amb" or "diff_bias_a" not in metrics)

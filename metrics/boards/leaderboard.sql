@@ -11,9 +11,12 @@
 --   estimate: the metric, or the difference
 --   native_fewest: native entities in the context that has the fewest; NULL where the task has no such number
 --   western_fewest: the same of Western entities
+--   items: a hash of what the model was asked; NULL where the numbers of contexts and entities tell it
+--   doubt: what the number says less than others for: how many answers nobody could read, and which questions it is of
 
 -- board_orders: a row is two models on a board of which a paired difference tells that one is better. Where the goal is
--- 'zero', sizes of differences are compared, which are not paired: their intervals tell it.
+-- 'zero', sizes of differences are compared, which are not paired: their intervals tell it, of models that were asked
+-- the same questions.
 --   better: the model that is better
 --   worse: the other one
 
@@ -32,7 +35,8 @@
 --   estimate: the metric, or the difference
 --   rank_low: the best rank that is open to the model, from 1; NULL where no other model has a number
 --   rank_high: the worst rank that is open to it
---   same_items: all models of the board rest on as many contexts and entities
+--   same_items: all models of the board rest on the same questions, or on as many contexts and entities
+--   doubt: what the number says less than others for: how many answers nobody could read, and which questions it is of
 CREATE VIEW leaderboard AS
 WITH entries AS (
     SELECT *,
@@ -49,7 +53,7 @@ orders AS (
     UNION ALL
     SELECT a.board, a.model, b.model
     FROM entries AS a INNER JOIN entries AS b ON a.board = b.board AND a.largest < b.smallest
-    WHERE a.goal = 'zero'
+    WHERE a.goal = 'zero' AND a.items IS NOT DISTINCT FROM b.items
 ),
 told AS (
     SELECT o.board, o.better, o.worse
@@ -60,7 +64,7 @@ told AS (
 boards AS (
     SELECT
         e.*, count(*) OVER (PARTITION BY board) AS models,
-        count(DISTINCT (contexts, native_entities, western_entities, native_fewest, western_fewest))
+        count(DISTINCT (items, contexts, native_entities, western_entities, native_fewest, western_fewest))
             OVER (PARTITION BY board) = 1 AS same_items
     FROM entries AS e
 ),
@@ -68,7 +72,7 @@ placed AS (
     SELECT
         task, metric, goal, dataset, language, culture, entity_type, setting, variant,
         if(b.models > 1, 1 + coalesce(a.models, 0), NULL) AS rank_low, if(b.models > 1, b.models - coalesce(w.models, 0), NULL) AS rank_high,
-        b.model, estimate, low, high, b.models, same_items, contexts, native_entities, western_entities,
+        b.model, estimate, low, high, b.models, same_items, doubt, contexts, native_entities, western_entities,
         NULL::BIGINT AS failed, NULL::VARCHAR AS reason
     FROM boards AS b
     LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told GROUP BY ALL) AS a

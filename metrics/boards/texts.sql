@@ -20,7 +20,8 @@ SELECT
     if(target = 'others', 'other prompts like these', if(exact > 0, 'these prompts: exact, nothing was sampled', 'these prompts'))
         AS variant, '' AS way, name AS model, estimate, low, high,
     cells::BIGINT AS contexts, NULL::BIGINT AS native_entities, NULL::BIGINT AS western_entities,
-    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
+    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest,
+    NULL::VARCHAR AS items, NULL::VARCHAR AS doubt
 FROM told AS t
 INNER JOIN means AS m USING (metric, condition)
 WHERE m.model = t.name AND estimate IS NOT NULL;

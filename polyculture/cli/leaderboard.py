@@ -60,7 +60,7 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
             if row["reason"] is not None:
                 say(f"{row['model']}: all {row['failed']} failed, most often: {row['reason']}")
         if not models[0]["same_items"]:
-            say("these models rest on different numbers of contexts or entities")
+            say("these models rest on different questions, contexts or entities")
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +72,7 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
         "cells" if row["task"] == _TEXTS else "contexts": row["contexts"],
         "native": row["native_entities"],
         "western": row["western_entities"],
+        "note": row["doubt"],
     }
 
 

@@ -220,8 +220,8 @@ def number_kind(row: Row) -> str:
 def _board_mark(label: str, row: Row, to: str, names: Names) -> Mark:
     found = estimate(number_kind(row), row["estimate"], row["low"], row["high"])
     rests = f"{count(row['contexts'])} {'cells' if row['goal'] == 'more' else 'contexts'}"
-    said = f"{names.model(row['model'])}, {label}: {found.says}; {rests}"
-    return Mark(said, to=to)
+    doubt = f"; {row['doubt']}" if known(row["doubt"]) else ""
+    return Mark(f"{names.model(row['model'])}, {label}: {found.says}; {rests}{doubt}", to=to)
 
 
 def _curve_mark(row: Any, names: Names) -> Mark:

@@ -202,7 +202,7 @@ def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) 
 def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: Names) -> None:
     place: dict[str, object] = {
         "task": "t", "metric": "m", "dataset": "d", "setting": "s", "variant": "v", "goal": "zero", "language": "ja",
-        "culture": None, "same_items": True, "native_entities": 1, "western_entities": 1, "failed": 3,
+        "culture": None, "same_items": True, "doubt": None, "native_entities": 1, "western_entities": 1, "failed": 3,
     }  # fmt: skip
     there = {**place, "estimate": -0.2, "low": -0.3, "high": 0.1, "rank_low": 1, "rank_high": 1, "contexts": 9}
     failed = {**place, "estimate": None, "low": None, "high": None, "contexts": None, "reason": "refused"}

@@ -106,10 +106,32 @@ def test_conditions_are_groups_of_a_set(tmp_path: Path) -> None:
 def test_models_are_ranked_by_what_both_were_asked(run: RunFolder) -> None:
     with open_store(run, compose(METRICS, LAYOUT)) as store:
         found = store.sql(
-            "SELECT model, rank_low, rank_high, same_items FROM leaderboard "
+            "SELECT model, rank_low, rank_high, same_items, doubt FROM leaderboard "
             "WHERE dataset = 'kobbq' AND metric = 'acc_a' ORDER BY rank_low"
         ).fetchall()
-    assert found == [("m", 1, 1, True), ("b", 2, 2, True)]
+    assert found == [("m", 1, 1, True, None), ("b", 2, 2, True, None)]  # all but one question
+
+
+def test_models_of_different_questions_are_said_to_be(tmp_path: Path) -> None:
+    right = list(designed(lambda context, _: right_role(context), 10))
+    parts = [[row for row in right if (row.unit < "t5") is first] for first in (True, False)]
+    run = stored([*parts[0], *of(parts[1], model="b")], tmp_path / "run")
+    with open_store(run, compose(METRICS, LAYOUT)) as store:
+        boards = store.sql("SELECT DISTINCT rank_low, rank_high, same_items, doubt FROM leaderboard").fetchall()
+    assert boards == [(1, 2, False, "40 questions, 0 of them of all models")]
+    (one,) = built(run).sets
+    assert one.covered == "40 of the set's 80 questions"
+    assert "answered by all of these models: none" in (one.differing or "")
+
+
+def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: Path) -> None:
+    run = stored(designed(lambda context, unit: None if unit < "t6" else right_role(context), 10), tmp_path / "run")
+    with open_store(run, compose(METRICS, LAYOUT)) as store:
+        boards = store.sql("SELECT DISTINCT estimate, same_items, doubt FROM leaderboard WHERE metric = 'acc_a'")
+        assert boards.fetchall() == [(1.0, True, "60 % not read")]
+    (one,) = built(run).sets
+    assert one.covered == "All 80 questions of the set"
+    assert "(60% not read)" in str(one.figures[0].panels[0].chart.draw())
 
 
 def test_kobbqs_results_stand_above_the_papers(run: RunFolder) -> None:
@@ -168,6 +190,8 @@ def test_a_set_is_a_block_with_figures_and_a_table(run: RunFolder) -> None:
     assert [group.model for group in kobbq.table.groups] == ["m", "b"]
     assert [line.label for line in kobbq.table.groups[0].lines][:3] == ["all questions", "c0", "c1"]
     assert kobbq.undirected == 1
+    assert kobbq.covered == "81 of the set's 82 questions"
+    assert kobbq.differing is None
     own = found.sets[2].table
     assert [column.head for column in own.columns] == ["Right", "Not read", "Answers", "Failed"]
 
