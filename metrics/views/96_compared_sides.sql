@@ -78,7 +78,7 @@ WITH entries AS (
     SELECT board, b FROM ranked_sides WHERE b <> 'the rest'
 ),
 sizes AS (SELECT board, count(*) AS ranked FROM entries GROUP BY ALL),
-tests AS (SELECT board, count(p) AS tested, count_if(exact) AS exact, count(*) AS comparisons FROM ranked_sides GROUP BY ALL),
+tests AS (SELECT board, count(p) AS tested, count(*) FILTER (exact) AS exact, count(*) AS comparisons FROM ranked_sides GROUP BY ALL),
 losses AS (SELECT board, worse AS name, count(*) AS losses FROM ranked_pairs GROUP BY ALL),
 wins AS (SELECT board, better AS name, count(*) AS wins FROM ranked_pairs GROUP BY ALL)
 SELECT

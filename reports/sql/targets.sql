@@ -5,8 +5,9 @@
 --   told: how many are told apart under every selection of the texts, as a family of the target alone or of the first page
 --   exact: of how many nothing was sampled, so that the difference is exact
 SELECT
-    target, count(*) AS comparisons, count(p) AS tested, count_if(verdict IN ('higher', 'lower') AND stays_in_all) AS told,
-    count_if(reason = 'no sampling') AS exact
+    target, count(*) AS comparisons, count(p) AS tested,
+    count(*) FILTER (verdict IN ('higher', 'lower') AND stays_in_all) AS told,
+    count(*) FILTER (reason = 'no sampling') AS exact
 FROM compared_sides
 WHERE measure = 'entities'
 GROUP BY target
