@@ -25,6 +25,7 @@ from polyculture.instruments.questions.present import present_tables, wanted_ans
 from polyculture.instruments.questions.reading import readers_of
 from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
 from polyculture.instruments.questions.rows import WantedAnswer
+from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.section import MAIN, SCORES
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
@@ -136,7 +137,9 @@ def by_job(questions: Sequence[Question]) -> Iterator[tuple[tuple[str, str], lis
 
 
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
-    """Reports in one line what of a set's files is left out or read otherwise, by reason."""
+    """Reports what of a set's files is left out or read otherwise, by reason, and what cannot be computed."""
+    for family, reason in lacking(one):
+        say(f"{one.name}: numbers of {family!r} cannot be computed: {reason}")
     first = {remark.reason: remark.place for remark in reversed(one.remarks)}
     counted = Counter(remark.reason for remark in one.remarks).most_common()
     if counted:

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-from polyculture.instruments.questions.model import Question, QuestionSet, Remark
+from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question, QuestionSet, Remark
 from polyculture.instruments.questions.prompting import labels_of, message, shown_options
 from polyculture.instruments.questions.rules.opened import reason_of
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 
 SHOWN = 3  # questions that are shown as they will be asked
+# What families of numbers are computed from.
+_ROLES = {"kobbq": (UNKNOWN, BIASED), "bbq": (UNKNOWN, BIASED), "levels": (BIASED,)}
+_BY_CONTEXT, _BY_RIGHT = ("kobbq", "bbq"), ("accuracy", "cloze", "levels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,22 @@ def _rows(found: QuestionSet) -> Iterator[CheckRow]:
     if undirected or any("biased" in question.roles for question in questions):
         note = f"{undirected[0].place}: {NO_DIRECTION}" if undirected else ""
         yield CheckRow("without a direction", "", len(undirected), note=note)
+    for family, reason in lacking(found):
+        yield CheckRow("numbers", family, 0, note=f"cannot be computed: {reason}")
     yield from _remarks([remark for remark in found.remarks if remark.reason != NO_DIRECTION])
+
+
+def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
+    """The families of numbers of a set whose questions lack something that they need, with what is missing."""
+    roles = {role for question in found.questions for role in question.roles}
+    for family in found.numbers:
+        missing = [f"no option has the role {role!r}" for role in _ROLES.get(family, ()) if role not in roles]
+        if family in _BY_CONTEXT and not any("context" in question.facets for question in found.questions):
+            missing.append("no question has the facet 'context'")
+        if family in _BY_RIGHT and not any(question.right for question in found.questions):
+            missing.append("no question has a right option")
+        if missing:
+            yield family, ", ".join(missing)
 
 
 def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:

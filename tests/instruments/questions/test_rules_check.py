@@ -10,8 +10,9 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.fetch import fetch
 from polyculture.instruments.datasets.publisher import holds_questions, source_of
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.questions.rules.check import asked_texts, check_rows
+from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
 from polyculture.instruments.questions.rules.opened import open_set
+from polyculture.instruments.questions.study import tell_remarks
 from tests.instruments.questions.test_rules import BIAS, HEAD, ROW, lines, rules
 from tests.polyculture.test_command_line import polyculture
 
@@ -36,6 +37,20 @@ def test_counts_stand_beside_the_published_ones_with_what_is_left_out_and_undire
     assert "right: Not known" in first
     told = polyculture("data", "check", str(tmp_path / "rules.toml"), "--format", "csv", cwd=tmp_path)
     assert "questions,,2,5," in told.stdout
+
+
+def test_numbers_that_nothing_stands_for_are_told(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_en.jsonl", [ROW])
+    text = "\n".join(line for line in BIAS.splitlines() if "roles" not in line and "target" not in line)
+    plain = "\n".join(line for line in text.splitlines() if not line.startswith(("unknown", "context =")))
+    without = open_set(rules(tmp_path, plain))
+    ((family, reason),) = lacking(without)
+    assert family == "bbq"
+    assert all(f"role {role!r}" in reason for role in ("unknown", "biased"))
+    said: list[str] = []
+    tell_remarks(without, said.append)
+    assert "numbers of 'bbq' cannot be computed" in said[0]
+    assert not list(lacking(open_set(rules(tmp_path, BIAS))))
 
 
 def test_a_rules_file_is_told_by_its_content(tmp_path: Path) -> None:
