@@ -60,6 +60,9 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     """
     words = language_of(language)
     said = answer_text(text, words.is_answer_key)
+    exact = [place for place, option in enumerate(shown) if said == unspelled(option) and said not in labels]
+    if len(exact) == 1 and said:
+        return Reading(exact[0], Ground.OPTION)
     if not said.strip(MARKS):
         return Reading(None, Ground.EMPTY)
     if asked := words.next_question(said):  # a base model runs on: what it answers there answers its own question

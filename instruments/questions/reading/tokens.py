@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
+from polyculture.cache.folding import fold
 from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, plain, unspelled
 from polyculture.instruments.questions.reading.languages import PROCLITICS, Language, language_of
 
@@ -22,6 +23,7 @@ _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _HANGUL = "[\uac00-\ud7a3]"
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
+_SIGN = re.compile(r"(?:^|[\s(=:$])[-\u2212]\Z")  # makes another number of one: of "-4" that is not offered no 4
 _PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
 _ACT = 30  # characters behind a label that tell whether it is a pronoun: "I would choose"
 _ALIKE = str.maketrans("АВСЕНКМОРТХавсеорхΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABCEHKMOPTXabceopxABEZHIKMNOPTXo")
@@ -93,7 +95,9 @@ class Offered:
         text, (start, end) = found.string, found.span()
         # Where scripts without spaces meet others, a word ends.
         before = "" if _NO_SPACES.search(text[max(0, start - 1) : start + 1]) else text[max(0, start - 4) : start]
-        if _INSIDE.search(before) and not _PROCLITIC.search(before):
+        if (_INSIDE.search(before) and not _PROCLITIC.search(before)) or (
+            found[0][0].isdigit() and _SIGN.search(text[max(0, start - 2) : start])
+        ):
             return found[0]
         if not _NO_SPACES.search(text[end - 1 : end + 1]) and not self.language.text_end.match(text, end):
             return found[0]
@@ -149,13 +153,18 @@ class Offered:
     def _texts(self) -> list[tuple[re.Pattern[str], list[int]]]:
         """Patterns of the options' texts, the longest first, so an option inside another is not taken for it."""
         by_text: dict[str, list[int]] = {}
-        for place, text in enumerate(self.shown):
-            by_text.setdefault(plain(text), []).append(place)
+        marked: dict[str, set[str]] = {}
+        for text in self.shown:
+            marked.setdefault(plain(text), set()).add(fold(unspelled(text)))
+        for place, text in enumerate(self.shown):  # of "-4" and "4" both offered, neither loses its marks
+            key = plain(text) if len(marked[plain(text)]) == 1 else fold(unspelled(text))
+            by_text.setdefault(key, []).append(place)
         cores = {core.casefold() for core in self.cores}
         texts = [text for text in by_text if text and text not in cores]
         bare: dict[str, str] = {}
         for text in texts:
-            whole = _bare(self.shown[by_text[text][0]])  # not folded: of "ß" that would be another letter
+            shown = self.shown[by_text[text][0]]  # not folded: of "ß" that would be another letter
+            whole = _bare(shown) if text == plain(shown) else unspelled(shown)
             own = re.sub(rf"\A{self.language.article}", "", whole, flags=re.IGNORECASE)
             bare[text] = own if len(own) > 1 and plain(own) not in texts else whole
         order = sorted(texts, key=len, reverse=True)  # of "man" and "the man" both offered, neither loses its article

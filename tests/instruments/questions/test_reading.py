@@ -105,6 +105,16 @@ def test_an_option_repeated_word_for_word_is_that_option(language: str) -> None:
                 assert {READER.read(text, options, labels, None, language).place for text in said} == {place}, said
 
 
+@pytest.mark.parametrize("options", [("-4", "4", "0.5", "5"), ("C++", "C#", "C", "D"), ("x", "$x$", "?", "I am")])
+def test_options_that_differ_in_marks_are_told_apart(options: tuple[str, ...]) -> None:
+    for labels in ((), ("P", "Q", "R", "S")):
+        for place, option in enumerate(options):
+            said = [option, *(f"{labels[place]}. {option}" for _ in labels[:1])]
+            said += [f"The answer is {option}."] if option != "?" else []
+            assert {READER.read(text, options, labels, None, "en").place for text in said} == {place}, said
+    assert READER.read("The answer is -5.", options, (), None, "en").place is None
+
+
 def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) -> None:
     sets = (
         open_set("kobbq", shared_data / "kobbq" / "data"),
