@@ -73,6 +73,13 @@ def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown:
     bare = said.strip(MARKS)
     if bare in options.cores:
         return Reading(options.cores.index(bare), Ground.LETTER)
+    for place, core in enumerate(options.cores):  # "F. I": the text of one option may be the label of another
+        text = said.removeprefix(core).lstrip(".): ")
+        if (
+            said.startswith((f"{core}. ", f"{core}) ", f"{core}: "))
+            and text == unspelled(shown[place]) in options.cores
+        ):
+            return Reading(place, Ground.LETTER)
     own = [place for place, option in enumerate(options.shown) if bare == unspelled(option).strip(MARKS)]
     if len(own) == 1:
         return Reading(own[0], Ground.OPTION)

@@ -115,6 +115,12 @@ def test_options_that_differ_in_marks_are_told_apart(options: tuple[str, ...]) -
     assert READER.read("The answer is -5.", options, (), None, "en").place is None
 
 
+def test_a_label_before_a_text_that_is_another_label_decides() -> None:
+    bases = ("T", "C", "B", "A")
+    for place, base in enumerate(bases):
+        assert READER.read(f"{'ABCD'[place]}. {base}", bases, "ABCD", None, "en").place == place
+
+
 def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) -> None:
     sets = (
         open_set("kobbq", shared_data / "kobbq" / "data"),
