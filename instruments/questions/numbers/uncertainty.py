@@ -28,7 +28,8 @@ from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_
 from polyculture.metrics.intervals.estimate import Estimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
-FEW_UNITS, ONE_KIND = "few units", "few units differ"  # why a number has no interval
+FEW_UNITS, ONE_KIND, FEW_PROMPTS = "few units", "few units differ", "few prompts"  # why a number has no interval
+FEWEST_FREEDOM = 2.0  # of units and prompts together: with fewer, two prompts that differ, an interval says nothing
 FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
 EXCEPTION = 0.5  # how far from the number a unit may lie that was not seen, as a part of the range there is
 ENOUGH_UNITS = 40
@@ -99,8 +100,11 @@ def estimate(number: Ratio) -> Estimate | None:
         return replace(symmetric(value, 0.0, 0.0), lacking=FEW_UNITS)
     changes = (without.mean() - without) * (size - 1) / size
     variance, freedom = _variance(number, of_prompts, changes)
+    few_prompts = len(of_prompts) > 1 and 0 < freedom < FEWEST_FREEDOM
     freedom = min(freedom, number.alike() - 1)
     found = _skewed(_in_range(value, variance, freedom, size, number.lowest), variance, changes)
+    if few_prompts:
+        return replace(found, lacking=FEW_PROMPTS)
     roomy = _with_exception(found, variance, changes, number.lowest)
     if sum(roomy.distances(Z)) <= MOST_WIDENED * sum(found.distances(Z)):
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polyculture.instruments.questions.numbers.uncertainty import estimate
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from tests.instruments.questions.template_worlds import CHECKED, WORLDS
 
 DATA_SETS = 200
@@ -30,6 +30,16 @@ def test_intervals_cover_or_are_withheld(name: str, templates: int) -> None:
     for metric, covered in inside.items():
         assert len(covered) >= DATA_SETS * (0.3 if templates == 10 else 0.9), metric
         assert np.mean(covered) >= LEAST, metric
+
+
+@pytest.mark.parametrize(("right", "reason"), [((0.5, 0.5), None), ((0.2, 0.8), "few prompts")])
+def test_two_prompts_that_differ_leave_no_interval(right: tuple[float, float], reason: str | None) -> None:
+    random = np.random.default_rng(1)
+    counts = np.stack([random.binomial(12, share, 40) for share in right], axis=1).astype(float)
+    found = estimate(Ratio(counts[np.newaxis], np.full((1, 40, 2), 12.0)))
+    assert found is not None
+    assert found.withheld() == reason
+    assert found.value == pytest.approx(counts.mean() / 12)
 
 
 @pytest.mark.parametrize("name", ["middling", "biased"])
