@@ -228,7 +228,6 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     )
     instruments = (
         "bias",
-        "matched_pairs",
         "swaps",
         "separations",
         "entity-positions",
