@@ -2,6 +2,7 @@
 
 -- question_answered: a row is what a model answered of a set by one method, under each condition and type of questions.
 -- Questions that are made for each model are known by their pair.
+--   type: of questions, as their set has it; NULL where it has none
 --   questions: questions that an answer came to
 --   of_set: questions that the set has
 --   shared: questions that an answer of every model here came to
@@ -55,6 +56,8 @@ INNER JOIN together USING (dataset, language, condition, type, method)
 INNER JOIN sizes USING (dataset, language, condition, type, model);
 
 -- question_board_entries: a row is a model's number of all questions of a set, on a board.
+--   items: a hash of the questions, where models answered different ones
+--   doubt: what the number says less than others for: answers that nobody could read, questions that others were not asked
 CREATE VIEW question_board_entries AS
 SELECT
     'questions' AS task, metric,

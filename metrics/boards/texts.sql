@@ -2,6 +2,8 @@
 -- they lack different ones, else over all; models are ranked on these prompts, by the numbers alone where nothing was
 -- sampled, or else on other prompts like these. Culture specificity and its gain are those of prompts that name the country.
 --   contexts: cells that the number is over
+--   items: always NULL: all models of a board have the same cells
+--   doubt: always NULL, as `items`
 CREATE VIEW text_board_entries AS
 WITH told AS (
     FROM ranks

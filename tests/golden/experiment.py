@@ -68,7 +68,7 @@ texts = [
 ]
 """
 USEFUL = """\
-name = "relevance-mcq"
+name = "relevance-useful"
 title = "Whether what its layers hold helps it to choose"
 licence = "made up"
 kind = "choice"

@@ -186,7 +186,7 @@ SELECT
      type: facets['type'], condition: condition, basis: facets['basis']} AS facets,
     estimate, n, units, low, high
 FROM numbers
-WHERE measure = 'questions' AND dataset = 'relevance-mcq' AND wording <> '*'
+WHERE measure = 'questions' AND dataset = 'relevance-useful' AND wording <> '*'
 UNION ALL
 SELECT
     'relevance', concat('gain in ', metric),
@@ -194,7 +194,7 @@ SELECT
      type: facets['type'], condition: concat(a, ' over ', b), basis: facets['basis']},
     difference, NULL, units, low, high
 FROM differences
-WHERE measure = 'questions' AND dataset = 'relevance-mcq' AND dimension = 'condition' AND target = 'others';
+WHERE measure = 'questions' AND dataset = 'relevance-useful' AND dimension = 'condition' AND target = 'others';
 
 -- Leaderboards; their intervals are those of the measures above.
 SELECT

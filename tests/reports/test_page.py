@@ -246,7 +246,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert [row for row in curves if row["low"] and row["high"]]
-    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 14
+    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 13
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
