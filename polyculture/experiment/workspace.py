@@ -231,8 +231,8 @@ class Workspace:
         return manifest if before is None else manifest.following(before)
 
     def changes(self, now: Manifest) -> list[Change]:
-        """The changes since the last run that make its rows stale."""
-        if not self.before:
+        """The changes since the last run that make its rows stale; of texts, which not every run has."""
+        if self.before is None or not self.before.topics:
             return []
         named = sum(number for (_, _, condition, _), number in self._new_texts.items() if condition in IMPLICIT)
         return find_changes(self.before, now, self.reworded, named)

@@ -180,6 +180,7 @@ def test_another_servers_answers_are_not_taken_for_this_ones(here: Path) -> None
         assert other.bodies == []
         ask(here, "--accept-changes")
         assert len(other.bodies) == ASKED
+        assert "was" not in polyculture("status", "exp.toml", cwd=here).stderr, "what counts is of this server"
     assert rows(here, "SELECT count(*) FROM answers") == [(ASKED,)]
     assert rows(here, "SELECT count(*) FROM stored_answers") == [(2 * ASKED,)]
 
