@@ -18,6 +18,7 @@ twice as wide (`MOST_WIDENED`), it is withheld; with `ENOUGH_UNITS` it leaves ro
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -99,11 +100,11 @@ def estimate(number: Ratio) -> Estimate | None:
     if size < FEWEST_UNITS or np.isnan(without := number.without_unit().mean(axis=1)).any():
         return replace(symmetric(value, 0.0, 0.0), lacking=FEW_UNITS)
     changes = (without.mean() - without) * (size - 1) / size
-    variance, freedom = _variance(number, of_prompts, changes)
-    few_prompts = len(of_prompts) > 1 and 0 < freedom < FEWEST_FREEDOM
+    ways, shared = _ways(number.influences(), of_prompts, changes)
+    variance, freedom = crossed_variance(ways, shared)
     freedom = min(freedom, number.alike() - 1)
     found = _skewed(_in_range(value, variance, freedom, size, number.lowest), variance, changes)
-    if few_prompts:
+    if _few_prompts(ways, shared):
         return replace(found, lacking=FEW_PROMPTS)
     roomy = _with_exception(found, variance, changes, number.lowest)
     if sum(roomy.distances(Z)) <= MOST_WIDENED * sum(found.distances(Z)):
@@ -130,6 +131,8 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
         return PairedDifference(values[0], values[1], lacking=FEW_UNITS)
     changes = (without.mean() - without) * (size - 1) / size
     ways, shared = _ways(sides[0].influences() - sides[1].influences(), of_prompts, changes)
+    if _few_prompts(ways, shared):
+        return PairedDifference(values[0], values[1], lacking=FEW_PROMPTS)
     variance, freedom = skewed_variance(ways, shared)
     freedom = min(freedom, *(side.alike() - 1 for side in sides))
     found = [number for side in sides if (number := estimate(side)) is not None]
@@ -137,10 +140,6 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
         found = [replace(number, lacking=None) for number in found]
     limits = [number.limits(side.lowest, 1.0) for number, side in zip(found, sides, strict=True)]
     return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
-
-
-def _variance(number: Ratio, of_prompts: Numbers, units: Numbers) -> tuple[float, float]:
-    return crossed_variance(*_ways(number.influences(), of_prompts, units))
 
 
 def _ways(influences: Numbers, of_prompts: Numbers, units: Numbers) -> tuple[list[Way], float]:
@@ -153,6 +152,11 @@ def _ways(influences: Numbers, of_prompts: Numbers, units: Numbers) -> tuple[lis
     rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0, keepdims=True) + cells.mean()
     shared = float((rest**2).sum()) * size * count / ((size - 1) * (count - 1))
     return [way(units), way(prompts)], shared
+
+
+def _few_prompts(ways: Sequence[Way], shared: float) -> bool:
+    """Do two prompts differ by more than their units tell?"""
+    return len(ways) > 1 and 0 < crossed_variance(ways, shared)[1] < FEWEST_FREEDOM
 
 
 def _in_range(value: float, variance: float, freedom: float, size: int, lowest: float) -> Estimate:

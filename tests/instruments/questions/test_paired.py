@@ -91,6 +91,18 @@ def test_differences_are_tested_over_units() -> None:
     assert paired(share(one * 0, asked * 0), share(other, asked)) is None
 
 
+@pytest.mark.parametrize(("order", "reason"), [([0, 1], None), ([1, 0], "few prompts")])
+def test_two_prompts_leave_no_interval_where_the_sides_differ_in_them(order: list[int], reason: str | None) -> None:
+    """The rule of numbers, of what the prompts of both sides do not have in common."""
+    dice = np.random.default_rng(1)
+    one = np.stack([dice.binomial(12, at, 40) for at in (0.3, 0.7)], axis=1).astype(float)
+    other = one[:, order] + dice.integers(0, 2, (40, 1))
+    found = paired(*(share(side, np.full((40, 2), 14.0)) for side in (one, other)))
+    assert found is not None
+    assert (found.lacking, found.low is None, found.p is None) == (reason, reason is not None, reason is not None)
+    assert found.value == pytest.approx((one - other).mean() / 14)
+
+
 @pytest.mark.parametrize("name", ["middling", "a tenth of templates odd"])
 def test_two_models_of_the_same_truth_are_not_told_apart(name: str) -> None:
     random = np.random.default_rng(4)
