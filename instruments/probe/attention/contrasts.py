@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from polyculture.cache.schema import CORE
 from polyculture.instruments.probe.attention.layout import LAYOUT
 from polyculture.instruments.probe.attention.rows import ATTENTION_TESTS, AttentionTestRow
 from polyculture.instruments.questions.model import BIASED
+from polyculture.metrics.inference.family import adjusted
 from polyculture.metrics.measured import measured
 
 RIGHT = "right"
@@ -125,15 +126,8 @@ def attention_rows(studies: Iterable[tuple[AttentionStudy, Sequence[Weighed]]]) 
         for found in comparisons(rows):
             families[(*study._replace(type=""), found.kind)].append((study, found))
     for some in families.values():
-        known = [found.p for _, found in some if found.p is not None]
-        rates = iter(stats.false_discovery_control(known).tolist() if known else [])
-        for study, found in some:
-            yield AttentionTestRow(
-                **study._asdict(), answers=found.answers, comparison=found.comparison, kind=found.kind,
-                test=found.test, first=found.first, second=found.second, first_size=found.first_size,
-                second_size=found.second_size, low=found.low, high=found.high, statistic=found.statistic, p=found.p,
-                q=None if found.p is None else next(rates), note=found.note,
-            )  # fmt: skip
+        for (study, found), q in zip(some, adjusted([found.p for _, found in some]), strict=True):
+            yield AttentionTestRow(**study._asdict(), **asdict(found), q=q)
 
 
 def comparisons(rows: Sequence[Weighed]) -> Iterator[Compared]:

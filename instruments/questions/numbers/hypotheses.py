@@ -28,6 +28,8 @@ from scipy import stats
 
 from polyculture.cache.schema.measured import Number
 from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.numbers.uncertainty import Ratio
+from polyculture.metrics.inference.family import adjusted
 
 PAPER, SOUND = "paper", "sound"
 BY_CHANCE = 1 / 3  # of the wrong answers name the biased option where nothing draws them to it
@@ -86,11 +88,9 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
             for test in comparisons([Counts(*row[7:]) for row in some], levels.split("; ")):
                 families[test.kind].append((kind, test))
         for tests in families.values():
-            known = [test.p for _, test in tests if test.p is not None]
-            rates = iter(stats.false_discovery_control(known).tolist() if known else [])
-            for kind, test in tests:
+            for (kind, test), q in zip(tests, adjusted([test.p for _, test in tests]), strict=True):
                 facets = {"hypothesis": test.hypothesis, "side": test.side, "test": test.kind, "type": kind}
-                for name, value in (("p", test.p), ("q", None if test.p is None else next(rates))):
+                for name, value in (("p", test.p), ("q", q)):
                     yield replace(
                         EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
                         language=language, wording=wording, method=method, reader=reader, facets=facets,
@@ -157,11 +157,10 @@ def _jackknife(hypothesis: str, what: str, side: str, first: Sequence[Counts], s
     sizes = _size(first), _size(second)
     one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
     made = OneSided(SOUND, hypothesis, side, one, other, sizes, None)
-    left = counts.sum(axis=2, keepdims=True) - counts
+    without = Ratio(counts[:, 0, :, np.newaxis], counts[:, 1, :, np.newaxis]).without_unit()
     size = len(units)
-    if size < FEWEST or (left[:, 1] <= 0).any():
+    if size < FEWEST or np.isnan(without).any():
         return made
-    without = left[0, 0] / left[0, 1] - left[1, 0] / left[1, 1]
     deviation = math.sqrt((size - 1) / size * float(((without - without.mean()) ** 2).sum()))
     if deviation <= 1e-12:  # rounding
         return made
