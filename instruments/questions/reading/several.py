@@ -17,6 +17,7 @@ from polyculture.generate.refusals import is_refusal
 from polyculture.instruments.questions.reading.answer_text import MARKS, answer_text, plain
 from polyculture.instruments.questions.reading.choice import Ground, Reading
 from polyculture.instruments.questions.reading.languages import language_of
+from polyculture.instruments.questions.reading.tokens import LABEL, LABELS, TEXT, TEXTS, TOKEN, is_label, place_of
 
 CUT_OFF = "cut off"  # the ground of an answer that reached the most tokens
 _PARTICLE = r"(?:과|와|이랑|랑|하고|은|는|이|가|을|를|도|입니다|이에요|예요|이다|임)"
@@ -33,9 +34,7 @@ _EXPLICIT = re.compile(
     r"|(?:정답|답변|답|대답|선택|응답)\s*(?:은|는|[:=])",
     re.IGNORECASE,
 )
-_TEXT, _SIGN = 0xE000, 0xE100  # signs of private use stand for the option's text, and for its number, of each place
-_TEXTS, _SIGNS = f"{chr(_TEXT)}-{chr(_SIGN - 1)}", f"{chr(_SIGN)}-{chr(_SIGN + 99)}"
-_PAIR = re.compile(rf"([{_SIGNS}])[ .):\]*-]*([{_TEXTS}])|([{_TEXTS}])\s*[(\[]\s*([{_SIGNS}])")
+_PAIR = re.compile(rf"([{LABELS}])[ .):\]*-]*([{TEXTS}])|([{TEXTS}])\s*[(\[]\s*([{LABELS}])")
 _AROUND = f"{MARKS}/&·|–—•"
 
 
@@ -63,18 +62,17 @@ def _listed(said: str, shown: Sequence[str]) -> tuple[set[int], Ground] | Ground
     """What a text names that is a list of numbers and options, and nothing else."""
     if _RANGE.search(said):
         return Ground.OTHER
-    text = re.sub(f"[{_TEXTS}{_SIGNS}]", " ", said)
+    text = said
     for place, option in sorted(enumerate(shown), key=lambda one: len(one[1]), reverse=True):
         words = r"\s+".join(map(re.escape, plain(option).split()))
-        text = re.sub(rf"(?<!\w){words}(?={_PARTICLE}?(?!\w))", chr(_TEXT + place), text, flags=re.IGNORECASE)
-    text = _NUMBER.sub(lambda found: chr(_SIGN + int(found[1])), text)
-    options = {ord(sign) - _TEXT for sign in re.findall(f"[{_TEXTS}]", text)}
-    numbers = {ord(sign) - _SIGN - 1 for sign in re.findall(f"[{_SIGNS}]", text)}
-    rest = _JOINS.sub(" ", re.sub(f"[{_TEXTS}{_SIGNS}]", " ", text)).strip(_AROUND)
-    if rest or not numbers | options or not numbers <= set(range(len(shown))):
+        text = re.sub(rf"(?<!\w){words}(?={_PARTICLE}?(?!\w))", chr(TEXT + place), text, flags=re.IGNORECASE)
+    text = _NUMBER.sub(lambda found: chr(LABEL + int(found[1]) - 1), text)  # of 0 no label
+    tokens = TOKEN.findall(text)
+    rest = _JOINS.sub(" ", TOKEN.sub(" ", text)).strip(_AROUND)
+    if rest or not tokens or not all(place_of(token) < len(shown) for token in tokens):
         return Ground.OTHER
     for pair in _PAIR.finditer(text):
-        number, option = (pair[1], pair[2]) if pair[1] else (pair[4], pair[3])
-        if ord(number) - _SIGN - 1 != ord(option) - _TEXT:
+        if len({place_of(token) for token in pair.groups() if token}) > 1:
             return Ground.CONFLICT
-    return numbers | options, Ground.LETTER if numbers else Ground.OPTION
+    named = Ground.LETTER if any(map(is_label, tokens)) else Ground.OPTION
+    return set(map(place_of, tokens)), named
