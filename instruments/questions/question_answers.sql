@@ -9,7 +9,7 @@
 -- no rows: no question was asked: `polyculture ask SET --model MODEL` asks
 SELECT
     r.dataset, r.language, r.model, r.method, r.reader, r.wording AS prompt, r.name AS question, q.context, q.text, a.shown,
-    left(a.raw, 300) AS answer, q.options[r.picked + 1] AS read_as, r.role, r."right", r.outcome, r.ground, r.matched, r.f1,
+    left(a.raw, 300) AS answer, q.options[r.picked + 1] AS read_as, r.role, r."right", r.outcome, r.ground, r.matched,
     a.scores, a.error
 FROM question_readings AS r
 INNER JOIN answers AS a USING (answer_id)

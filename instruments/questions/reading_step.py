@@ -58,9 +58,9 @@ def applies(reader: Reader, answer: Mapping[str, Any]) -> bool:
 def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, reader: Reader) -> ReadingRow:
     """What a reader makes of an answer to a question; `key` and `of_set` are the ids of the reading and the reader."""
     if isinstance(reader, OpenReader):
-        matched, f1 = reader.match(answer.raw or "", question.answers, question.weights, question.language)
+        matched = reader.match(answer.raw or "", question.answers, question.weights, question.language)
         ground = "match" if matched else "no match"
-        return ReadingRow(key, answer.answer_id, reader.name, of_set, None, ground, matched, f1)
+        return ReadingRow(key, answer.answer_id, reader.name, of_set, None, ground, matched)
     if isinstance(reader, LikelihoodReader):
         found = reader.read_scores(answer.scores or (), answer.tokens or (), answer.unconditional or ())
     else:
@@ -71,7 +71,7 @@ def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, re
         found = Reading(None, CUT_OFF)  # more might have followed
     picked = None if found.place is None else answer.order[found.place]
     also = [answer.order[place] for place in found.also] or None
-    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, None, also)
+    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,12 +81,11 @@ class ReadingRow:
 
     reading_id: str  # hash of answer, reader and its rules
     answer_id: str
-    reader: str  # 'ours' | 'publisher' of texts; 'sum' | 'mean' | 'corrected' of likelihoods; 'exact' of open questions
+    reader: str  # 'ours' | 'publisher' of texts; 'sum', ... of likelihoods; 'exact', 'f1', ... of open questions
     reader_id: str  # hash of the reader's rules and of the set
     picked: int | None  # the option's own index, whatever the order; None: no option
     ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
     matched: float | None  # of open questions: how far it matches, 0 to 1
-    f1: float | None  # of open questions: the best token F1 over accepted answers
     also: list[int] | None = None  # other options that it picks, of a question that asks for all that fit
     status: str = "ok"
 

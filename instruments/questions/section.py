@@ -50,6 +50,7 @@ MAIN = (
     ),
 )
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
+_MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
 _BOUNDS = ("max_bias_a", "max_bias_d", "most_bias_d")
 _SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
@@ -123,7 +124,7 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
         key = tuple(row[name] for name in (*_STUDY, "part", "value"))
         found.setdefault(
             key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
-        )["numbers"]["match" if row["metric"].endswith("_match") else row["metric"]] = row
+        )["numbers"]["match" if row["metric"] in _MATCHES else row["metric"]] = row
     return list(found.values())
 
 

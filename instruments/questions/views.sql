@@ -14,7 +14,6 @@ FROM questions;
 -- question_readings: a row is an answer as one reader reads it, with what is to be known of its question.
 --   name: the publisher's id of the question
 --   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them
---   f1: of open questions: the best token F1 over accepted answers
 --   also: other options that are picked, where all that fit are asked for
 CREATE VIEW question_readings AS
 SELECT
@@ -22,7 +21,7 @@ SELECT
     q.question_id, q.name, q.unit, q.kind, q.facets, q.pair, q.undirected, a."order", a.sample,
     r.picked, list_position(a."order", r.picked) - 1 AS place, nullif(q.roles[r.picked + 1], '') AS role,
     CASE WHEN len(q."right") > 0 THEN coalesce(list_contains(q."right", r.picked), false) END AS "right",
-    r.ground, r.matched, r.f1, r.also,
+    r.ground, r.matched, r.also,
     CASE
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
         WHEN r.ground IN ('refusal', 'tie') THEN r.ground
@@ -37,11 +36,10 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 --   options: how many the questions have
 --   n: answers
 --   matched: of open questions: the sum of how far they match
---   f1: of open questions: the sum of their F1
 CREATE VIEW question_tally AS
 SELECT
     dataset, language, model, method, reader, wording, unit, facets, undirected, len("order") AS options, role, place, "right",
-    outcome, count(*) AS n, sum(matched) AS matched, sum(f1) AS f1
+    outcome, count(*) AS n, sum(matched) AS matched
 FROM question_readings
 GROUP BY ALL;
 

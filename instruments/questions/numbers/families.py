@@ -130,15 +130,15 @@ def cloze(at: Tally) -> Metrics:
 
 
 def exact_match(at: Tally) -> Metrics:
-    """Means over the answers to open questions: of how far they match for their reader (`named`), and of F1."""
+    """The mean over the answers to open questions of how far they match for their reader (`named`)."""
     answered = _answered(at)
-    asked = at.count(answered)
-    return {name: _ratio(at.count(answered, what), asked) for name, what in (("exact_match", "matched"), ("f1", "f1"))}
+    return {"exact_match": _ratio(at.count(answered, "matched"), at.count(answered))}
 
 
 def named(metric: str, reader: str) -> str:
     """What a match is called: by the reader that compares the answers, 'soft_match' of 'soft'."""
-    return f"{reader}_match" if metric == "exact_match" and reader in ("soft", "weighted") else metric
+    matches = {"f1": "f1", "soft": "soft_match", "weighted": "weighted_match"}
+    return matches.get(reader, metric) if metric == "exact_match" else metric
 
 
 def choices(at: Tally) -> Metrics:

@@ -41,7 +41,7 @@ _CHOICE: Mapping[str, tuple[str, float]] = {  # metric -> the column, and what i
     "refusal_ratio": ("refusal", 1.0),
     "out_of_choice": ("unread", 1.0),
 }
-_OPEN: Mapping[str, tuple[str, float]] = {"exact_match": ("accuracy", 1.0), "f1": ("f1", 1.0)}
+_OPEN: Mapping[str, tuple[str, float]] = {"exact_match": ("accuracy", 1.0)}
 _SHOWN: Mapping[str, tuple[str, float]] = {"concepts": ("concepts", 1.0), "gives_away": ("gives_away", 1.0)}
 _LEVEL = "model, dataset, language, condition, wording, method, reader"
 _METHOD = "jackknife over units"
@@ -73,7 +73,6 @@ class Answered(NamedTuple):
     draws: int
     answered: int
     accuracy: float | None
-    f1: float | None
     biased: float | None
     other: float | None
     refusal: float | None

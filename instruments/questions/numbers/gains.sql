@@ -16,8 +16,9 @@ asked AS (
 ),
 read AS (
     SELECT
-        a.*, CASE WHEN r.answer_id IS NULL THEN 'missing' WHEN r.outcome = 'failed' THEN 'failed' ELSE 'ok' END AS status, r.matched, r.f1, coalesce(r."right", false) AS is_right,
-        r.role, r.outcome IS NOT DISTINCT FROM 'refusal' AS is_refusal, r.outcome, r.picked
+        a.*, CASE WHEN r.answer_id IS NULL THEN 'missing' WHEN r.outcome = 'failed' THEN 'failed' ELSE 'ok' END AS status,
+        r.matched, coalesce(r."right", false) AS is_right, r.role, r.outcome IS NOT DISTINCT FROM 'refusal' AS is_refusal,
+        r.outcome, r.picked
     FROM asked AS a
     LEFT JOIN question_readings AS r
         ON (r.model, r.method, r.wording, r.question_id) = (a.model, a.method, a.wording, a.question_id)
@@ -28,7 +29,6 @@ SELECT
     count(*) AS draws,
     count(*) FILTER (status = 'ok') AS answered,
     avg(CASE WHEN kind = 'open' THEN matched ELSE is_right::DOUBLE END) FILTER (status = 'ok') AS accuracy,
-    avg(f1) FILTER (status = 'ok') AS f1,
     avg((role IS NOT DISTINCT FROM 'biased')::DOUBLE) FILTER (status = 'ok') AS biased,
     avg((picked IS NOT NULL AND NOT is_right AND role IS DISTINCT FROM 'biased')::DOUBLE) FILTER (status = 'ok') AS other,
     avg(is_refusal::DOUBLE) FILTER (status = 'ok') AS refusal,

@@ -41,7 +41,7 @@ COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "accuracy": (("accuracy",), ("picked", "refusal", "tie", "unread")),
     "pairs": (("first_preferred",), ("picked", "tie")),
     "cloze": (("ranked_first",), ("picked", "tie")),
-    "exact_match": (("exact_match", "f1"), ("read", "unread")),
+    "exact_match": (("exact_match",), ("read", "unread")),
 }
 _EACH = "level"  # the facet of which each value is compared, too
 _GENERATED = "generated"
@@ -51,7 +51,7 @@ CREATE OR REPLACE TEMP TABLE question_sides AS
 SELECT
     dataset, language, model, method, reader, wording, question_id, hash("order", sample) AS shown, k.kind, undirected,
     len("order") AS options, coalesce(role, '') AS role, coalesce(place, -1) AS place, "right"::DOUBLE AS "right",
-    outcome, matched, f1
+    outcome, matched
 FROM question_readings
 INNER JOIN question_kinds AS k USING (unit, facets)
 """
@@ -144,5 +144,5 @@ def _differences(
 def _side(both: Tally, name: str) -> Tally:
     """One side of the pairs, as if it stood alone."""
     columns = dict(both.columns)
-    columns |= {column: both[f"{column}_{name}"] for column in ("role", "right", "outcome", "place", "matched", "f1")}
+    columns |= {column: both[f"{column}_{name}"] for column in ("role", "right", "outcome", "place", "matched")}
     return Tally(columns, both.facets, both.prompts, both.units)

@@ -4,8 +4,7 @@ SELECT
     kind, wording, undirected, options, one.role AS role_one, other.role AS role_other, one."right" AS right_one,
     other."right" AS right_other, one.outcome AS outcome_one, other.outcome AS outcome_other, one.place AS place_one,
     other.place AS place_other, count(*)::DOUBLE AS n, coalesce(sum(one.matched), 0)::DOUBLE AS matched_one,
-    coalesce(sum(other.matched), 0)::DOUBLE AS matched_other, coalesce(sum(one.f1), 0)::DOUBLE AS f1_one,
-    coalesce(sum(other.f1), 0)::DOUBLE AS f1_other
+    coalesce(sum(other.matched), 0)::DOUBLE AS matched_other
 FROM question_sides AS one
 INNER JOIN question_sides AS other USING (dataset, language, question_id, wording, shown, kind, undirected, options)
 WHERE dataset = $dataset AND language = $language

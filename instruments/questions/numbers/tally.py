@@ -128,7 +128,7 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
 
 # Of answers, of questions, of pairs of questions, of right candidates of gaps.
 _COUNTS = (
-    *("n", "matched", "f1", "questions", "reordered", "flipped"),
+    *("n", "matched", "questions", "reordered", "flipped"),
     *("pairs", "same_person", "both_biased", "both_other", "golds", "golds_found"),
 )
 _ROWS = f"""

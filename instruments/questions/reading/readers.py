@@ -106,7 +106,7 @@ class LikelihoodReader:
 
 @dataclass(frozen=True)
 class OpenReader:
-    """Compares an answer in words with those of people: 'exact', 'soft' (SEM-B of BLEnD), or 'weighted' (its SEM-W)."""
+    """Compares an answer in words with those of people: 'exact', 'f1', 'soft' or 'weighted' (BLEnD's SEM-B, SEM-W)."""
 
     name: str
 
@@ -114,13 +114,11 @@ class OpenReader:
     def reader_id(self) -> str:
         return content_id("questions", self.name, _text_rules())
 
-    def match(self, text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> tuple[float, float]:
-        """How far the answer matches, 0 to 1, and the best token F1: see `open_answers`."""
+    def match(self, text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> float:
+        """How far the answer matches, 0 to 1: see `open_answers`."""
         exact, f1 = match(text, answers, language)
-        if self.name == "exact":
-            return exact, f1
         soft, weighted = soft_match(text, answers, weights, language)
-        return (soft if self.name == "soft" else weighted), f1
+        return {"exact": exact, "f1": f1, "soft": soft, "weighted": weighted}[self.name]
 
 
 Reader = ChoiceReader | SeveralReader | PublisherReader | LikelihoodReader | OpenReader
@@ -129,7 +127,7 @@ _BY_KIND: dict[Kind, tuple[Reader, ...]] = {
     "choice": (ChoiceReader(), LikelihoodReader("sum"), LikelihoodReader("mean"), LikelihoodReader("corrected")),
     "gap": (LikelihoodReader("sum"), LikelihoodReader("mean")),
     "pair": (LikelihoodReader("sum"), LikelihoodReader("mean")),
-    "open": (OpenReader("exact"), OpenReader("soft"), OpenReader("weighted")),
+    "open": (OpenReader("exact"), OpenReader("f1"), OpenReader("soft"), OpenReader("weighted")),
 }
 
 

@@ -56,7 +56,6 @@ class Said:
     numbers: tuple[str, ...] = ("kobbq", "bbq")
     sample: int = 0
     matched: float | None = None
-    f1: float | None = None
     scores: tuple[float, ...] | None = None  # of likelihoods, by place; the tokens of each are its place and one
 
     @property
@@ -93,7 +92,7 @@ class Said:
         picked = self.said if isinstance(self.said, int) else None
         ground = "letter" if picked is not None else str(self.said)
         read_id = f"{self.answer.answer_id} {self.reader}"
-        return ReadingRow(read_id, self.answer.answer_id, self.reader, "rules", picked, ground, self.matched, self.f1)
+        return ReadingRow(read_id, self.answer.answer_id, self.reader, "rules", picked, ground, self.matched)
 
 
 def designed(

@@ -82,13 +82,15 @@ def test_open_questions_gain_in_exact_matches() -> None:
         for condition, matched in (("alone", 0.0), ("probe", float(number % 3 > 0))):
             facets = {"condition": condition, "pair": str(number)}
             said = Said("match", str(number), facets, f"{number} {condition}", (), (), (), kind="open", reader="exact")
-            rows.append(replace(said, matched=matched, f1=matched / 2, dataset="relevance", numbers=("gains",)))
+            said = replace(said, matched=matched, dataset="relevance", numbers=("gains",))
+            rows += [said, replace(said, reader="f1", matched=matched / 2)]
     store = opened(rows)
     values = {(row.condition, row.metric): row.estimate for row in gain_numbers(store, "relevance", "")}
     assert values["probe", "exact_match"] == pytest.approx(8 / 12)
     assert values["probe", "f1"] == pytest.approx(4 / 12)
-    [gain] = [row for row in gain_differences(store, "relevance", "") if row.target == "others"]
+    gain, of_f1 = [row for row in gain_differences(store, "relevance", "") if row.target == "others"]
     assert (gain.metric, gain.difference) == ("exact_match", pytest.approx(8 / 12))
+    assert (of_f1.metric, of_f1.difference) == ("f1", pytest.approx(4 / 12))
     assert gain.low is not None
     assert gain.low > 0
 
