@@ -95,6 +95,7 @@ class QuestionSets:
     sets: tuple[SetBlock, ...]
     unread: tuple[Unread, ...]
     side_by_side: Marks | None  # sets of stereotypes, where there are several
+    uneven: str  # those among them of which the models answered different questions
     kobbq: bool  # KoBBQ is among the sets: its paper's layout can be had
 
 
@@ -105,14 +106,16 @@ def _build(data: ReportData) -> QuestionSets | None:
     whole = [line for line in lines if line["part"] == "all"]
     blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
     side_by_side = [line for line in whole if set(_SIDE_BY_SIDE) <= line["numbers"].keys()]
-    sets = {(line["dataset"], line["language"]) for line in side_by_side}
+    sets = dict.fromkeys((line["dataset"], line["language"]) for line in side_by_side)
     covered: dict[Any, list[Row]] = defaultdict(list)
     for row in data.reading.rows(_COVERAGE):
         covered[row["dataset"], row["language"]].append(row)
+    uneven = [_title(data, *key) for key in sets if any(row["differs"] for row in covered[key])]
     return QuestionSets(
         tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks),
         tuple(_unread(data)),
         _side_by_side(data, side_by_side) if len(sets) > 1 else None,
+        "; ".join(uneven),
         any(line["dataset"] == "kobbq" for line in whole),
     )
 
@@ -128,14 +131,19 @@ def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
+def _title(data: ReportData, dataset: str, language: str) -> str:
     from polyculture.reports.names import short
+
+    return f"{short(dataset)}, {data.names.language(language)}"
+
+
+def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
     from polyculture.reports.table_section import Column, counted, page_table
     from polyculture.reports.texts import section_texts
 
     words = section_texts(_TEXTS).words
     metrics = [name for name in words["metrics"] if any(name in line["numbers"] for line in lines)]
-    title = f"{short(dataset)}, {data.names.language(language)}"
+    title = _title(data, dataset, language)
     columns = [
         *(Column(words["metrics"][name][0], partial(_cell, name), words["metrics"][name][1]) for name in metrics),
         Column("Not read", _not_read, "answers that pick no option, of those that came"),
@@ -256,9 +264,7 @@ def _side_by_side(data: ReportData, lines: Sequence[Row]) -> Marks:
     models = list(dict.fromkeys(line["model"] for line in lines))[:_MODELS]
     ways = {_way(line) for line in lines}
     labels = {
-        _place(
-            line, ""
-        ): f"{line['dataset']}, {data.names.language(line['language'])}{_way(line) if len(ways) > 1 else ''}"
+        _place(line, ""): f"{_title(data, line['dataset'], line['language'])}{_way(line) if len(ways) > 1 else ''}"
         for line in lines
     }
     found = [
@@ -319,7 +325,7 @@ def _unread(data: ReportData) -> Iterable[Unread]:
         found = list(some)
         first = found[0]
         if first["lost"] >= _WARNED * first["answered"]:
-            title = f"{data.names.model(first['model'])}, {first['dataset']}, {data.names.language(first['language'])}"
+            title = f"{data.names.model(first['model'])}, {_title(data, first['dataset'], first['language'])}"
             title += f"; {_words('readers', first['reader'])}"
             texts = tuple(short(row["raw"]) or "(empty)" for row in found)
             yield Unread(title, share(first["lost"], first["answered"]) or "", texts)

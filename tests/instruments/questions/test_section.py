@@ -202,3 +202,13 @@ def test_sets_of_stereotypes_stand_side_by_side(run: RunFolder) -> None:
     assert len(beside.panels) == 4
     (first, *_) = beside.panels
     assert set(first.chart.frame["row"].str.split().str[0]) == {"kobbq", "esbbq"}  # type: ignore[attr-defined]
+    assert built(run).uneven == ""
+
+
+def test_side_by_side_it_is_said_of_which_sets_the_models_answered_different_questions(tmp_path: Path) -> None:
+    right = list(designed(lambda context, _: right_role(context), 10))
+    parts = [[row for row in right if (row.unit < "t5") is first] for first in (True, False)]
+    same = [row for model in ("m", "b") for row in of(right, dataset="esbbq", language="es", model=model)]
+    found = built(stored([*parts[0], *of(parts[1], model="b"), *same], tmp_path / "run"))
+    assert found.side_by_side is not None
+    assert found.uneven == "kobbq, Korean"
