@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.cache.sql_file import read_sql
@@ -25,9 +24,8 @@ from polyculture.instruments.differences import PairedDifference, Sides, differe
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.families import named
 from polyculture.instruments.questions.numbers.number import EMPTY
-from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+from polyculture.instruments.questions.numbers.uncertainty import Numbers, Ratio, estimate
 
-Numbers = NDArray[np.float64]
 RESAMPLES = 9_999  # ways to flip signs
 SHARED, OWN = "shared", "own"
 # Over which conditions one is a gain: those here, in their order; the rest is no question that anybody asks.

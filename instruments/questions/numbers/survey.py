@@ -17,16 +17,17 @@ from typing import NamedTuple
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from polyculture.cache.schema.measured import EVERY, Number
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.numbers.uncertainty import Numbers
+from polyculture.metrics.inference.limits import student
+from polyculture.metrics.intervals.estimate import FEW, symmetric
 
-Numbers = NDArray[np.float64]
 FEWEST = 10  # stereotypes for an interval
-FEW, CONSTANT = "few units", "does not vary"
+CONSTANT = "does not vary"
 RESPONDENTS = 100
 _LEVEL = "model, dataset, language, method, reader"
 # A row is an option of a stereotype: the people that chose it, and the share of the answers that name something and
@@ -132,7 +133,7 @@ def rank_correlation(pairs: Sequence[Numbers]) -> Measured:
         return Measured(whole, lacking=FEW)
     turned = np.arctanh(np.array(without, np.float64))
     error = float(np.sqrt((size - 1) / size * ((turned - turned.mean()) ** 2).sum()))
-    far = float(stats.t.ppf(0.975, size - 1)) * error
+    far = student(size - 1) * error
     low, high = np.tanh(np.arctanh(whole) + np.array([-far, far]))
     return Measured(whole, float(low), float(high))
 
@@ -159,8 +160,7 @@ def mean(values: Numbers, lowest: float) -> Measured:
     value = float(values.mean())
     if size < FEWEST:
         return Measured(value, lacking=FEW)
-    error = float(values.std(ddof=1) / np.sqrt(size))
-    if not error:
+    variance = float(values.var(ddof=1)) / size
+    if not variance:
         return Measured(value, lacking=CONSTANT)
-    far = float(stats.t.ppf(0.975, size - 1)) * error
-    return Measured(value, max(lowest, value - far), min(1.0, value + far))
+    return Measured(value, *symmetric(value, variance, size - 1).limits(lowest, 1.0))

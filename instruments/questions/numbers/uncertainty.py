@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
-from polyculture.metrics.intervals.estimate import Estimate, Z, between, symmetric, wilson
+from polyculture.metrics.intervals.estimate import FEW, Estimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
-FEW_UNITS, ONE_KIND, FEW_PROMPTS = "few units", "few units differ", "few prompts"  # why a number has no interval
+ONE_KIND, FEW_PROMPTS = "few units differ", "few prompts"  # why a number has no interval, besides `FEW`
 FEWEST_FREEDOM = 2.0  # of units and prompts together: with fewer, two prompts that differ, an interval says nothing
 FEWEST_UNITS = 8  # that a number rests on: with fewer, it has no interval
 EXCEPTION = 0.5  # how far from the number a unit may lie that was not seen, as a part of the range there is
@@ -98,7 +98,7 @@ def estimate(number: Ratio) -> Estimate | None:
     of_prompts, size = number.of_prompts(), int(present.sum())
     value = float(of_prompts.mean())
     if size < FEWEST_UNITS or np.isnan(without := number.without_unit().mean(axis=1)).any():
-        return replace(symmetric(value, 0.0, 0.0), lacking=FEW_UNITS)
+        return replace(symmetric(value, 0.0, 0.0), lacking=FEW)
     changes = (without.mean() - without) * (size - 1) / size
     ways, shared = _ways(number.influences(), of_prompts, changes)
     variance, freedom = crossed_variance(ways, shared)
@@ -128,7 +128,7 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
     size = int(present.sum())
     without = (sides[0].without_unit() - sides[1].without_unit()).mean(axis=1)
     if size < FEWEST_UNITS or np.isnan(without).any():
-        return PairedDifference(values[0], values[1], lacking=FEW_UNITS)
+        return PairedDifference(values[0], values[1], lacking=FEW)
     changes = (without.mean() - without) * (size - 1) / size
     ways, shared = _ways(sides[0].influences() - sides[1].influences(), of_prompts, changes)
     if _few_prompts(ways, shared):
