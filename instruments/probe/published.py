@@ -18,7 +18,6 @@ from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, r
 if TYPE_CHECKING:
     from polyculture.instruments.cultures.blend import BlendQuestion
     from polyculture.instruments.datasets.model import LeftOut
-    from polyculture.instruments.questions.model import Remark
 
 Data = Literal["blend", "camel2", "culturescope"]
 LOCAL, ENGLISH = "local", "en"
@@ -128,7 +127,7 @@ def _told(head: str, reasons: Counter[str]) -> tuple[str]:
     return (head + "".join(f"; {reason}: {count}" for reason, count in reasons.most_common()),)
 
 
-def _remarks(left_out: Sequence[LeftOut | Remark]) -> tuple[str, ...]:
+def _remarks(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
     if not left_out:
         return ()
     some = "; ".join(f"{one.place}: {one.reason}" for one in left_out[:_NAMED])

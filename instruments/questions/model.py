@@ -7,32 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
+
 # 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
 Kind = Literal["choice", "pair", "gap", "open"]
 GAP = "[MASK]"
 
 # Roles of options that numbers know. A set may have others, as levels of a culture's distance: numbers count them all.
 BIASED, OTHER, UNKNOWN, PERSON = "biased", "other", "unknown", "person"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A file and a row of it, counted from 1 with the header."""
-
-    file: str
-    row: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.file} row {self.row}" if self.row else self.file
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something in the files that is left out, or read otherwise than it stands there, and why."""
-
-    place: Place
-    reason: str
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +30,7 @@ class Question:
     options: tuple[str, ...]  # of a pair the two sentences; of a gap the candidates; empty of an open question
     roles: tuple[str, ...]  # what each option is: 'biased', 'other', 'unknown', 'person', or the set's own; '' for none
     right: tuple[int, ...]  # indexes of right options; empty where none is
-    place: Place
+    place: SourceLocation
     context: str = ""  # what stands before the question
     answers: tuple[str, ...] = ()  # that an open question accepts
     weights: tuple[float, ...] = ()  # of each of these: how many people gave it
@@ -84,7 +66,7 @@ class QuestionSet:
     questions: tuple[Question, ...]
     prompts: tuple[Prompt, ...]  # of every language of the questions
     numbers: tuple[str, ...]  # families: 'accuracy' | 'bbq' | 'kobbq' | 'pairs' | 'cloze' | 'exact_match' | 'levels'
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[LeftOut, ...] = ()
     read_as: tuple[str, ...] = ()  # readers beside ours: 'publisher'
     orders: tuple[
         tuple[int, ...], ...

@@ -17,13 +17,14 @@ from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Cultures, read_cultures
 from polyculture.instruments.datasets.fetch import check_as_received
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
 from polyculture.instruments.questions.loaders.from_blend import made_questions
 from polyculture.instruments.questions.loaders.hard_negatives import LANGUAGE, HardQuestion
 from polyculture.instruments.questions.loaders.sheets import is_whole, sheet_questions
-from polyculture.instruments.questions.model import Kind, Place, Prompt, Question, QuestionSet, Remark
+from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
 
 RELEASED, STRICT = "released", "strict"
 CHOICES = (RELEASED, "built", STRICT)
@@ -63,8 +64,8 @@ def culture_mcq(
         place = place_of(folder or blend, "blend")
         answers = load_blend(place, known)
         asked, reasons = made_questions(answers, known, strict=mode == STRICT, seed=seed)
-        remarks = [Remark(Place(one.place.file, one.place.row), one.reason, one.text or "") for one in answers.left_out]
-        remarks += [Remark(Place("annotations"), f"{n} not made: {why}") for why, n in sorted(reasons.items())]
+        made = SourceLocation("annotations")
+        remarks = [*answers.left_out, *(LeftOut(made, f"{n} not made: {why}") for why, n in sorted(reasons.items()))]
         if not asked:
             why = "; ".join(f"{reason}: {count}" for reason, count in reasons.most_common(_NAMED))
             remedy = "Give more cultures answers, or others levels and regions: see docs/culture-questions.md."
@@ -82,16 +83,18 @@ def culture_open(folder: Path | None, selection: str | None = None, *, cultures:
     opened = open_published(data, folder, (LANGUAGE,), cultures)  # type: ignore[arg-type]
     name = f"culture-open-{data}"
     questions = tuple(
-        open_question(name, Place(opened.where.name), one) for one in opened.questions if one.language == LANGUAGE
+        open_question(name, SourceLocation(opened.where.name), one)
+        for one in opened.questions
+        if one.language == LANGUAGE
     )
-    remarks = tuple(Remark(Place(opened.where.name), line) for line in opened.told)
+    remarks = tuple(LeftOut(SourceLocation(opened.where.name), line) for line in opened.told)
     return QuestionSet(
         name, "What is usual in a culture, asked openly", "open", opened.where, questions, (prompt("open"),),
         ("exact_match",), remarks, published=OPEN[data],
     )  # fmt: skip
 
 
-def open_question(name: str, place: Place, one: OpenQuestion) -> Question:
+def open_question(name: str, place: SourceLocation, one: OpenQuestion) -> Question:
     """A question of the set `name`. Every spelling of an answer has the votes of the answer."""
     given = [(spelling, float(answer.votes or 1)) for answer in one.answers for spelling in answer.spellings]
     facets = {"country": one.culture, "topic": one.topic, "level": one.level, "region": one.region}
@@ -118,7 +121,7 @@ def _choice_set(
     asked: Sequence[HardQuestion],
     cultures: Cultures,
     blend: Blend | None,
-    remarks: Sequence[Remark],
+    remarks: Sequence[LeftOut],
     published: Mapping[str, int],
 ) -> QuestionSet:
     questions = tuple(one.question(name, cultures.levels, blend) for one in asked)

@@ -17,8 +17,8 @@ from polyculture.cache.folding import fold
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cultures.blend import Blend, BlendQuestion
 from polyculture.instruments.cultures.cultures import Culture, Cultures
+from polyculture.instruments.datasets.model import SourceLocation
 from polyculture.instruments.questions.loaders.hard_negatives import OPTIONS, HardQuestion, Option, QuestionType
-from polyculture.instruments.questions.model import Place
 
 Answers = Mapping[str, BlendQuestion]  # country -> its answers to one question
 
@@ -85,7 +85,7 @@ def _made(
     options = tuple(
         Option(answers[one.country].gold.spellings[0], one.country, group_of[one.country]) for one in (target, *wrong)
     )
-    place = Place(f"annotations/{target.country.replace(' ', '_')}_data.json")
+    place = SourceLocation(f"annotations/{target.country.replace(' ', '_')}_data.json")
     return HardQuestion(kind, asked.source_id, target, asked.text, options, 0, 1, place)
 
 

@@ -14,7 +14,8 @@ from enum import StrEnum
 from polyculture.cache.folding import fold
 from polyculture.instruments.cultures.blend import Blend
 from polyculture.instruments.cultures.cultures import Culture
-from polyculture.instruments.questions.model import BIASED, OTHER, Place, Question
+from polyculture.instruments.datasets.model import SourceLocation
+from polyculture.instruments.questions.model import BIASED, OTHER, Question
 
 OPTIONS = 4
 OWN = "own"  # the role of the target's answer
@@ -49,7 +50,7 @@ class HardQuestion:
     options: tuple[Option, ...]
     right: int
     biased: int
-    place: Place
+    place: SourceLocation
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.questions.loaders.culture import chosen, place_of
-from polyculture.instruments.questions.model import UNKNOWN, Place, Prompt, Question, QuestionSet, Remark
+from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question, QuestionSet
 
 NAME, GROUP = "kobbq-survey", "group"
 ONE, SEVERAL = "one", "several"
@@ -42,16 +43,16 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
     except (OSError, ValueError) as fault:
         raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Name the folder of KoBBQ.") from fault
     found: dict[str, Question] = {}
-    remarks: list[Remark] = []
+    remarks: list[LeftOut] = []
     for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
-        here = Place(file.name, number)
+        here = SourceLocation(file.name, row=number)
         try:
             question = _question(name, language, here, entry)
         except (KeyError, TypeError, ValueError) as fault:
-            remarks.append(Remark(here, f"left out: {fault}", str(entry)[:80]))
+            remarks.append(LeftOut(here, f"left out: {fault}", str(entry)[:80]))
             continue
         if found.setdefault(question.unit, question) is not question:
-            remarks.append(Remark(here, "left out: the same stereotype stands before it", question.text))
+            remarks.append(LeftOut(here, "left out: the same stereotype stands before it", question.text))
     questions = tuple(one for one in found.values() if one.facets["form"] == form)
     if not questions:
         what = f"holds no stereotype of the form {form!r}" if isinstance(entries, list) else "is no JSON list"
@@ -64,7 +65,7 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
     )  # fmt: skip
 
 
-def _question(name: str, language: str, place: Place, entry: Any) -> Question:
+def _question(name: str, language: str, place: SourceLocation, entry: Any) -> Question:
     """An entry as a question. Raises `ValueError` with what is wrong."""
     if not isinstance(entry, Mapping) or not {"category", "stereotype", "survey_stats"} <= entry.keys():
         raise ValueError("category, stereotype and survey_stats are needed")

@@ -24,6 +24,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cultures.cultures import read_cultures
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
 from polyculture.instruments.questions.loaders.concepts import Source, read_source
 from polyculture.instruments.questions.loaders.culture import (
@@ -36,7 +37,7 @@ from polyculture.instruments.questions.loaders.culture import (
     wordings,
 )
 from polyculture.instruments.questions.loaders.probed import FILTERS, Asked, Item, Probed, read_probed, repeats
-from polyculture.instruments.questions.model import Kind, Place, Question, QuestionSet, Remark
+from polyculture.instruments.questions.model import Kind, Question, QuestionSet
 
 ALONE, CULTURE, PROBE, SOURCE, OTHER_CULTURE, NO_ANSWER = (
     "alone", "culture", "probe", "source", "other-culture", "no-answer"
@@ -81,7 +82,7 @@ def relevance(
     known = read_cultures(cultures)
     if not by_choice:
         found = read_probed(folder, known, probed, kept)
-        every = [open_question(NAME, Place(folder.name), one) for one in found.questions.values()]
+        every = [open_question(NAME, SourceLocation(folder.name), one) for one in found.questions.values()]
         asked = [one for one in every if one.answers]
         remarks = _counted(folder, Counter({UNANSWERED: len(every) - len(asked)}), "")
     else:
@@ -125,8 +126,10 @@ def _asked(question: Question) -> Asked:
     return question.unit, question.facets["country"]
 
 
-def _counted(folder: Path, left: Counter[str], of: str, what: str = "not asked") -> list[Remark]:
-    return [Remark(Place(folder.name), f"{of}{reason}: {n} {what}") for reason, n in sorted(left.items()) if n]
+def _counted(folder: Path, left: Counter[str], of: str, what: str = "not asked") -> list[LeftOut]:
+    return [
+        LeftOut(SourceLocation(folder.name), f"{of}{reason}: {n} {what}") for reason, n in sorted(left.items()) if n
+    ]
 
 
 @dataclass(frozen=True, slots=True)

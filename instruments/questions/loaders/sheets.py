@@ -15,9 +15,9 @@ from pathlib import Path
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.cultures.cultures import Culture, Cultures
 from polyculture.instruments.datasets.headers import with_header
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.sheets import Sheet, read_sheets
 from polyculture.instruments.questions.loaders.hard_negatives import OPTIONS, HardQuestion, Option, QuestionType
-from polyculture.instruments.questions.model import Place, Remark
 
 _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
             "region_choice_region_list", "region_answer")  # fmt: skip
@@ -26,7 +26,7 @@ _REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/c
 _EMPTY = "not asked: an option is empty"
 
 
-def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion], list[Remark]]:
+def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion], list[LeftOut]]:
     """The questions of all sheets (CSV) in a folder, or of one file, and remarks on rows that cannot be used.
 
     A row that contradicts itself or names a country that is no culture is left out, with the reason; one with an empty
@@ -40,15 +40,15 @@ def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion
             for sheet in read_sheets(root, file):
                 found.read(sheet)
         except DataSetError as fault:
-            found.remarks.append(Remark(Place(file.relative_to(root).as_posix()), f"left out: {fault.what}"))
+            found.remarks.append(LeftOut(SourceLocation(file.relative_to(root).as_posix()), f"left out: {fault.what}"))
     if not found.questions:
         first = f": {found.remarks[0].place}: {found.remarks[0].reason}" if found.remarks else ": no sheet *.csv"
         raise DataSetError(f"holds no question that can be used{first}", where=folder, remedy=_REMEDY)
     questions = list(found.questions.values())
     for (country, told, ours), count in found.otherwise.items():
         reason = f"{country} is {told!r} in {count} questions and {ours!r} in the cultures: read as in the sheet"
-        found.remarks.append(Remark(questions[0].place, reason))
-    found.remarks += [Remark(one.place, _EMPTY, one.source_id) for one in questions if not is_whole(one)]
+        found.remarks.append(LeftOut(questions[0].place, reason))
+    found.remarks += [LeftOut(one.place, _EMPTY, one.source_id) for one in questions if not is_whole(one)]
     return questions, found.remarks
 
 
@@ -61,35 +61,35 @@ class _Reading:
     def __init__(self, cultures: Cultures) -> None:
         self.cultures = cultures
         self.questions: dict[tuple[str, str, str], HardQuestion] = {}
-        self.remarks: list[Remark] = []
+        self.remarks: list[LeftOut] = []
         self.otherwise: Counter[tuple[str, str, str]] = Counter()  # (country, the sheet's level, that of the cultures)
 
     def read(self, sheet: Sheet) -> None:
         """Takes the rows of a sheet, or leaves them with the reason."""
         headed = with_header(sheet, _COLUMNS)
         sheet = headed.sheet
-        head = _place(sheet, sheet.header_row or None)
-        self.remarks += [Remark(head, told) for told in headed.told]
+        head = sheet.place(sheet.header_row or None)
+        self.remarks += [LeftOut(head, told) for told in headed.told]
         columns = {title.strip(): place for place, title in reversed(list(enumerate(sheet.header)))}
         missing = [name for name in _COLUMNS if name not in columns]
         if missing:
             reason = f"left out: no column {missing[0]!r}; there are: {', '.join(filter(None, sheet.header))}"
-            self.remarks.append(Remark(head, reason))
+            self.remarks.append(LeftOut(head, reason))
             return
         for number, cells in sheet.numbered():
             row = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
-            place = _place(sheet, number)
+            place = sheet.place(number)
             try:
                 question = self._question(row, place)
             except ValueError as fault:
-                self.remarks.append(Remark(place, f"left out: {fault}", row["ID"]))
+                self.remarks.append(LeftOut(place, f"left out: {fault}", row["ID"]))
                 continue
             first = self.questions.setdefault(question.key, question)
             if first is not question:
                 reason = f"left out: the same question and target as in {first.place}"
-                self.remarks.append(Remark(place, reason, question.source_id))
+                self.remarks.append(LeftOut(place, reason, question.source_id))
 
-    def _question(self, row: Mapping[str, str], place: Place) -> HardQuestion:
+    def _question(self, row: Mapping[str, str], place: SourceLocation) -> HardQuestion:
         """A row as a question. Raises `ValueError` with what is wrong."""
         if not row["ID"] or not row["prompt"]:
             raise ValueError("no ID" if not row["ID"] else "no prompt")
@@ -140,11 +140,6 @@ class _Reading:
         if found is None:
             raise ValueError(f"{name!r} is neither a level nor a region of the cultures")
         return found
-
-
-def _place(sheet: Sheet, row: int | None) -> Place:
-    place = sheet.place(row)
-    return Place(place.file, place.row)
 
 
 def _list(row: Mapping[str, str], column: str) -> list[str]:

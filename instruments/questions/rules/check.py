@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question, QuestionSet, Remark
+from polyculture.instruments.datasets.model import LeftOut
+from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.prompting import labels_of, message, shown_options
 from polyculture.instruments.questions.rules.opened import reason_of
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
@@ -76,7 +77,7 @@ def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:
     yield from (CheckRow(what, value, number) for value, number in Counter(values).most_common())
 
 
-def _remarks(remarks: list[Remark]) -> Iterator[CheckRow]:
+def _remarks(remarks: list[LeftOut]) -> Iterator[CheckRow]:
     """Remarks by reason, most frequent first, each with its first place."""
     first = {reason_of(remark): remark.place for remark in reversed(remarks)}
     for reason, number in Counter(map(reason_of, remarks)).most_common():

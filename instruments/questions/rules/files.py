@@ -18,7 +18,7 @@ from polyculture.imports.encoding import encoding_of
 from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow, Record, find
 from polyculture.imports.tables import read_separated
-from polyculture.instruments.questions.model import Place, Remark
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
 
 if TYPE_CHECKING:
@@ -82,19 +82,19 @@ def files_of(folder: Path, blocks: Iterable[Block]) -> list[tuple[Path, Block, M
     return found
 
 
-def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | Remark]:
+def read_rows(folder: Path, file: Path, block: Block, told: Mapping[str, str]) -> Iterator[Row | LeftOut]:
     """The rows of a file; in place of one that cannot be read or split, why."""
     name = file.relative_to(folder).as_posix()
-    records: list[tuple[Place, Record]] = []
+    records: list[tuple[SourceLocation, Record]] = []
     for record in _records(file, block):
-        place = _place(name, record.row)
+        place = row_place(name, record.row)
         if isinstance(record, BadRow):
             if record.lost and block.turns:
                 raise DataSetError(
                     record.reason, where=place, remedy="Rows take turns: mend it, or all later ones shift."
                 )
             if record.lost:
-                yield Remark(place, f"left out: {record.reason}", record.value or "")
+                yield LeftOut(place, f"left out: {record.reason}", record.value)
         elif any(value not in (None, "") for value in record.values.values()):
             records.append((place, record))
         if len(records) > MOST_ROWS:
@@ -114,7 +114,7 @@ def _turn(number: int, block: Block) -> dict[str, str]:
     return {"turn": block.turns[turn], "round": str(round_ + 1)}
 
 
-def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None, list[Row]]:
+def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, None, list[Row]]:
     """The rows with the parts of a column; what does not fit is a remark."""
     kept: list[Row] = []
     texts: list[str] = []
@@ -124,10 +124,10 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[Remark, None
             texts.append(row.text(column))
             whole.append(row)
         except RowError as fault:
-            yield Remark(row.place, f"left out: {fault}")
+            yield LeftOut(row.place, f"left out: {fault}")
     for row, text, parts in zip(whole, texts, split_texts(texts, pattern), strict=True):
         if parts is None:
-            yield Remark(row.place, f"left out: {column} {text!r} is not of the form {pattern}", text)
+            yield LeftOut(row.place, f"left out: {column} {text!r} is not of the form {pattern}", text)
         else:
             kept.append(Row(row.place, row.record, {**row.more, **parts}))
     return kept
@@ -169,9 +169,10 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
                 yield BadRow(key, "is no object")
 
 
-def _place(name: str, row: str) -> Place:
-    number = row.rpartition("!")[2]
-    return Place(name, int(number)) if number.isdecimal() else Place(f"{name} {row}")
+def row_place(name: str, row: str) -> SourceLocation:
+    """Where a record stands: `row` is as `imports` has it, '7', 'Sheet1!7', or the key of an object."""
+    sheet, _, number = row.rpartition("!")
+    return SourceLocation(name, sheet or None, int(number)) if number.isdecimal() else SourceLocation(f"{name} {row}")
 
 
 class Joined:
@@ -180,7 +181,7 @@ class Joined:
     def __init__(self, folder: Path, join: Join) -> None:
         self._folder, self._join = folder, join
         self._read: dict[str, dict[str, dict[str, str]]] = {}
-        self.remarks: list[Remark] = []
+        self.remarks: list[LeftOut] = []
 
     def columns(self, row: Row, name: str) -> Mapping[str, str]:
         """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
@@ -193,7 +194,7 @@ class Joined:
         key = name if self._join.key is None else row.text(self._join.key)
         found = self._read[path].get(key.casefold())  # BBQ's table writes its categories otherwise than its rows
         if found is None and self._read[path]:
-            self.remarks.append(Remark(row.place, f"missing: no row of {path} is about it", key))
+            self.remarks.append(LeftOut(row.place, f"missing: no row of {path} is about it", key))
         return found or dict.fromkeys(self._join.take, "")
 
     def _rows(self, path: str) -> dict[str, dict[str, str]]:
@@ -202,19 +203,19 @@ class Joined:
             if not self._join.optional:
                 what = f"there is no {path}, which has {wanted}"
                 raise DataSetError(what, where=self._folder, remedy="Get it from the publisher.")
-            self.remarks.append(Remark(Place(path), f"missing: it would tell {wanted}"))
+            self.remarks.append(LeftOut(SourceLocation(path), f"missing: it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
         for record in read_file(file):
             if isinstance(record, BadRow):
-                self.remarks.append(Remark(_place(path, record.row), f"left out: {record.reason}"))
+                self.remarks.append(LeftOut(row_place(path, record.row), f"left out: {record.reason}"))
                 continue
-            row = Row(_place(path, record.row), record, {})
+            row = Row(row_place(path, record.row), record, {})
             try:
                 taken = {column: row.text(column) for column in self._join.take}
                 first = found.setdefault(row.text(self._join.on).casefold(), taken)
             except RowError as fault:
                 raise DataSetError(str(fault), where=row.place, remedy="Name the columns that it has.") from fault
             if first != taken:
-                self.remarks.append(Remark(row.place, "left out: the row contradicts an earlier one of its key"))
+                self.remarks.append(LeftOut(row.place, "left out: the row contradicts an earlier one of its key"))
         return found

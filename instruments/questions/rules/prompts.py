@@ -13,7 +13,8 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.sanitize import mended
 from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow
-from polyculture.instruments.questions.model import Place, Prompt, Question
+from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.rules.files import row_place
 from polyculture.instruments.questions.rules.model import PromptRules, Rules
 from polyculture.instruments.questions.rules.values import Row, RowError
 
@@ -152,7 +153,7 @@ def _read(rules: Rules, folder: Path, language: str) -> list[Prompt]:
                            remedy=f"Get it from the publisher: polyculture data fetch {rules.name}.")  # fmt: skip
     found: dict[str, Prompt] = {}
     for record in read_file(file):
-        place = Place(path, int(record.row)) if record.row.isdecimal() else Place(f"{path} {record.row}")
+        place = row_place(path, record.row)
         if isinstance(record, BadRow):
             raise DataSetError(record.reason, where=place, remedy="Get the file again, or mend the row.")
         row = Row(place, record, {})

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.instruments.questions.model import BIASED, GAP, UNKNOWN, Question, Remark
+from polyculture.instruments.datasets.model import LeftOut
+from polyculture.instruments.questions.model import BIASED, GAP, UNKNOWN, Question
 from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
 from polyculture.instruments.questions.rules.model import TARGET, Block, From, Rules, Value, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
@@ -36,7 +37,7 @@ class Questions:
     name: str  # of the set, its selection included
     folder: Path
     found: dict[tuple[str, str], Question] = field(default_factory=dict)  # (language, id) -> question
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[LeftOut] = field(default_factory=list)
     _repeated: list[tuple[Question, Question]] = field(default_factory=list)
 
     def read(self) -> None:
@@ -49,13 +50,13 @@ class Questions:
         joins = {id(join): Joined(self.folder, join) for block in self.rules.questions for join in block.join}
         for file, block, told in files:
             for row in read_rows(self.folder, file, block, told):
-                if isinstance(row, Remark):
+                if isinstance(row, LeftOut):
                     self.remarks.append(row)
                     continue
                 try:
                     self._take(row, block, joins)
                 except RowError as fault:
-                    self.remarks.append(Remark(row.place, f"{LEFT_OUT}{fault}"))
+                    self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
         self.remarks += [remark for joined in joins.values() for remark in joined.remarks]
         self._check_ids()
 
@@ -65,7 +66,7 @@ class Questions:
             row = Row(row.place, row.record, {**row.more, **joins[id(join)].columns(row, name)})
         for skip in block.skip:
             if row.meets(parse_condition(skip.when)):
-                self.remarks.append(Remark(row.place, f"{SKIPPED}{skip.reason}", name))
+                self.remarks.append(LeftOut(row.place, f"{SKIPPED}{skip.reason}", name))
                 return
         if block.id == "row":
             name = f"{Path(row.place.file).with_suffix('').as_posix()}:{name}"
@@ -74,11 +75,11 @@ class Questions:
         question = self._question(row, block, name)
         first = self.found.setdefault((question.language, name), question)
         if first is not question and _content(first) == _content(question):
-            self.remarks.append(Remark(row.place, f"{_SEEN_TWICE}{first.place}", name))
+            self.remarks.append(LeftOut(row.place, f"{_SEEN_TWICE}{first.place}", name))
         elif first is not question:
             self._repeated.append((first, question))
         elif BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
-            self.remarks.append(Remark(row.place, NO_DIRECTION, name))
+            self.remarks.append(LeftOut(row.place, NO_DIRECTION, name))
 
     def _question(self, row: Row, block: Block, name: str) -> Question:
         facets = self._facets(row, block)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.imports.record import Record, find, names
-from polyculture.instruments.questions.model import Place
+from polyculture.instruments.datasets.model import SourceLocation
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _WORD = r"'[^']*'|\"[^\"]*\""
@@ -53,7 +53,7 @@ Condition = tuple[Test, ...]
 class Row:
     """A row under its columns, and what else is known of it: parts of its path, joined columns, split parts."""
 
-    place: Place
+    place: SourceLocation
     record: Record
     more: Mapping[str, str]
 

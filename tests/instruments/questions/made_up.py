@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from polyculture.instruments.questions.model import Kind, Place, Prompt, Question, QuestionSet
+from polyculture.instruments.datasets.model import SourceLocation
+from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
 
-HERE = Place("made-up.tsv", 2)
+HERE = SourceLocation("made-up.tsv", row=2)
 OWN = Prompt(
     "own", "en", "Choose.\n\nContext: {context}\nQuestion: {question}\nOptions:\n{options}\nAnswer:",
     ("A", "B", "C", "D"), "{label}) {option}", "Answer:", "Cannot be known",
