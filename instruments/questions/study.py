@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +24,7 @@ from polyculture.instruments.questions.present import present_tables, wanted_ans
 from polyculture.instruments.questions.reading import readers_of
 from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
 from polyculture.instruments.questions.rows import WantedAnswer
-from polyculture.instruments.questions.rules.check import lacking
+from polyculture.instruments.questions.rules.check import by_reason, lacking
 from polyculture.instruments.questions.section import MAIN, SCORES
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
@@ -140,10 +139,9 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports what of a set's files is left out or read otherwise, by reason, and what cannot be computed."""
     for family, reason in lacking(one):
         say(f"{one.name}: numbers of {family!r} cannot be computed: {reason}")
-    first = {remark.reason: remark.place for remark in reversed(one.remarks)}
-    counted = Counter(remark.reason for remark in one.remarks).most_common()
+    counted = by_reason(one.remarks)
     if counted:
-        told = "; ".join(f"{number} x {reason} ({first[reason]})" for reason, number in counted[:_NAMED])
+        told = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in counted[:_NAMED])
         say(f"{one.name}: {told}" + (f"; and {len(counted) - _NAMED} more reasons" if len(counted) > _NAMED else ""))
 
 

@@ -46,7 +46,7 @@ def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion
         raise DataSetError(f"holds no question that can be used{first}", where=folder, remedy=_REMEDY)
     questions = list(found.questions.values())
     for (country, told, ours), count in found.otherwise.items():
-        reason = f"{country} is {told!r} in {count} questions and {ours!r} in the cultures: read as in the sheet"
+        reason = f"{country} is {told} in {count} questions and {ours} in the cultures: read as in the sheet"
         found.remarks.append(LeftOut(questions[0].place, reason))
     found.remarks += [LeftOut(one.place, _EMPTY, one.source_id) for one in questions if not is_whole(one)]
     return questions, found.remarks

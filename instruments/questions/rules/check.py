@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from polyculture.instruments.datasets.model import LeftOut
+from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.prompting import labels_of, message, shown_options
-from polyculture.instruments.questions.rules.opened import reason_of
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 
+_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 SHOWN = 3  # questions that are shown as they will be asked
 # What families of numbers are computed from.
 _ROLES = {"kobbq": (UNKNOWN, BIASED), "bbq": (UNKNOWN, BIASED), "levels": (BIASED,)}
@@ -57,7 +58,19 @@ def _rows(found: QuestionSet) -> Iterator[CheckRow]:
         yield CheckRow("without a direction", "", len(undirected), note=note)
     for family, reason in lacking(found):
         yield CheckRow("numbers", family, 0, note=f"cannot be computed: {reason}")
-    yield from _remarks([remark for remark in found.remarks if remark.reason != NO_DIRECTION])
+    for reason, number, first in by_reason([one for one in found.remarks if one.reason != NO_DIRECTION]):
+        what, _, why = reason.partition(": ")
+        yield CheckRow(what, why, number, note=f"first: {first}")
+
+
+def by_reason(remarks: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
+    """Reasons, how many remarks have each, and its first place; most frequent first.
+
+    What differs from row to row is no part of a reason: quoted values, and the place of another row.
+    """
+    reasons = [_VALUE.sub("…", remark.reason.partition(" stands in ")[0]) for remark in remarks]
+    first = {reason: remark.place for reason, remark in zip(reversed(reasons), reversed(remarks), strict=True)}
+    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
 
 
 def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
@@ -75,14 +88,6 @@ def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
 
 def _counted(what: str, values: list[str]) -> Iterator[CheckRow]:
     yield from (CheckRow(what, value, number) for value, number in Counter(values).most_common())
-
-
-def _remarks(remarks: list[LeftOut]) -> Iterator[CheckRow]:
-    """Remarks by reason, most frequent first, each with its first place."""
-    first = {reason_of(remark): remark.place for remark in reversed(remarks)}
-    for reason, number in Counter(map(reason_of, remarks)).most_common():
-        what, _, why = reason.partition(": ")
-        yield CheckRow(what, why, number, note=f"first: {first[reason]}")
 
 
 def asked_texts(found: QuestionSet) -> Iterator[str]:

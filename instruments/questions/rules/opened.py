@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +15,6 @@ from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.files import is_folder_name
 from polyculture.cache.validation import plain_words
 from polyculture.instruments.datasets.fetch import check_as_received
-from polyculture.instruments.datasets.model import LeftOut
 from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.files import root_of
@@ -25,7 +22,6 @@ from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions
 
-_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 SETS = Path(__file__).parent.with_name("sets")
 
 
@@ -156,15 +152,3 @@ def _selected(rules: Rules, name: str) -> Rules:
         block |= {**selection.set, "facets": facets, "skip": skip}
     data |= {"selections": {}, "published": selection.published}
     return _checked(data, f"{rules.name}: selections.{name}")
-
-
-def told(remarks: Iterable[LeftOut]) -> list[str]:
-    """Remarks by reason, most frequent first, each with its first place."""
-    some = list(remarks)
-    first = {reason_of(remark): remark.place for remark in reversed(some)}
-    return [f"{number} x {reason} ({first[reason]})" for reason, number in Counter(map(reason_of, some)).most_common()]
-
-
-def reason_of(remark: LeftOut) -> str:
-    """A reason without what differs from row to row: quoted values, and the place of another row."""
-    return _VALUE.sub("…", remark.reason.partition(" stands in ")[0])

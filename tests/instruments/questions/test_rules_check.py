@@ -53,6 +53,14 @@ def test_numbers_that_nothing_stands_for_are_told(tmp_path: Path) -> None:
     assert not list(lacking(open_set(rules(tmp_path, BIAS))))
 
 
+def test_remarks_that_differ_in_their_rows_alone_are_told_as_one(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_en.jsonl", [ROW, {**ROW, "example_id": 2}] * 2)
+    said: list[str] = []
+    tell_remarks(open_set(rules(tmp_path, BIAS)), said.append)
+    assert "2 x read once" in said[-1]
+    assert "row 3" in said[-1]
+
+
 def test_a_rules_file_is_told_by_its_content(tmp_path: Path) -> None:
     assert holds_questions("kobbq")
     assert holds_questions(rules(tmp_path, COUNTED))
