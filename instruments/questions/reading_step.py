@@ -21,22 +21,21 @@ from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.models import Models
+from polyculture.imports.record import shown
 from polyculture.instruments.questions.asking import question_id
 from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.reading import (
     LikelihoodReader,
     OpenReader,
-    ReadAnswer,
     Reader,
     Reading,
     readers_of,
-    unread,
 )
-from polyculture.instruments.questions.reading.readers import MOSTLY, SeveralReader
+from polyculture.instruments.questions.reading.readers import SeveralReader
 from polyculture.instruments.questions.reading.several import CUT_OFF
 from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
-_UNREAD = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
+UNREAD_TEXTS = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
 AT_ONCE = 10_000  # rows that are written together
 
 
@@ -136,6 +135,10 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
     from polyculture.instruments.questions.layout import LAYOUT
 
     layout = compose(CORE, LAYOUT)
-    with open_store(run, layout, asked=_UNREAD) as store:
-        rows = store.sql(_UNREAD, params={"sets": list(sets), "at_least": MOSTLY}).fetchall()
-    return unread(ReadAnswer(*row) for row in rows)
+    with open_store(run, layout, asked=UNREAD_TEXTS) as store:
+        rows = store.sql(UNREAD_TEXTS, params={"sets": list(sets)}).fetchall()
+    return [
+        f"{lost:,} of {answered:,} answers of {model} to prompt {prompt} pick no option as {reader!r} reads them, for "
+        f"example {', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
+        for model, prompt, reader, lost, answered, texts in rows
+    ]

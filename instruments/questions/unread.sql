@@ -1,11 +1,12 @@
-SELECT model, prompt, reader, raw, picked
-FROM (
-    SELECT
-        a.model, a.prompt, r.reader, a.raw, r.picked,
-        avg((r.picked IS NULL)::INT) OVER (PARTITION BY a.model, a.prompt, r.reader) AS lost
-    FROM answers AS a
-    JOIN answer_readings AS r ON r.answer_id = a.answer_id AND r.reader IN ('ours', 'publisher')
-    JOIN questions AS q ON q.question_id = a.question_id
-    WHERE q.set IN (SELECT unnest($sets))
-)
-WHERE lost >= $at_least
+-- A row is a reader that picks no option in half of a model's answers to a prompt or more, refusals included, with three
+-- texts of these.
+SELECT
+    a.model, a.prompt, r.reader, count(*) FILTER (r.picked IS NULL) AS lost, count(*) AS answered,
+    list_sort(list(DISTINCT a.raw) FILTER (r.picked IS NULL))[:3] AS texts
+FROM answers AS a
+INNER JOIN answer_readings AS r ON r.answer_id = a.answer_id AND r.reader IN ('ours', 'publisher')
+INNER JOIN questions AS q ON q.question_id = a.question_id
+WHERE q.set IN (SELECT unnest($sets))
+GROUP BY ALL
+HAVING lost >= 0.5 * answered
+ORDER BY ALL

@@ -5,7 +5,7 @@
 - `tokens`: labels and options of a text as tokens; from there on no rule knows which label it was
 - `choice`: the option that is picked, by where tokens stand and the words around them; `several`: all that are
 - `publisher`: KoBBQ's own code; `likelihoods`: the likeliest option; `open_answers`: exact, soft match and F1
-- `readers`: all of these by name, with a hash of their rules; a warning of what could not be read
+- `readers`: all of these by name, with a hash of their rules
 
 To add a language, write `languages/CODE.toml`: every field is explained in `languages.Words`.
 """
@@ -16,10 +16,8 @@ from polyculture.instruments.questions.reading.readers import (
     LikelihoodReader,
     OpenReader,
     PublisherReader,
-    ReadAnswer,
     Reader,
     readers_of,
-    unread,
 )
 
 __all__ = [
@@ -28,9 +26,7 @@ __all__ = [
     "LikelihoodReader",
     "OpenReader",
     "PublisherReader",
-    "ReadAnswer",
     "Reader",
     "Reading",
     "readers_of",
-    "unread",
 ]

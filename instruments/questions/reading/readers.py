@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,8 +20,6 @@ from polyculture.instruments.questions.reading.several import read_several
 
 _FOLDER = Path(__file__).parent
 OURS, PUBLISHER, SEVERAL = "ours", "publisher", "several"
-MOSTLY = 0.5  # share of answers without a reading from which it is worth a warning
-_SHOWN, _LONGEST = 3, 120  # answers that a warning shows, and characters of each
 
 
 @dataclass(frozen=True)
@@ -144,36 +141,3 @@ def _text_rules() -> str:
     files = sorted([*_FOLDER.glob("*.py"), *_FOLDER.glob("languages/*.toml")])
     refusals = [refusal_rules_id(language) for language in sorted(built_in_languages())]
     return content_id("questions", [(file.name, file_sha256(file)) for file in files], refusals)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """A text with its reading, for `unread`."""
-
-    model: str
-    prompt: str
-    reader: str
-    text: str
-    place: int | None
-
-
-def unread(answers: Iterable[ReadAnswer], at_least: float = MOSTLY) -> list[str]:
-    """A warning per model, prompt and reader with at least this share of answers that pick no option; three of them."""
-    groups: defaultdict[tuple[str, str, str], list[ReadAnswer]] = defaultdict(list)
-    for answer in answers:
-        groups[answer.model, answer.prompt, answer.reader].append(answer)
-    warnings = []
-    for (model, prompt, reader), group in sorted(groups.items()):
-        lost = [answer.text for answer in group if answer.place is None]
-        if lost and len(lost) / len(group) >= at_least:
-            shown = ", ".join(
-                repr(text) if text else "(empty)" for text in list(dict.fromkeys(map(_short, lost)))[:_SHOWN]
-            )
-            share = f"{len(lost):,} of {len(group):,} answers of {model} to prompt {prompt} pick no option"
-            warnings.append(f"{share} as {reader!r} reads them, for example {shown}")
-    return warnings
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."

@@ -14,15 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyculture.instruments.questions.loaders.culture import culture_mcq
-from polyculture.instruments.questions.reading import (
-    ChoiceReader,
-    LikelihoodReader,
-    PublisherReader,
-    ReadAnswer,
-    unread,
-)
+from polyculture.instruments.questions.reading import ChoiceReader, LikelihoodReader, PublisherReader
 from polyculture.instruments.questions.reading.languages import FOLDER, language_of
+from polyculture.instruments.questions.reading_step import UNREAD_TEXTS
 from polyculture.instruments.questions.rules.opened import open_set
+from tests.instruments.questions.answered import UNREAD, Said, opened
 
 GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
 CASES = [
@@ -218,13 +214,11 @@ def test_the_likeliest_option_by_three_rules() -> None:
 
 
 def test_answers_that_nobody_can_read_are_shown() -> None:
-    answers = [ReadAnswer("stub:a", "house", "ours", f"text {number % 5}", None) for number in range(10)]
-    answers += [ReadAnswer("stub:b", "house", "ours", "A", 0) for _ in range(10)]
-    (warning,) = unread(answers)
-    assert "stub:a" in warning
-    assert "10 of 10" in warning
-    assert all(f"text {number}" in warning for number in range(3))
-    assert "text 3" not in warning
+    answers = [Said(f"text {number % 5}" if number < 6 else 0, f"t{number}", model="a") for number in range(10)]
+    answers += [Said(UNREAD if number < 4 else 0, f"t{number}", model="b") for number in range(10)]
+    with opened(answers) as store:
+        found = store.sql(UNREAD_TEXTS, params={"sets": ["kobbq"]}).fetchall()
+    assert found == [("a", "1", "ours", 6, 10, [f"I say text {number}" for number in range(3)])]
 
 
 def test_bullets_and_labels_without_an_option_are_no_labels() -> None:
