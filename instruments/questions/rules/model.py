@@ -97,7 +97,6 @@ class Where(_Rules):
     of: Name | None = None  # a value that every option has: `answer_info.{option}`, {option} being the option's column
     value: Texts = Field(default=(), alias="is")
     groups: Names = ()  # columns that name groups: the option whose `of` is of one of them
-    kinds: Mapping[str, str] = {}  # category -> the one of `groups.toml` whose names are meant
 
     @model_validator(mode="after")
     def _one_way(self) -> Where:
@@ -202,7 +201,7 @@ class Rules(Source):
     language: Language | None = None
     numbers: tuple[Numbers, ...] = ()
     unit: str = "row"  # a facet, or 'row': the question itself
-    read_as: tuple[Literal["paper", "publisher"], ...] = ()
+    read_as: tuple[Literal["publisher"], ...] = ()
     orders: tuple[Order, ...] = ()  # in which the publisher shows the options; (): as they stand
     questions: tuple[Block, ...] = ()
     loader: str | None = None  # code of ours that makes the whole set, in place of `questions`: see `loaders`

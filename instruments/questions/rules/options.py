@@ -139,8 +139,7 @@ class Options:
             code = rest[-1].rpartition(",")[2].strip() if rest else ""  # the group's name stands last
             persons.append(Person(name.strip("{} "), code, text))
         real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
-        category = where.kinds.get(self._category, self._category)
-        found = targets(category, list(dict.fromkeys(groups)), [persons[number] for number in real])
+        found = targets(self._category, list(dict.fromkeys(groups)), [persons[number] for number in real])
         return (real[found[0]],) if len(found) == 1 else ()
 
 
