@@ -53,7 +53,7 @@ def _rows(found: QuestionSet) -> Iterator[CheckRow]:
             yield CheckRow("without a right option", "", without)
     yield from _counted("context", [one.facets["context"] for one in questions if "context" in one.facets])
     undirected = [remark for remark in found.remarks if remark.reason == NO_DIRECTION]
-    if undirected or any("biased" in question.roles for question in questions):
+    if undirected or any(BIASED in question.roles for question in questions):
         note = f"{undirected[0].place}: {NO_DIRECTION}" if undirected else ""
         yield CheckRow("without a direction", "", len(undirected), note=note)
     for family, reason in lacking(found):

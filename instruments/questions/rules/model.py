@@ -13,7 +13,7 @@ from polyculture.instruments.questions.rules.files import parse_files
 from polyculture.instruments.questions.rules.values import parse_condition, parse_name, parse_pattern
 
 Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
-TARGET, RIGHT, UNKNOWN, BIASED = "target", "right", "unknown", "biased"  # names of [questions.roles] with a meaning
+TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
 LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
@@ -160,7 +160,7 @@ class Block(_Rules):
     @classmethod
     def _right_among_roles(cls, data: Any) -> Any:
         roles = data.get("roles") if isinstance(data, dict) else None
-        if not isinstance(roles, dict) or not isinstance(roles.get(RIGHT), dict):
+        if not isinstance(roles, dict) or RIGHT not in roles:
             return data
         return {**data, "right": roles[RIGHT], "roles": {name: one for name, one in roles.items() if name != RIGHT}}
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polyculture.instruments.questions.model import BIASED, OTHER, PERSON, UNKNOWN
 from polyculture.instruments.questions.rules.groups import Person, split_groups, targets
 from polyculture.instruments.questions.rules.model import OptionsColumn, Value, Where
 from polyculture.instruments.questions.rules.values import Row, RowError, as_text
@@ -145,6 +146,6 @@ class Options:
 
 def roles_of(texts: Sequence[str], named: Mapping[str, int]) -> tuple[str, ...]:
     """A role each: the named ones; what is left is 'other' beside a biased option, 'person' beside 'unknown' alone."""
-    left = "other" if "biased" in named else "person" if "unknown" in named else ""
+    left = OTHER if BIASED in named else PERSON if UNKNOWN in named else ""
     by_place = {place: role for role, place in named.items()}
     return tuple(by_place.get(place, left) for place in range(len(texts)))

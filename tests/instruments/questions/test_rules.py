@@ -11,6 +11,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError
 from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, known_sets, open_set, read_rules, rules_of
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
 
@@ -403,3 +404,9 @@ def test_kobbq_and_bbq_as_published(shared_data: Path, tmp_path: Path) -> None:
     bbq = open_set("bbq", shared_data / "bbq")
     assert len(bbq.questions) == 1464
     assert all("biased" in question.roles for question in bbq.questions)
+
+
+@pytest.mark.parametrize("right", [{"column": "key"}, [{"column": "key"}, {"place": 1}]])
+def test_right_options_may_stand_among_roles(right: object) -> None:
+    block = Block.model_validate({"files": "a.csv", "roles": {"right": right, "unknown": {"place": 3}}})
+    assert (block.right[0].column, list(block.roles)) == ("key", ["unknown"])
