@@ -39,11 +39,6 @@ UNREAD_TEXTS = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8"
 AT_ONCE = 10_000  # rows that are written together
 
 
-def reader_of_set(name: str, reader: Reader) -> str:
-    """The id of a reader of a set: sets may be read at different times, by other versions of a reader."""
-    return content_id("reader", name, reader.name, reader.reader_id)
-
-
 _NEEDED = {"sum": "scores", "mean": "tokens", "corrected": "unconditional"}  # columns of `answers`, by rule
 
 
@@ -90,9 +85,12 @@ class ReadingStep:
 
     def __init__(self, run: RunFolder, sets: Sequence[QuestionSet]) -> None:
         self._run = run
+        # A reader's id holds the set: sets may be read at different times, by other versions of a reader.
         self._readers = {
-            one.name: [(reader_of_set(one.name, reader), reader) for reader in readers_of(one)] for one in sets
+            one.name: [(content_id("reader", one.name, each.name, each.reader_id), each) for each in readers_of(one)]
+            for one in sets
         }
+        self.readers = {f"{name} {each.name}": made for name, some in self._readers.items() for made, each in some}
         self._questions = {question_id(question): question for one in sets for question in one.questions}
 
     def works(self) -> Iterator[Work[Unread]]:

@@ -21,8 +21,7 @@ from polyculture.instruments.questions.asking_step import GenerationStep, Likeli
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.present import present_tables, wanted_answers
-from polyculture.instruments.questions.reading import readers_of
-from polyculture.instruments.questions.reading_step import ReadingStep, reader_of_set, unread_lines
+from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rows import WantedAnswer
 from polyculture.instruments.questions.rules.check import by_reason, lacking
 from polyculture.instruments.questions.section import MAIN, SCORES
@@ -70,9 +69,7 @@ def read_study(
 ) -> Study:
     """A study of some sets: steps that bring answers, then the one that reads them, and the numbers."""
     names = [one.name for one in sets]
-    readers = {
-        f"{one.name} {reader.name}": reader_of_set(one.name, reader) for one in sets for reader in readers_of(one)
-    }
+    reading = ReadingStep(asked.run, sets)
 
     def derive() -> None:
         from polyculture.instruments.questions.numbers.measure import measure_questions
@@ -82,13 +79,13 @@ def read_study(
             asked.say(line)
 
     return Study(
-        [*steps, ReadingStep(asked.run, sets)],
+        [*steps, reading],
         Validity(
             setups,
             ids,
             lambda: present_tables(asked.run, sets, wanted()),
             f"{', '.join(names)}: not all that was asked is among the questions now",
-            readers,
+            reading.readers,
         ),
         derive,
         [Shown(SCORES, {"dataset": names, "metric": [*MAIN]})],
