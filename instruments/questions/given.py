@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import ascii_uppercase
 
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.answer import Answer
@@ -17,7 +18,6 @@ from polyculture.generate.request import request_id
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.instruments.questions.asking import GENERATED, Method, question_id, topic_of
 from polyculture.instruments.questions.matching import (
-    LETTERS,
     QuestionIndex,
     UnknownOrderError,
     asked_text,
@@ -208,4 +208,4 @@ class AnswerFile:
         if name is not None and not name.startswith(UNNAMED) and prompts:
             known = ", ".join(prompt.name for prompt in prompts)
             raise LookupError(f"prompt {shown(name)!r} is none of {known}")
-        return UNNAMED, order, tuple(LETTERS[: len(stands)]), shown_options(question, order, None)
+        return UNNAMED, order, tuple(ascii_uppercase[: len(stands)]), shown_options(question, order, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from string import ascii_uppercase
 from typing import Any
 
 from polyculture.imports.record import Record, find, shown
@@ -13,7 +14,6 @@ from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
 from polyculture.instruments.questions.prompting import Order, message
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _START = 12  # characters by which the question of a prompt is looked up
 # A line of options: a label with a sign behind it, which may stand behind a word, as in 'Options:(A) soup'.
 _LABELLED = re.compile(
@@ -112,7 +112,7 @@ def choices_of(row: Record) -> str:
     """The choices that a record lists, as lines under letters."""
     listed = row.get("choices")
     texts = listed if isinstance(listed, list) else []
-    return "\n".join(f"{label}: {text}" for label, text in zip(LETTERS, texts, strict=False))
+    return "\n".join(f"{label}: {text}" for label, text in zip(ascii_uppercase, texts, strict=False))
 
 
 def order_of(value: Any, stands: Order, published: Sequence[Order]) -> Order | None:

@@ -14,7 +14,7 @@ from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "all", "one"]
 MOST_ORDERS = 24  # of one question: those of four options
-_SLOT = re.compile(r"\{(\w+)\}")
+SLOT = re.compile(r"\{(\w+)\}")
 
 
 def orders_of(options: int, orders: Orders, published: Sequence[Order] = ()) -> tuple[Order, ...]:
@@ -95,4 +95,4 @@ def _lines(prompt: Prompt, shown: Sequence[str], labels: Sequence[str]) -> list[
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), template)
+    return SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), template)

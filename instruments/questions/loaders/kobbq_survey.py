@@ -12,6 +12,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from polyculture.cache.errors import DataSetError
@@ -26,7 +27,6 @@ SELECTIONS = (ONE, SEVERAL, f"{ONE}-en", f"{SEVERAL}-en")
 FILE, NO_STEREOTYPE = "KoBBQ_survey_result.json", "no_stereo"
 RESPONDENTS = 100  # of every stereotype
 ONE_OF = 3  # answers of a question with one answer: two groups, and that there is no such stereotype
-_LETTERS = "ABC"
 _MOST = 99  # answers of a stereotype that numbers can stand before
 
 
@@ -99,7 +99,7 @@ def _question(name: str, language: str, place: SourceLocation, entry: Any) -> Qu
 def _prompts(form: str, language: str) -> tuple[Prompt, ...]:
     """Our wordings in a language: answers stand under letters, or under numbers where several may be chosen."""
     told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["wordings"]
-    labels = tuple(_LETTERS) if form == ONE else tuple(str(number) for number in range(1, _MOST + 1))
+    labels = tuple(ascii_uppercase[:ONE_OF]) if form == ONE else tuple(str(number) for number in range(1, _MOST + 1))
     option = "{label}: {option}" if form == ONE else "{label}. {option}"
     return tuple(
         Prompt(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.cultures.cultures import Culture, Cultures
@@ -21,7 +22,6 @@ from polyculture.instruments.questions.loaders.hard_negatives import OPTIONS, Ha
 
 _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
             "region_choice_region_list", "region_answer")  # fmt: skip
-_LETTERS = "ABCD"
 _REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/culture-questions.md."
 _EMPTY = "not asked: an option is empty"
 
@@ -160,7 +160,7 @@ def _right(row: Mapping[str, str], texts: Sequence[str]) -> int:
         raise ValueError(f"region_answer {told!r} is none of 0 to {OPTIONS - 1}")
     right = int(told)
     letter = row.get("answer_idx", "")
-    if letter and letter.upper() != _LETTERS[right]:
+    if letter and letter.upper() != ascii_uppercase[right]:
         raise ValueError(f"answer_idx {letter!r} contradicts region_answer {right}")
     text = row.get("answer_str", "") or row.get("region_answer_str", "")
     if text and " ".join(text.split()) != texts[right]:

@@ -20,7 +20,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.files import root_of
 from polyculture.instruments.questions.rules.model import EVERY, SHAPES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
-from polyculture.instruments.questions.rules.questions import Questions
+from polyculture.instruments.questions.rules.questions import Questions, where_from
 
 SETS = Path(__file__).parent.with_name("sets")
 
@@ -93,8 +93,7 @@ def open_set(name_or_file: str, folder: Path | None = None, selection: str | Non
         rules, name = _selected(rules, selection), f"{rules.name}-{selection}"
     root = root_of(place, [pattern for block in rules.questions for pattern in block.files])
     if not root.is_dir():
-        fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
-        raise DataSetError("is no folder", where=place, remedy=f"{fetched} the folder of its files with --folder.")
+        raise DataSetError("is no folder", where=place, remedy=where_from(rules))
     check_as_received(root)
     read = Questions(rules, name, root)
     read.read()

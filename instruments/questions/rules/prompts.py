@@ -14,13 +14,13 @@ from polyculture.cache.sanitize import mended
 from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow
 from polyculture.instruments.questions.model import Prompt, Question
+from polyculture.instruments.questions.prompting import SLOT
 from polyculture.instruments.questions.rules.files import row_place
 from polyculture.instruments.questions.rules.model import PromptRules, Rules
 from polyculture.instruments.questions.rules.values import Row, RowError
 
 HOUSE_PROMPTS = Path(__file__).parent.with_name("prompts.toml")
 HOUSE = "house"
-_SLOT = re.compile(r"\{(\w+)\}")
 _SIGN = re.compile(r"[A-Za-z0-9]")
 _MOST_LABELS = 26
 Words = TypeVar("Words")
@@ -91,10 +91,10 @@ def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str 
     """A template as a prompt. Raises `DataSetError` where it lacks a slot or has one that is none."""
     told, where = rules.prompts, f"{rules.name}: prompt {name!r}"
     option, label = told.option, told.label
-    slots = _SLOT.findall(template)
+    slots = SLOT.findall(template)
     if rules.kind == "choice" and "options" not in slots:
         template, option, label = _with_options(template, where)
-        slots = _SLOT.findall(template)
+        slots = SLOT.findall(template)
     needed = {"question", "options"} if rules.kind == "choice" else {"question"}
     wrong = sorted(needed - set(slots)) + sorted(set(slots) - {"context", "question", "options"})
     if wrong:
@@ -110,7 +110,7 @@ def _with_options(template: str, where: str) -> tuple[str, str, str]:
 
     What stands before the first slot may begin the line: "Options:(A) {a}". The second tells where the label begins.
     """
-    places = [match for match in _SLOT.finditer(template) if len(match[1]) == 1]
+    places = [match for match in SLOT.finditer(template) if len(match[1]) == 1]
     letters = [match[1].lower() for match in places]
     if len(places) < 2 or letters != [chr(ord("a") + number) for number in range(len(places))]:
         raise DataSetError("has neither {options} nor {a}, {b}, ...", where=where, remedy="Write {options}.")

@@ -46,7 +46,7 @@ class Questions:
         files = files_of(self.folder, self.rules.questions)
         if not files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
-                               remedy=_where_from(self.rules))  # fmt: skip
+                               remedy=where_from(self.rules))  # fmt: skip
         joins = {id(join): Joined(self.folder, join) for block in self.rules.questions for join in block.join}
         for file, block, told in files:
             for row in read_rows(self.folder, file, block, told):
@@ -256,7 +256,8 @@ def _number(name: str | None, value: object) -> float:
         raise RowError(f"{name} {value!r} is no number") from fault
 
 
-def _where_from(rules: Rules) -> str:
+def where_from(rules: Rules) -> str:
+    """A remedy where the files of a set are not there."""
     if rules.repository:
         return f"Get it with `polyculture data fetch {rules.name}`, or name the folder of its files with --folder."
     published = f"It is published at {rules.published_at}: download it, and name" if rules.published_at else "Name"
