@@ -36,28 +36,19 @@ METHODS: Mapping[Kind, tuple[Method, ...]] = {  # of each kind of question; the 
 BLOCK = 16
 
 
-def question_id(question: Question) -> str:
-    """A hash of all that makes a question and the meaning of its options; facets and unit are no part of it."""
-    q = question
-    return content_id(
-        "question", q.set, q.language, q.name, q.kind, q.context, q.text, q.options, q.roles, q.right, q.answers,
-        q.weights,
-    )  # fmt: skip
-
-
 def question_row(question: Question, numbers: Sequence[str]) -> QuestionRow:
     """The row of `questions` that a question becomes; `numbers` are the families of its set."""
     q = question
     return QuestionRow(
-        question_id(q), q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
+        q.question_id, q.set, q.language, q.kind, q.name, q.unit, q.context, q.text, list(q.options), list(q.roles),
         list(q.right), list(q.answers), list(q.weights), dict(q.facets), list(numbers),
     )  # fmt: skip
 
 
-def topic_of(question: Question) -> str:
-    """The set, and the category or topic of a question: its job."""
-    named = question.facets.get("category") or question.facets.get("topic")
-    return f"{question.set}-{named.lower()}" if named else question.set
+def topic_of(question: Question, method: Method) -> str:
+    """The set, the category or topic of a question, and whose likelihoods are compared: its job."""
+    named = question.facets.get("category") or question.facets.get("topic") or ""
+    return "-".join(filter(None, (question.set, named.lower(), "" if method == GENERATED else method)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,6 @@ class Ask:
 
     answer_id: str
     request_id: str
-    question_id: str
     question: Question
     prompt: str  # its name; empty of sentences and gaps, which have none
     order: Order
@@ -77,6 +67,10 @@ class Ask:
     sample: int
     seed: int
 
+    @property
+    def question_id(self) -> str:
+        return self.question.question_id
+
 
 @dataclass(frozen=True)
 class AskJob:
@@ -84,7 +78,7 @@ class AskJob:
 
     job: Job
     method: Method
-    questions: Sequence[tuple[Question, str]]  # with their ids
+    questions: Sequence[Question]
     prompts: Sequence[Prompt | None]  # of the language; None of sentences and gaps
     orders: Orders = "published"
     published: Sequence[Order] = ()  # the set's own orders
@@ -107,7 +101,7 @@ class AskJob:
 
     @property
     def size(self) -> int:
-        several = sum(len(self._orders(question)) for question, _ in self.questions)
+        several = sum(len(self._orders(question)) for question in self.questions)
         return several * len(self.prompts) * self.samples
 
     @cached_property
@@ -134,12 +128,12 @@ class AskJob:
     def asks(self) -> Iterator[Ask]:
         """Every question, prompt by prompt and order by order, in blocks; the first order of all of a block first."""
         for start in range(0, len(self.questions), BLOCK):
-            some = [(one, made, self._orders(one)) for one, made in self.questions[start : start + BLOCK]]
+            some = [(question, self._orders(question)) for question in self.questions[start : start + BLOCK]]
             for prompt in self.prompts:
-                for place in range(max(len(orders) for _, _, orders in some)):
-                    for question, made, orders in some:
+                for place in range(max(len(orders) for _, orders in some)):
+                    for question, orders in some:
                         if place < len(orders):
-                            yield from self._samples(question, made, prompt, orders[place])
+                            yield from self._samples(question, prompt, orders[place])
 
     def scored(self, ask: Ask) -> list[ScoreRequest]:
         """What is scored of a question: its candidates where it asks for them; of labels and option texts also after
@@ -157,7 +151,7 @@ class AskJob:
             return orders_of(len(question.options), self.orders, self.published)
         return (tuple(range(len(question.options))),)
 
-    def _samples(self, question: Question, made: str, prompt: Prompt | None, order: Order) -> Iterator[Ask]:
+    def _samples(self, question: Question, prompt: Prompt | None, order: Order) -> Iterator[Ask]:
         shown = shown_options(question, order, prompt)
         labels = labels_of(question, prompt) if prompt else ()
         text = message(question, prompt, shown, labels) if prompt else question.text.partition(GAP)[0]
@@ -165,10 +159,8 @@ class AskJob:
         if self.method != GENERATED:
             content = [self.method, text, prompt.answer if prompt else question.text, labels, shown]
         request = request_id(self.use, self.job.model, self.setup, content, *self._decided)
-        name = prompt.name if prompt else ""
+        name, made = prompt.name if prompt else "", question.question_id
         seed = self.sampling.base_seed(text)
         for sample in range(self.samples):
             key = content_id(request, made, name, order, sample)
-            yield Ask(
-                key, request, made, question, name, order, labels, shown, text, f"{name} {made}", sample, seed + sample
-            )
+            yield Ask(key, request, question, name, order, labels, shown, text, f"{name} {made}", sample, seed + sample)

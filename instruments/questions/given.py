@@ -16,7 +16,7 @@ from polyculture.cache.identity import content_id
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
 from polyculture.imports.record import BadRow, Record, shown
-from polyculture.instruments.questions.asking import GENERATED, Method, question_id, topic_of
+from polyculture.instruments.questions.asking import GENERATED, Method, topic_of
 from polyculture.instruments.questions.matching import (
     QuestionIndex,
     UnknownOrderError,
@@ -131,11 +131,11 @@ class AnswerFile:
         if scores is not None:
             method, values = scores_of_options(question, order, labels, options, scores)
         model = f"{PREFIX}{self._said('model', row) or self.model}"
-        topic = topic_of(question) + ("" if method == GENERATED else f"-{method}")
+        topic = topic_of(question, method)
         slot = " ".join((topic, question.language, "imported", model, method, prompt, ",".join(map(str, order))))
         asked_id = content_id("imported answers", self.contents)
         request = request_id("imported", model, {}, [self.contents, method, prompt, order, labels, options])
-        made, sample = question_id(question), self._sample(row)
+        made, sample = question.question_id, self._sample(row)
         key = content_id(request, made, prompt, order, sample)
         while self.several and key in taken.answers:
             sample += 1

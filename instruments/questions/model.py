@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 
 # 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
@@ -38,6 +39,14 @@ class Question:
     # 'polarity' ('biased' | 'counter-biased'), 'pair' (of questions that belong together),
     # 'model' (the only one that is asked), ...
     facets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def question_id(self) -> str:
+        """A hash of all that makes a question and the meaning of its options; facets and unit are no part of it."""
+        return content_id(
+            "question", self.set, self.language, self.name, self.kind, self.context, self.text, self.options,
+            self.roles, self.right, self.answers, self.weights,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.imports.record import shown
-from polyculture.instruments.questions.asking import question_id
 from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.reading import (
     LikelihoodReader,
@@ -91,7 +90,7 @@ class ReadingStep:
             for one in sets
         }
         self.readers = {f"{name} {each.name}": made for name, some in self._readers.items() for made, each in some}
-        self._questions = {question_id(question): question for one in sets for question in one.questions}
+        self._questions = {question.question_id: question for one in sets for question in one.questions}
 
     def works(self) -> Iterator[Work[Unread]]:
         """A work per job that has something to read."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from polyculture.cache.errors import DataSetError, did_you_mean
@@ -16,7 +17,7 @@ from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
-from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_id, topic_of
+from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions
@@ -118,18 +119,8 @@ def asked_ids(jobs: Sequence[AskJob]) -> dict[str, str]:
     for one in jobs:
         for prompt in one.prompts:
             name = () if prompt is None else (prompt.name,)
-            found[" ".join((one.questions[0][0].set, one.job.language, one.method, *name))] = one.asked_id(prompt)
+            found[" ".join((one.questions[0].set, one.job.language, one.method, *name))] = one.asked_id(prompt)
     return found
-
-
-def by_job(questions: Sequence[Question]) -> Iterator[tuple[tuple[str, str], list[Question]]]:
-    """Questions by language and topic, in order."""
-
-    def key(question: Question) -> tuple[str, str]:
-        return question.language, topic_of(question)
-
-    for place, some in groupby(sorted(questions, key=key), key=key):
-        yield place, list(some)
 
 
 def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
@@ -145,12 +136,12 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
 def ask_jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:
     """A job per language and topic."""
     sampling = SamplingSettings(options.n, options.temperature, 1.0, None, options.max_tokens, seed)
-    ending = "" if method == GENERATED else f"-{method}"
-    mine = [question for question in part.questions if question.facets.get("model", model) == model]
-    for (language, topic), some in by_job(mine):
-        named = [(question, question_id(question)) for question in some]
-        job = Job(model, language, f"{topic}{ending}")
-        yield AskJob(job, method, named, part.prompts[language], options.orders, part.of.orders, setup, sampling)
+    jobs: defaultdict[Job, list[Question]] = defaultdict(list)
+    for question in part.questions:
+        if question.facets.get("model", model) == model:
+            jobs[Job(model, question.language, topic_of(question, method))].append(question)
+    for job, some in sorted(jobs.items()):
+        yield AskJob(job, method, some, part.prompts[job.language], options.orders, part.of.orders, setup, sampling)
 
 
 def _step(method: Method, jobs: Sequence[AskJob]) -> GenerationStep | LikelihoodStep:

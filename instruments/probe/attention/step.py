@@ -42,7 +42,7 @@ class AttentionJob:
     @property
     def size(self) -> int:
         """How many weights are read."""
-        options = sum(len(question.options) for question, _ in self.asked.questions)
+        options = sum(len(question.options) for question in self.asked.questions)
         return options * len(self.asked.prompts) * len(self.measures)
 
     def prompt(self, name: str) -> Prompt:

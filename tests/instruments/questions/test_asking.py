@@ -16,7 +16,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.questions.asking import AskJob, Method, question_id
+from polyculture.instruments.questions.asking import AskJob, Method
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.prompting import Orders, labels_of, message, orders_of, shown_options
@@ -38,8 +38,7 @@ def job(
     orders: Orders = "one",
 ) -> AskJob:
     """A job that asks questions."""
-    named = [(question, question_id(question)) for question in questions]
-    return AskJob(Job("m:one", "en", "made-up"), method, named, prompts, orders, KOBBQ, setup or {}, sampling)
+    return AskJob(Job("m:one", "en", "made-up"), method, questions, prompts, orders, KOBBQ, setup or {}, sampling)
 
 
 def test_a_prompt_is_filled_with_the_options_as_they_are_shown() -> None:

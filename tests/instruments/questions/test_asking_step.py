@@ -88,7 +88,7 @@ def test_answers_are_taken_over_where_a_right_option_was_corrected(tmp_path: Pat
     assert ask(run, before) == 1
     assert ask(run, now) == 0
     ids = {row["question_id"] for row in rows(run, now, ANSWERS)}
-    assert ids == {before.questions[0][1], now.questions[0][1]}
+    assert ids == {before.questions[0].question_id, now.questions[0].question_id}
 
 
 def test_answers_of_a_run_beside_this_one_are_taken_over(tmp_path: Path) -> None:
