@@ -92,11 +92,11 @@ def check(
     """
     named, _, selection = name.partition(":")
     if holds_questions(named):
-        from polyculture.instruments.questions.rules.check import asked_texts, check_rows
+        from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
         from polyculture.instruments.questions.rules.opened import open_set
 
         questions = open_set(named, folder, selection or None)
-        write_values(("what", "of", "found", "published", "note"), check_rows(questions), format, output)
+        write_values(CheckRow._fields, list(check_rows(questions)), format, output)
         for text in asked_texts(questions):
             say(text)
         return

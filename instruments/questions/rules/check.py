@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from typing import NamedTuple
 
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question, QuestionSet
@@ -19,8 +19,7 @@ _ROLES = {"kobbq": (UNKNOWN, BIASED), "bbq": (UNKNOWN, BIASED), "levels": (BIASE
 _BY_CONTEXT, _BY_RIGHT = ("kobbq", "bbq"), ("accuracy", "cloze", "levels")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(NamedTuple):
     """A count about a set."""
 
     what: str  # 'questions', 'options', 'role', 'left out', ...
@@ -30,12 +29,8 @@ class CheckRow:
     note: str = ""
 
 
-def check_rows(found: QuestionSet) -> list[tuple[str, str, int, int | None, str]]:
-    """Everything that can be counted about a set: what, of which, how many, the published number, a note."""
-    return [astuple(row) for row in _rows(found)]
-
-
-def _rows(found: QuestionSet) -> Iterator[CheckRow]:
+def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
+    """Everything that can be counted about a set."""
     questions = found.questions
     yield CheckRow("questions", "", len(questions), found.published.get("questions"))
     for key, number in found.published.items():
