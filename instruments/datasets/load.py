@@ -22,6 +22,7 @@ from polyculture.instruments.datasets.gaps import read_gaps
 from polyculture.instruments.datasets.headers import with_header
 from polyculture.instruments.datasets.model import (
     BOTH,
+    CAUSAL,
     MASK,
     OF_CAUSAL,
     OF_SENTIMENT,
@@ -317,7 +318,7 @@ def _remarks(context: MaskedContext, has_sentiments: bool) -> Iterator[str]:
         yield f"kept: sentiment {said!r} is none of {', '.join(LABELS)}, {OF_SENTIMENT}"
     elif label and said.casefold() != label:
         yield f"kept: its sentiment {said!r} is read as {label}"
-    if context.starts_with_gap and context.form in ("causal", ANY):
+    if context.starts_with_gap and context.form in (CAUSAL, ANY):
         yield f"kept: it begins with its gap, {OF_CAUSAL}"
 
 

@@ -11,6 +11,7 @@ from polyculture.cache.identity import content_id
 
 MASK = "[MASK]"
 BOTH = "both"
+CAUSAL = "causal"  # the form of contexts of which what matters stands before the gap
 # How reasons end that concern one use of a data set: they are told where that use is asked.
 OF_SENTIMENT = "so out of the task of sentiment"
 OF_CAUSAL = "so out of causal scoring"

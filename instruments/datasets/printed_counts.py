@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from polyculture.instruments.datasets.model import BOTH
+from polyculture.instruments.datasets.model import BOTH, CAUSAL
 from polyculture.published.cells import NONE, PAPERS, PublishedCell, published
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.rules import DatasetRules
 
 COLUMNS = ("what", "type", "culture", "of", "read", "published", "difference", "where", "why")
-_CAUSAL = "causal"  # a second form of the same contexts
 _ANY = (None, NONE, "*")
 _KNOWN = {"gender", "sentiment"}  # facets that a row has; others, as where an entity was found, stand in no file
 
@@ -68,7 +67,7 @@ def _kept(dataset: DataSet, what: str) -> list[CulturalEntity] | list[MaskedCont
     """Each row of the files once: one in several languages counts once, and so does a context in both forms."""
     if what == "entities":
         return list({one.place: one for one in dataset.entities}.values())
-    return list({one.place: one for one in dataset.contexts if one.form != _CAUSAL}.values())
+    return list({one.place: one for one in dataset.contexts if one.form != CAUSAL}.values())
 
 
 def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> int:

@@ -14,9 +14,8 @@ from itertools import groupby, islice
 
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.instruments.datasets.load import ANY, QA
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.instruments.datasets.model import CAUSAL, CulturalEntity, DataSet, MaskedContext
 
-CAUSAL = "causal"
 ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one job asks
 Fitting = tuple[ContextGroup, str | None, str | None]  # with the gender, and the language that it is translated from
 Tell = Callable[[str], None]

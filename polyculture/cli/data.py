@@ -15,6 +15,7 @@ from polyculture.console import say
 from polyculture.instruments.datasets.check import findings
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
+from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
 from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet, LeftOut
     from polyculture.instruments.datasets.source import Source
 
-
-CAUSAL = "causal"
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
 AnyName = Annotated[str, typer.Argument(metavar="NAME", help="One of `data list`, or a rules file of yours.")]
