@@ -103,10 +103,10 @@ def estimate(number: Ratio) -> Estimate | None:
     ways, shared = _ways(number.influences(), of_prompts, changes)
     variance, freedom = crossed_variance(ways, shared)
     freedom = min(freedom, number.alike() - 1)
-    found = _skewed(_in_range(value, variance, freedom, size, number.lowest), variance, changes)
+    found = _skewed(_in_range(value, variance, freedom, size, number), variance, changes)
     if _few_prompts(ways, shared):
         return replace(found, lacking=FEW_PROMPTS)
-    roomy = _with_exception(found, variance, changes, number.lowest)
+    roomy = _with_exception(found, variance, changes, number)
     if sum(roomy.distances(Z)) <= MOST_WIDENED * sum(found.distances(Z)):
         return found
     return roomy if size >= ENOUGH_UNITS else replace(found, lacking=ONE_KIND)
@@ -138,7 +138,7 @@ def paired(one: Ratio, other: Ratio) -> PairedDifference | None:
     found = [number for side in sides if (number := estimate(side)) is not None]
     if variance <= 0:  # all units say the same of either side: its interval is that of so many
         found = [replace(number, lacking=None) for number in found]
-    limits = [number.limits(side.lowest, 1.0) for number, side in zip(found, sides, strict=True)]
+    limits = [number.limits(side.lowest, side.highest) for number, side in zip(found, sides, strict=True)]
     return paired_difference(values[0], values[1], variance, freedom, (limits[0], limits[1]))
 
 
@@ -159,10 +159,10 @@ def _few_prompts(ways: Sequence[Way], shared: float) -> bool:
     return len(ways) > 1 and 0 < crossed_variance(ways, shared)[1] < FEWEST_FREEDOM
 
 
-def _in_range(value: float, variance: float, freedom: float, size: int, lowest: float) -> Estimate:
-    """Wilson's limits on the scale from `lowest` to 1; Student's where nothing varies between the ends."""
-    span = 1 - lowest
-    share = (value - lowest) / span
+def _in_range(value: float, variance: float, freedom: float, size: int, number: Ratio) -> Estimate:
+    """Wilson's limits on the scale of the number's range; Student's where nothing varies between the ends."""
+    span = number.highest - number.lowest
+    share = (value - number.lowest) / span
     spread = share * (1 - share)
     if spread <= 0:
         found = wilson(min(max(share, 0.0), 1.0), size, size - 1)
@@ -184,11 +184,12 @@ def _skewed(found: Estimate, variance: float, changes: Numbers) -> Estimate:
     return between(found.value, max(below, own_below), max(above, own_above), found.freedom)
 
 
-def _with_exception(found: Estimate, variance: float, changes: Numbers, lowest: float) -> Estimate:
+def _with_exception(found: Estimate, variance: float, changes: Numbers, number: Ratio) -> Estimate:
     """`found` with limits that leave room for one more unit, far from the others on either side."""
     square, cube = float((changes**2).sum()), float((changes**3).sum())
     limits = []
-    for own, far, third in zip(found.distances(Z), (found.value - lowest, 1 - found.value), (-cube, cube), strict=True):
+    ends = (found.value - number.lowest, number.highest - found.value)
+    for own, far, third in zip(found.distances(Z), ends, (-cube, cube), strict=True):
         more = EXCEPTION * far / (len(changes) + 1)
         slope = (third + more**3) / (square + more**2 or 1.0)
         limits.append(max(own, Estimate(found.value, variance, found.freedom, slope).distances(Z)[1]))

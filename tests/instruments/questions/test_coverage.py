@@ -42,6 +42,19 @@ def test_two_prompts_that_differ_leave_no_interval(right: tuple[float, float], r
     assert found.value == pytest.approx(counts.mean() / 12)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_halved_share_has_half_of_the_share_s_interval(share: float) -> None:
+    counts = np.random.default_rng(1).binomial(12, share, (40, 1)).astype(float)[np.newaxis]
+    whole, half = (estimate(Ratio(counts / by, np.full((1, 40, 1), 12.0), highest=1 / by)) for by in (1, 2))
+    assert whole is not None
+    assert half is not None
+    low, high = whole.limits(0.0, 1.0)
+    assert low is not None
+    assert high is not None
+    assert high - low > 0.01
+    assert half.limits(0.0, 0.5) == pytest.approx((low / 2, high / 2))
+
+
 @pytest.mark.parametrize("name", ["middling", "biased"])
 def test_ten_ordinary_templates_have_intervals(name: str) -> None:
     random = np.random.default_rng(5)
