@@ -16,9 +16,10 @@ from polyculture.cache.folding import ANSWERS, fold, fold_case
 from polyculture.cache.inflection import singular
 from polyculture.instruments.questions.reading.answer_text import answer_text
 from polyculture.instruments.questions.reading.languages import ENGLISH, Language, language_of
+from polyculture.instruments.questions.reading.tokens import HANGUL, NO_SPACES
 
 _APART = str.maketrans("-", " ")
-_CHARACTERS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_CHARACTERS = re.compile(rf"{NO_SPACES.pattern}|{HANGUL}")
 
 
 def match(text: str, answers: Sequence[str], language: str) -> tuple[float, float]:

@@ -20,8 +20,8 @@ LABELS, TEXTS = f"{chr(LABEL)}-{chr(TEXT - 1)}", f"{chr(TEXT)}-{chr(TEXT + 0x7FF
 TOKENS = LABELS + TEXTS
 TOKEN = re.compile(f"[{TOKENS}]")
 _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
-_NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_HANGUL = "[\uac00-\ud7a3]"
+NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+HANGUL = "[\uac00-\ud7a3]"
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
 _SIGN = re.compile(r"(?:^|[\s(=:$])[-\u2212]\Z")  # makes another number of one: of "-4" that is not offered no 4
 _PROCLITIC = re.compile(rf"(?<!{WORD}){PROCLITICS}$")
@@ -94,12 +94,12 @@ class Offered:
         """The option that was written; of options that differ in case alone the one of this case, or all of them."""
         text, (start, end) = found.string, found.span()
         # Where scripts without spaces meet others, a word ends.
-        before = "" if _NO_SPACES.search(text[max(0, start - 1) : start + 1]) else text[max(0, start - 4) : start]
+        before = "" if NO_SPACES.search(text[max(0, start - 1) : start + 1]) else text[max(0, start - 4) : start]
         if (_INSIDE.search(before) and not _PROCLITIC.search(before)) or (
             found[0][0].isdigit() and _SIGN.search(text[max(0, start - 2) : start])
         ):
             return found[0]
-        if not _NO_SPACES.search(text[end - 1 : end + 1]) and not self.language.text_end.match(text, end):
+        if not NO_SPACES.search(text[end - 1 : end + 1]) and not self.language.text_end.match(text, end):
             return found[0]
         written = _bare(found[0])
         exact = [place for place in places if written == _bare(self.shown[place])]
@@ -190,13 +190,13 @@ def _stand_alone(core: str, language: Language) -> str:
         right = rf"(?:(?=['-]{language.suffix}(?!{WORD}))|(?!{_LATIN}|['-]{_LATIN}|\.[A-Za-z](?![A-Za-z])))"
         return rf"(?<!{_LATIN})(?<!{_LATIN}[.-]){escaped}{right}"
     if _is_foreign(core, language):
-        return rf"(?<!{_HANGUL}){escaped}(?!{_HANGUL})"
-    return escaped if _NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
+        return rf"(?<!{HANGUL}){escaped}(?!{HANGUL})"
+    return escaped if NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
 
 
 def _is_foreign(core: str, language: Language) -> bool:
     """Is a label Korean and the language another: no word, and beside letters of other scripts a token of its own?"""
-    return language.own.code != "ko" and re.match(_HANGUL, core) is not None
+    return language.own.code != "ko" and re.match(HANGUL, core) is not None
 
 
 @lru_cache(maxsize=65536)
