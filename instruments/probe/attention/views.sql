@@ -1,10 +1,7 @@
 -- Attention to options, beside what was chosen.
 
 -- option_attention: a row is an option of a question, with the attention that it gets, and what a reader made of the answer
--- to the question with its options as they stand. `z` is the weight less the mean of the question's options, over their
--- standard deviation (ddof 0); NULL where all get alike. `place_z` is z less the mean of its place over the questions of
--- its kind: what is left is not due to where an option stands. `answers` is 'right' or 'wrong' of what was chosen; NULL
--- where no option was.
+-- to the question with its options as they stand.
 --   measure: 'weight' of attention, or 'norm' of the weighted value through the output projection
 --   method: 'generated': as a model writes an answer, through its chat template; 'text': the message as it stands, as
 --     options are scored behind it
@@ -23,8 +20,8 @@
 --     tokens
 --   z: weight less the mean of the question's options, over their standard deviation (ddof 0); NULL where all get
 --     alike
---   place_z: z less the mean z of its place in the list, over all questions of the type in one wording; NULL where z
---     is
+--   place_z: z less the mean z of its place in the list, over all questions of the type in one wording: what is left is
+--     not due to where an option stands; NULL where z is
 --   tokens: tokens of the option
 --   chosen: does the answer name this option? NULL where it names none
 --   answers: is the chosen option the right one: 'right' or 'wrong'; NULL where none was chosen
