@@ -275,8 +275,8 @@ class Loader:
         plain, known = _split_gender(kind, None)[0], self.rules.types
         if not plain or not known or plain in known:
             return None
-        remedy = did_you_mean(plain, known) or "Write one of these, or give rules of your own: see docs/datasets.md."
-        return f"type {plain!r} is none of {', '.join(known)}. {remedy}"
+        own = "Write one of these, or give rules of your own: see docs/datasets.md."
+        return f"type {plain!r} is none of {', '.join(known)}. {did_you_mean(plain, known, otherwise=own)}"
 
     def _leave_out(
         self, place: SourceLocation, reason: str, text: str | None = None, languages: tuple[str, ...] = ()

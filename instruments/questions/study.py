@@ -167,8 +167,7 @@ def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:
 def _check(one: QuestionSet, what: str, wanted: Sequence[str] | set[str], known: set[str]) -> None:
     for value in wanted:
         if value not in known:
-            there = sorted(known)
-            remedy = did_you_mean(value, there) or f"There are {', '.join(there[:20])}."
+            remedy = did_you_mean(value, known, otherwise=f"There are {', '.join(sorted(known)[:20])}.")
             raise DataSetError(f"{one.name} has no {what} {value!r}", where=one.folder, remedy=remedy)
 
 

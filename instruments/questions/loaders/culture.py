@@ -136,8 +136,7 @@ def chosen(selection: str | None, known: Sequence[str] | Mapping[str, object]) -
     if selection is None:
         return next(iter(known))
     if selection not in known:
-        remedy = did_you_mean(selection, known) or f"There are {', '.join(known)}."
-        raise DataSetError(f"there is no selection {selection!r}", remedy=remedy)
+        raise DataSetError(f"there is no selection {selection!r}", remedy=did_you_mean(selection, known))
     return selection
 
 

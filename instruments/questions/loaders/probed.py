@@ -126,8 +126,8 @@ def _dataset(
     names = sorted({name for name, _ in places})
     if named is not None:
         if named not in names:
-            remedy = did_you_mean(named, names) or f"It has {', '.join(names)}."
-            raise DataSetError(f"the run has no probe of the data set {named!r}", where=folder, remedy=remedy)
+            what = f"the run has no probe of the data set {named!r}"
+            raise DataSetError(what, where=folder, remedy=did_you_mean(named, names))
         return named
     shared = sorted({name for name, one in places if asked is None or one in asked})
     if len(shared) != 1:
