@@ -87,6 +87,20 @@ def data_folder(name: str) -> Path:
     return cache_folder() / "data" / name
 
 
+def place_of(folder: Path | None, name: str) -> Path:
+    """The folder or file, or where a data set was fetched to. Raises `DataSetError` where it is not there, or was
+    changed since."""
+    from polyculture.instruments.datasets.fetch import check_as_received
+
+    place = folder or data_folder(name)
+    if not place.exists():
+        remedy = "Name the folder of its files with --folder."
+        raise DataSetError(f"there is no folder of {name}", where=place, remedy=remedy)
+    if place.is_dir():
+        check_as_received(place)
+    return place
+
+
 def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_published: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
     from polyculture.instruments.datasets.fetch import check_as_received

@@ -50,9 +50,10 @@ def open_table(file: Path, cultures: Path | None) -> Opened:
 
 def open_published(data: Data, folder: Path | None, languages: Sequence[str], cultures: Path | None) -> Opened:
     """The questions of published data. Raises `DataSetError` where files are missing or hold none that can be asked."""
+    from polyculture.instruments.datasets.opened import place_of
     from polyculture.instruments.probe.camel2 import CULTURES, open_camel2
 
-    place = _folder(data, folder)
+    place = place_of(folder, data)
     if data == "camel2":
         return open_camel2(place, read_cultures(cultures or CULTURES))
     known = read_cultures(cultures)
@@ -133,16 +134,3 @@ def _remarks(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
     some = "; ".join(f"{one.place}: {one.reason}" for one in left_out[:_NAMED])
     more = len(left_out) - _NAMED
     return (f"{len(left_out)} remarks: {some}" + (f"; and {more} more" if more > 0 else ""),)
-
-
-def _folder(data: Data, folder: Path | None) -> Path:
-    from polyculture.instruments.datasets.fetch import check_as_received
-    from polyculture.instruments.datasets.opened import data_folder
-
-    place = folder or data_folder(data)
-    if not place.exists():
-        remedy = "Name the folder of its files with --folder: see docs/probe.md."
-        raise DataSetError(f"there is no folder of {data}", where=place, remedy=remedy)
-    if place.is_dir():
-        check_as_received(place)
-    return place

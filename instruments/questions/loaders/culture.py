@@ -16,9 +16,8 @@ from typing import Any
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.instruments.cultures.blend import ANNOTATIONS, Blend, load_blend
 from polyculture.instruments.cultures.cultures import Cultures, read_cultures
-from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.opened import data_folder
+from polyculture.instruments.datasets.opened import data_folder, place_of
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
 from polyculture.instruments.questions.loaders.from_blend import made_questions
@@ -138,17 +137,6 @@ def chosen(selection: str | None, known: Sequence[str] | Mapping[str, object]) -
     if selection not in known:
         raise DataSetError(f"there is no selection {selection!r}", remedy=did_you_mean(selection, known))
     return selection
-
-
-def place_of(folder: Path | None, data: str) -> Path:
-    """The folder, or where `data` was fetched to. Raises `DataSetError` where it is not there, or was changed."""
-    place = folder or data_folder(data)
-    if not place.exists():
-        remedy = "Name the folder of its files with --folder: see docs/culture-questions.md."
-        raise DataSetError(f"there is no folder of {data}", where=place, remedy=remedy)
-    if place.is_dir():
-        check_as_received(place)
-    return place
 
 
 def _answers(blend: Path | None, cultures: Cultures) -> Blend | None:

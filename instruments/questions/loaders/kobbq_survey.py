@@ -18,7 +18,8 @@ from typing import Any
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.questions.loaders.culture import chosen, place_of
+from polyculture.instruments.datasets.opened import place_of
+from polyculture.instruments.questions.loaders.culture import chosen
 from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question, QuestionSet
 
 NAME, GROUP = "kobbq-survey", "group"
