@@ -18,7 +18,8 @@ from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding, ScoreRequest
 from polyculture.generate.request import request_id
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.questions.model import GAP, Kind, Prompt, Question
+from polyculture.instruments.datasets.model import MASK
+from polyculture.instruments.questions.model import Kind, Prompt, Question
 from polyculture.instruments.questions.prompting import Order, Orders, labels_of, message, orders_of, shown_options
 from polyculture.instruments.questions.rows import QuestionRow
 
@@ -141,7 +142,7 @@ class AskJob:
         if self.method == "sentence":
             return [ScoreRequest("", "", ask.shown, one_by_one=True)]
         if self.method == "gap":
-            return [ScoreRequest("", ask.text, ask.shown, ask.question.text.partition(GAP)[2], to_end=True)]
+            return [ScoreRequest("", ask.text, ask.shown, ask.question.text.partition(MASK)[2], to_end=True)]
         candidates = ask.labels if self.method == "letter" else ask.shown
         last = next(one.answer for one in self.prompts if one is not None and one.name == ask.prompt)
         return [ScoreRequest("", f"{ask.text} ", candidates), ScoreRequest("", f"{last} ", candidates)]
@@ -154,7 +155,7 @@ class AskJob:
     def _samples(self, question: Question, prompt: Prompt | None, order: Order) -> Iterator[Ask]:
         shown = shown_options(question, order, prompt)
         labels = labels_of(question, prompt) if prompt else ()
-        text = message(question, prompt, shown, labels) if prompt else question.text.partition(GAP)[0]
+        text = message(question, prompt, shown, labels) if prompt else question.text.partition(MASK)[0]
         content: Any = [["user", text]]
         if self.method != GENERATED:
             content = [self.method, text, prompt.answer if prompt else question.text, labels, shown]

@@ -12,7 +12,6 @@ from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 
 # 'choice': options under letters; 'pair': two sentences; 'gap': candidates in the gap of `text`; 'open': no options.
 Kind = Literal["choice", "pair", "gap", "open"]
-GAP = "[MASK]"
 
 # Roles of options that numbers know. A set may have others, as levels of a culture's distance: numbers count them all.
 BIASED, OTHER, UNKNOWN, PERSON = "biased", "other", "unknown", "person"
@@ -27,7 +26,7 @@ class Question:
     language: str  # of its texts: the file's, never a default
     kind: Kind
     unit: str  # of sampling: a template, a row; its versions, names and orders are one witness
-    text: str  # the question; of a gap the sentence with `GAP`; empty of a pair
+    text: str  # the question; of a gap the sentence with `MASK`; empty of a pair
     options: tuple[str, ...]  # of a pair the two sentences; of a gap the candidates; empty of an open question
     roles: tuple[str, ...]  # what each option is: 'biased', 'other', 'unknown', 'person', or the set's own; '' for none
     right: tuple[int, ...]  # indexes of right options; empty where none is

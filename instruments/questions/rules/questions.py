@@ -9,8 +9,8 @@ from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.instruments.datasets.model import LeftOut
-from polyculture.instruments.questions.model import BIASED, GAP, UNKNOWN, Question
+from polyculture.instruments.datasets.model import MASK, LeftOut
+from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
 from polyculture.instruments.questions.rules.model import TARGET, Block, From, Rules, Value, Wheres
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
@@ -107,8 +107,8 @@ class Questions:
     def _check_texts(self, text: str, options: list[str]) -> None:
         if not text and self.rules.kind != "pair":
             raise RowError("its text is empty")
-        if self.rules.kind == "gap" and text.count(GAP) != 1:
-            raise RowError(f"{text.count(GAP)} gaps where one is needed: [questions.replace] says what the gap is")
+        if self.rules.kind == "gap" and text.count(MASK) != 1:
+            raise RowError(f"{text.count(MASK)} gaps where one is needed: [questions.replace] says what the gap is")
         if self.rules.kind == "open":
             return
         if len(options) < 2 or (self.rules.kind == "pair" and len(options) != 2):
