@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from annotated_types import Ge
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from polyculture.reports.paper_tables.paper import ReportPaper
     from polyculture.reports.section import Section
 
+AtLeastOne = Annotated[int, Ge(1)]
+IN_FILE: dict[str, Any] = {"in_file": True}  # of a field of options: a preset says it or the experiment file, no flag
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 
@@ -144,7 +148,7 @@ class Idle:
 class Command:
     """A command of an instrument: `polyculture NAME [ARGUMENT] exp.toml`, a flag per other field of its options.
 
-    A field with `json_schema_extra={"in_file": True}` has none: a preset says it, or the experiment file.
+    A field with `json_schema_extra=IN_FILE` has none.
     """
 
     options: type[BaseModel]  # its docstring is the command's help

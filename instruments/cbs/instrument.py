@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from polyculture.instruments.contract import Asked, Command, Demo, Idle, Listing, Shown, Study, Validity
+from polyculture.instruments.contract import (
+    IN_FILE,
+    Asked,
+    AtLeastOne,
+    Command,
+    Demo,
+    Idle,
+    Listing,
+    Shown,
+    Study,
+    Validity,
+)
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
@@ -18,11 +29,9 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-AtLeastOne = Annotated[int, Field(ge=1)]
 Rule = Literal["sum", "mean", "probability", "calibrated"]
 RULE = "sum: whole entity; mean: log-probability per token; probability: mean of the tokens'."
 CALIBRATED = "calibrated: sum less the same after nothing, which is asked once for each entity."
-IN_FILE: dict[str, Any] = {"in_file": True}
 
 
 class CbsOptions(DatasetOptions):

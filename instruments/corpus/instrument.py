@@ -11,8 +11,8 @@ from pydantic import Field
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.outcome import Outcome
-from polyculture.instruments.cbs.instrument import RULE, AtLeastOne, measure, shown
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.cbs.instrument import RULE, measure, shown
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from polyculture.instruments.cbs.instrument import AtLeastOne
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:

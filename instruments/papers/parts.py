@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from polyculture.cache.errors import DataSetError, did_you_mean
-from polyculture.instruments.cbs.instrument import AtLeastOne
-from polyculture.instruments.contract import Part
+from polyculture.instruments.contract import AtLeastOne, Part
 from polyculture.instruments.papers.paper import papers
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import install_line
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control
 from polyculture.instruments.probe.attention.command import AttentionOptions
 from polyculture.instruments.probe.attention.command import study as attention_study
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.contract import AtLeastOne
 from polyculture.instruments.questions.asking import METHODS, Method
 from polyculture.instruments.questions.prompting import Orders
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.model import Kind, QuestionSet
 
-AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
 
 

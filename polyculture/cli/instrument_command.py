@@ -29,12 +29,12 @@ from polyculture.cli.options import (
     retry_failed,
 )
 from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
+from polyculture.instruments.contract import IN_FILE
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Command, Demo, Shown, Study
 
-IN_FILE = {"in_file": True}  # of a field: what a preset or the experiment file says, and no flag
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
 

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.instruments.contract import Asked, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, AtLeastOne, Shown, Study, Validity
 from polyculture.instruments.probe.attention.rows import Measure
 
 _OWN = Path(__file__).parent
-AtLeastOne = Annotated[int, Field(ge=1)]
 
 
 class AttentionOptions(BaseModel):
