@@ -10,7 +10,7 @@ from polyculture.instruments.swaps.selection import SwapJob
 from polyculture.published.cells import NONE, PublishedCell, published
 
 if TYPE_CHECKING:
-    from polyculture.instruments.swaps.instrument import SwapOptions
+    from polyculture.instruments.swaps.options import SwapOptions
 
 
 def size_lines(jobs: Sequence[SwapJob], options: SwapOptions) -> Iterator[str]:

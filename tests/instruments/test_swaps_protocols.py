@@ -15,7 +15,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
-from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
+from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
 from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 from polyculture.instruments.swaps.sentiment import read_label
