@@ -15,7 +15,7 @@ from itertools import combinations, groupby
 import numpy as np
 from scipy.sparse import coo_array, csr_array, hstack
 
-from polyculture.cache.schema.measured import WITHOUT
+from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers
 from polyculture.metrics.inference.leave_one_out import (
     COMPANIONS,
@@ -47,6 +47,17 @@ class MetricTable:
         """Those of some columns."""
         chosen = np.fromiter(columns, dtype=np.int64)
         return MetricTable([self.places[at] for at in chosen], self.found.at(chosen), self.parts[:, chosen])
+
+
+def cells_behind(metric: str, place: Place) -> list[Place]:
+    """The cells that a number rests on: of a gain the neutral one, too, of consensus that of each language."""
+    country = UNNAMED if place.condition == NEUTRAL else place.country
+    own = place._replace(other_language=WITHOUT, country=country)
+    if metric == CONSENSUS:
+        return [own, own._replace(language=place.other_language)]
+    if metric == "specificity_gain":
+        return [own, own._replace(condition=NEUTRAL, country=UNNAMED)]
+    return [own]
 
 
 class CellMetrics:

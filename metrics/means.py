@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from polyculture.cache.schema.measured import CELL, EVERY, UNNAMED, WITHOUT, Number
+from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
-from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
+from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate, student
 from polyculture.metrics.inference.prompts import prompt_mean
@@ -100,14 +100,8 @@ class CellSizes:
         return sum(responses for responses, _ in sizes), sum(items for _, items in sizes)
 
     def behind(self, metric: str, place: Place) -> set[Place]:
-        """The cells behind a number: a gain rests on the neutral cell, too, and consensus on that of each language."""
-        country = UNNAMED if place.condition == NEUTRAL else place.country
-        cells = {place._replace(other_language=WITHOUT, country=country)}
-        if metric == CONSENSUS:
-            cells.add(place._replace(language=place.other_language, other_language=WITHOUT))
-        if metric == "specificity_gain":
-            cells.add(place._replace(condition=NEUTRAL, country=UNNAMED))
-        return cells & self.of_cell.keys()
+        """The cells behind a number, of those that there are."""
+        return self.of_cell.keys() & cells_behind(metric, place)
 
     def holds_none(self, metric: str, place: Place) -> str | None:
         """The reason why a share of a country is no number whatever the responses say; None where it may be one."""

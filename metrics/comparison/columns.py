@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
-from polyculture.metrics.cell_changes import NEUTRAL, CellMetrics, MetricTable
+from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
 from polyculture.metrics.comparison.sides import DIMENSIONS, Pairing, Roles, Sides, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
 from polyculture.metrics.places import CONSENSUS, Place
@@ -82,17 +82,6 @@ class ComparedRun:
             place: tuple(found[cell.language, cell.topic, cell.condition, place.country, cell.wording])
             for place, cell in self.cell_of.items()
         }
-
-
-def cells_behind(metric: str, place: Place) -> list[Place]:
-    """The cells that a number rests on: of a gain the neutral one, too, of consensus that of each language."""
-    country = UNNAMED if place.condition == NEUTRAL else place.country
-    own = place._replace(other_language=WITHOUT, country=country)
-    if metric == CONSENSUS:
-        return [own, own._replace(language=place.other_language)]
-    if metric == "specificity_gain":
-        return [own, own._replace(condition=NEUTRAL, country=UNNAMED)]
-    return [own]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from scipy.sparse import csr_array
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT, Difference
 from polyculture.metrics import MEASURE
-from polyculture.metrics.comparison.columns import Columns, ComparedRun, cells_behind, columns_of, least_sizes
+from polyculture.metrics.cell_changes import cells_behind
+from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes
 from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
