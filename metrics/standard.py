@@ -21,7 +21,7 @@ from polyculture.cache.schema.measured import Difference
 from polyculture.metrics.cell_changes import NEUTRAL
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Terms, compare
-from polyculture.metrics.comparison.sides import REST, Sides, native_sides
+from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import OTHERS, in_families
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.responses import ALL, ANSWERED, RIGHT_LANGUAGE, SELECTIONS
@@ -94,4 +94,4 @@ def _sides(run: ComparedRun, native: Sequence[tuple[str, str]]) -> Iterator[Side
 def _against_rest(dimension: str, values: Sequence[str]) -> list[Sides]:
     if len(values) < 2:
         return []
-    return [Sides(dimension, one, REST, (one,), tuple(other for other in values if other != one)) for one in values]
+    return [one_against_rest(dimension, one, values) for one in values]

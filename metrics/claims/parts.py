@@ -10,7 +10,7 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
-from polyculture.metrics.comparison.sides import REST, Sides, group_languages, native_sides
+from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.places import PER_CONDITION
 
 CONDITION = "condition"
@@ -64,7 +64,7 @@ class ClaimedRun:
             values = self._several(contrast.each)
             if len(values) == 2:  # the second against the first says nothing new
                 return [Sides(contrast.each, values[0], values[1])]
-            return [_against_rest(contrast.each, value, values) for value in values]
+            return [one_against_rest(contrast.each, value, values) for value in values]
         return self._of_one(contrast.a or "", contrast.against, contrast.named)
 
     def _of_one(self, a: str, against: str | tuple[str, ...], named: tuple[str, ...]) -> list[Sides]:
@@ -78,7 +78,7 @@ class ClaimedRun:
             return [Sides(dimension, a, other) for other in named]
         values = self._several(dimension)
         if against == "rest" and dimension != CONDITION:
-            return [_against_rest(dimension, a, values)]
+            return [one_against_rest(dimension, a, values)]
         return [Sides(dimension, a, other) for other in values if other != a]
 
     def _several(self, dimension: str) -> list[str]:
@@ -90,7 +90,3 @@ class ClaimedRun:
     def _lacks(self, what: str, value: str) -> str:
         near = did_you_mean(value, sorted(set().union(*self.run.values.values())))
         return f"the run has no {what} {value!r}{'. ' + near if near else ''}"
-
-
-def _against_rest(dimension: str, value: str, values: list[str]) -> Sides:
-    return Sides(dimension, value, REST, (value,), tuple(other for other in values if other != value))

@@ -129,11 +129,16 @@ def against_rest(known: Mapping[str, set[str]], a: str) -> Sides:
     known = {dimension: values for dimension, values in known.items() if dimension != "condition"}
     for dimension, values in known.items():
         if a in values and len(values) > 1:
-            return Sides(dimension, a, REST, (a,), tuple(sorted(values - {a})))
+            return one_against_rest(dimension, a, sorted(values))
         if a in values:
             raise StoreError(f"{a!r} is the only {dimension} of the run", remedy="There is no rest to compare it with.")
     everything = sorted(set().union(*known.values()))
     raise StoreError(f"the run has no model, language, country or wording {a!r}", remedy=did_you_mean(a, everything))
+
+
+def one_against_rest(dimension: str, value: str, values: Sequence[str]) -> Sides:
+    """One of some values against the others together."""
+    return Sides(dimension, value, REST, (value,), tuple(other for other in values if other != value))
 
 
 def group_sides(
