@@ -1,6 +1,6 @@
 """The uncertainty of a share of independent cases, such as the accuracy on gold data.
 
-Source: Wilson 1927, JASA 22, 209. For cases that are not independent, see `metrics.intervals`.
+Source: Wilson 1927, JASA 22, 209. For cases that are not independent, see `metrics.inference`.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
+from polyculture.metrics.inference.intervals import student
 from polyculture.metrics.inference.jackknife import Moments, moments
-from polyculture.metrics.inference.limits import Estimate, student
+from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.places import (
     CONSENSUS,

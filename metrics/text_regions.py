@@ -19,7 +19,8 @@ import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.limits import Estimate, student
+from polyculture.metrics.inference.intervals import student
+from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import Numbers, prompt_mean
 from polyculture.metrics.inference.shares import mean_share, share_of
 from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import crossed_variance, way
-from polyculture.metrics.intervals.estimate import Estimate, wilson
+from polyculture.metrics.inference.intervals import Estimate, wilson
 
 Numbers = NDArray[np.float64]
 Numbering = NDArray[np.int64]

@@ -34,8 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.limits import student
-from polyculture.metrics.intervals.estimate import Estimate, Z
+from polyculture.metrics.inference.intervals import Estimate, Z, student
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")

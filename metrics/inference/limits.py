@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
+
+from polyculture.metrics.inference import intervals
+from polyculture.metrics.inference.crossed import ROUNDING
+from polyculture.metrics.inference.intervals import student
 
 _HALVINGS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """A number with its variance, as Student's t with so many degrees of freedom; a `share` stays within 0 and 1."""
 
@@ -29,17 +34,18 @@ class Estimate:
     told: float  # responses that tell it: at least 1
     share: bool
 
-    def distances(self, deviations: float) -> tuple[float, float]:
-        """The distances, down and up, of the limits that are so many standard deviations away."""
+    @cached_property
+    def _inverted(self) -> intervals.Estimate:
         if not self.share:
-            reach = deviations * math.sqrt(self.variance)
-            return reach, reach
+            return intervals.symmetric(self.value, self.variance, self.freedom)
         value = min(max(self.value, 0.0), 1.0)
         spread = value * (1 - value)
-        size = spread / self.variance if self.variance > 0 and spread > 0 else float(self.told)
-        square = deviations**2
-        shift, root = square * (0.5 - value), deviations * math.sqrt(size * spread + square / 4)
-        return (root - shift) / (size + square), (root + shift) / (size + square)
+        size = spread / self.variance if self.variance > 0 and spread > ROUNDING else float(self.told)
+        return intervals.wilson(value, size, self.freedom)
+
+    def distances(self, deviations: float) -> tuple[float, float]:
+        """The distances, down and up, of the limits that are so many standard deviations away."""
+        return self._inverted.distances(deviations)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The limits."""
@@ -113,8 +119,3 @@ class StudentInterval:
 
 
 Interval = Contrast | StudentInterval
-
-
-def student(freedom: float, level: float = 0.95) -> float:
-    """The two-sided quantile of Student's distribution."""
-    return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.leave_one_out import Numbers, long_response_variance, ratio
 from polyculture.metrics.inference.limits import Estimate
 
@@ -31,13 +32,13 @@ def mean_share(parts: Iterable[Estimate]) -> Estimate:
     """The mean of at least one share, all of independent responses."""
     several = list(parts)
     count = len(several)
-    variance = math.fsum(one.variance for one in several) / count**2
-    by_freedom = math.fsum((one.variance / count**2) ** 2 / one.freedom for one in several)
+    variances = [(one.variance / count**2, one.freedom) for one in several]
+    variance = math.fsum(each for each, _ in variances)
     known = sum(one.told > 1 for one in several)
     return Estimate(
         math.fsum(one.value for one in several) / count,
         variance * count / known if known else 0.0,
-        variance**2 / by_freedom if by_freedom > 0 else math.inf,
+        satterthwaite(variance, variances),
         sum(one.told for one in several),
         share=True,
     )

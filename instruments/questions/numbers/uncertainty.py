@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
-from polyculture.metrics.intervals.estimate import FEW, Estimate, Z, between, symmetric, wilson
+from polyculture.metrics.inference.intervals import FEW, Estimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
 ONE_KIND, FEW_PROMPTS = "few units differ", "few prompts"  # why a number has no interval, besides `FEW`

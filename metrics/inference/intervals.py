@@ -1,6 +1,6 @@
-"""A number with a variance that depends on the truth, as instruments and judged samples need it.
+"""A number with a variance that depends on the truth: the intervals of Wilson's (1927) kind, and Student's.
 
-The numbers of texts are those of `inference.limits`.
+Of instruments and judged samples; those of texts (`inference.limits`) are made of them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from polyculture.metrics.inference.limits import student
+from scipy.special import stdtrit
 
 FEW = "few units"  # why there is no interval: nothing is known of the variance
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
@@ -63,3 +63,8 @@ def wilson(value: float, size: float, freedom: float) -> Estimate:
 def between(value: float, below: float, above: float, freedom: float) -> Estimate:
     """The estimate whose limits have these distances for a known variance."""
     return Estimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
+
+
+def student(freedom: float, level: float = 0.95) -> float:
+    """The two-sided quantile of Student's distribution."""
+    return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))

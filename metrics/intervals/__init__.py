@@ -1,1 +1,0 @@
-"""Intervals of judged samples and of instruments; those of texts are `metrics.inference`."""
