@@ -21,7 +21,6 @@ from scipy.sparse import csr_array
 from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
-from polyculture.metrics.inference.intervals import student
 from polyculture.metrics.inference.jackknife import Moments, moments
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import prompt_mean
@@ -249,7 +248,8 @@ def _number(
                 min(found.told[at], units),
                 is_share(metric),
             )
-            low, high = _within(metric, *estimate.interval())
+            low, high = estimate.interval()
+            low, high = max(RANGES[metric][0], low), min(RANGES[metric][1], high)
         wide_low, wide_high, no_wide = _wide(metric, value, rows)
     return Number(
         measure=MEASURE.name,
@@ -303,12 +303,4 @@ def _wide(metric: str, value: float, rows: Sequence[Value]) -> tuple[float | Non
         return None, None, ONE_PROMPT
     numbers = np.array([row.estimate for row in known], dtype=np.float64)
     found = prompt_mean([row.topic for row in known], [row.place.named_country for row in known], numbers)
-    if found.reason is not None:
-        return None, None, found.reason
-    reach = student(found.freedom) * math.sqrt(found.variance)
-    return (*_within(metric, value - reach, value + reach), None)
-
-
-def _within(metric: str, low: float, high: float) -> tuple[float, float]:
-    lowest, highest = RANGES[metric]
-    return max(lowest, low), min(highest, high)
+    return (*found.within(value, *RANGES[metric]), found.reason)

@@ -7,7 +7,6 @@ Either is withheld, with the reason, where there is too little.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -19,7 +18,6 @@ import numpy as np
 
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.intervals import student
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.inference.prompts import Numbers, prompt_mean
 from polyculture.metrics.inference.shares import mean_share, share_of
@@ -118,7 +116,6 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
     low, high = found.interval()
     few = FEW_RESPONSES if counts.labelled < FEWEST_RESPONSES else None
     wide = prompt_mean([one.topic for one in read], [one.country for one in read], _shares(read, label))
-    reach = 0.0 if wide.reason else student(wide.freedom) * math.sqrt(wide.variance)
     return RegionShare(
         *place,
         label,
@@ -126,8 +123,7 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
         None if few else low,
         None if few else high,
         few,
-        None if wide.reason else max(0.0, found.value - reach),
-        None if wide.reason else min(1.0, found.value + reach),
+        *wide.within(found.value, 0.0, 1.0),
         wide.reason,
         texts,
         len(read),

@@ -33,8 +33,8 @@ from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Pairing, Sides, 
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Integers, Moments, moments
-from polyculture.metrics.inference.limits import Contrast, Estimate, Interval
-from polyculture.metrics.inference.prompts import NO_SPREAD, PromptMean, prompt_mean
+from polyculture.metrics.inference.limits import Contrast, Estimate, Interval, StudentInterval
+from polyculture.metrics.inference.prompts import NO_SPREAD, prompt_mean
 from polyculture.metrics.means import (
     FEW_DISTINCT,
     FEW_RESPONSES,
@@ -248,17 +248,10 @@ class _Group:
     def _others(self, found: Moments, at_n: int | None) -> Row:
         mean = prompt_mean([key.topic for key in self.used], [key.named_country for key in self.used], self.of_key)
         reason = self.fixed or mean.reason
-        contrast = None if reason else self._crossed(found, mean)
+        value = float(found.values[0]) - float(found.values[1])
+        contrast = None if reason else StudentInterval(value, mean.reach, mean.reach, mean.freedom)
         units = mean.topics * mean.countries
         return self._row(OTHERS, contrast, reason, mean.unit, units, at_n)
-
-    def _crossed(self, found: Moments, mean: PromptMean) -> Contrast:
-        """The difference with the variance of the table: Student's interval."""
-        sides = [
-            Estimate(float(found.values[at]), mean.variance * part, mean.freedom, 1, share=False)
-            for at, part in ((0, 1.0), (1, 0.0))
-        ]
-        return Contrast(sides[0], sides[1], mean.variance, mean.freedom)
 
     def _no_samples(self, found: Moments, units: int, texts: int, distinct: int) -> str | None:
         """Why the responses say nothing of other samples; None where they do."""
@@ -279,7 +272,7 @@ class _Group:
         return min(sizes[run][place] for place, run in places)
 
     def _row(
-        self, target: str, contrast: Contrast | None, reason: str | None, unit: str, units: int, at_n: int | None
+        self, target: str, contrast: Interval | None, reason: str | None, unit: str, units: int, at_n: int | None
     ) -> Row:
         lowest, highest = RANGES[self.columns.metric]
         low, high = contrast.interval() if contrast else (None, None)

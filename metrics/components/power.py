@@ -142,8 +142,7 @@ def _reach(topics: int, countries: int) -> Numbers | None:
     ]
     if any(one.reason for one in means):
         return None
-    widths = [student(one.freedom) * math.sqrt(one.variance * topics * countries) for one in means]
-    return np.array(widths)
+    return np.array([one.reach for one in means]) * math.sqrt(topics * countries)
 
 
 def _mean_square(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], freedom: int) -> float:

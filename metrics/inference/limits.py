@@ -109,6 +109,10 @@ class StudentInterval:
     above: float
     freedom: float
 
+    def interval(self) -> tuple[float, float]:
+        """The limits."""
+        return self.value - self.below, self.value + self.above
+
     def p(self, at: float = 0.0) -> float:
         """The two-sided p-value of a true difference of `at`, as the limit nearer to it has it."""
         away = self.value - at

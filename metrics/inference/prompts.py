@@ -2,7 +2,7 @@
 
 x[t, c] is a number, or a difference, of a topic and a country: averaged over conditions, wordings, names, languages and
 samples, so that these are fixed, and what they share is in one value. The mean g is that of the cells behind them: w[t,
-c] is the share of them, or of their weights, that a topic and a country have. It varies with the topics and the
+c] is the share of them that a topic and a country have. It varies with the topics and the
 countries that happened to be asked:
 
     V_T = sum over topics of w_t^2 (x_t - g)^2 / (1 - 2 w_t + sum of w_t^2)
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.crossed import satterthwaite
+from polyculture.metrics.inference.intervals import student
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,13 +57,22 @@ class PromptMean:
             return "topic x country"
         return "country" if self.countries > 1 else "topic"
 
+    @property
+    def reach(self) -> float:
+        """The distance of the limits of Student's 95 % interval."""
+        return student(self.freedom) * math.sqrt(self.variance)
 
-def prompt_mean(
-    topics: Sequence[object], countries: Sequence[object], values: Numbers, weights: Numbers | None = None
-) -> PromptMean:
-    """The weighted mean of the cells' `values` over other topics and countries like theirs; None: no country."""
+    def within(self, value: float, lowest: float, highest: float) -> tuple[float | None, float | None]:
+        """The interval of a mean `value` in the range of the number; None where there is a reason to withhold it."""
+        if self.reason is not None:
+            return None, None
+        return max(lowest, value - self.reach), min(highest, value + self.reach)
+
+
+def prompt_mean(topics: Sequence[object], countries: Sequence[object], values: Numbers) -> PromptMean:
+    """The mean of the cells' `values` over other topics and countries like theirs; None: no country."""
     named = np.array([country is not None for country in countries], dtype=bool)
-    share = np.full(len(values), 1 / len(values)) if weights is None else weights / weights.sum()
+    share = np.full(len(values), 1 / len(values))
     _, topic = np.unique(np.asarray(topics), return_inverse=True)
     _, country = np.unique(np.asarray([one for one in countries if one is not None]), return_inverse=True)
     sizes = int(topic.max()) + 1, max(int(country.max(initial=0)) + 1, 1)
