@@ -183,9 +183,7 @@ def whole_table(
     return PageTable(title, caption, "Model, language", tuple(columns), tuple(groups))
 
 
-def table_section(
-    name: str, table: ReportTable, texts: Path, columns: Sequence[Column], *, stands_alone: bool = False
-) -> Section:
+def table_section(name: str, table: ReportTable, texts: Path, columns: Sequence[Column]) -> Section:
     """The section of one table; its texts have the words `reads` (above the table) and `caption`."""
 
     def build(data: ReportData) -> PageTable | None:
@@ -195,7 +193,7 @@ def table_section(
         rows = data.reading.lines(table.file)
         return page_table(data, rows, columns, title=said.title, caption=said.words["caption"]) if rows else None
 
-    return Section(name, build, _TEMPLATE, texts, (table,), stands_alone)
+    return Section(name, build, _TEMPLATE, texts, (table,))
 
 
 def measured(kind: str, column: str) -> Callable[[Row], FormattedEstimate]:

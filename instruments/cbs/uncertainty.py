@@ -194,18 +194,14 @@ def _interaction(cells: Sequence[tuple[Units, Units, Numbers]]) -> float:
     return float((grid**2).sum())
 
 
-def shared_part(one: ScoreMatrix, other: ScoreMatrix, contexts: bool = True) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """Both matrices over the entities that both have; with `contexts`, over the contexts, too, and pair by pair.
+def shared_part(one: ScoreMatrix, other: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
+    """Both matrices over the contexts and entities that both have, pair by pair.
 
     A unit that stands several times in one of them, as two spellings of a name, is kept there each time.
     """
-    if contexts:
-        one, other = _kept(one, other, "context"), _kept(other, one, "context")
-    for kind in ("native", "western"):
+    for kind in ("context", "native", "western"):
         one, other = _kept(one, other, kind), _kept(other, one, kind)
-    if contexts:
-        one, other = _masked(one, other), _masked(other, one)
-    return one, other
+    return _masked(one, other), _masked(other, one)
 
 
 def _kept(one: ScoreMatrix, other: ScoreMatrix, kind: str) -> ScoreMatrix:

@@ -22,7 +22,7 @@ WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two
 FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
 _ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled rows
 _SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
-_MARKER, _LINE = 16.0, 1.1
+_MARKER, _LINE = 16.0, 1.1  # the area of a mark, the width of a line
 _NAME, _NAMES = 22, 24  # letters of a point's name, and so many names at most
 
 
@@ -63,23 +63,17 @@ def scatter(
     labels: tuple[str, str] = ("", ""),
     limits: tuple[tuple[float, float], tuple[float, float]] | None = None,
     width: float = 138.0,
-    behind: Callable[[Axes], object] | None = None,
-    size: float = _MARKER,
-    opacity: float = 1.0,
 ) -> Chart:
     """Points on two scales, in the colour and shape of their series, with the intervals of their heights.
 
     Columns: series, x, y, low, high, mark, and name, which is written beside its point where no other name is. Without
-    limits the scales mean nothing and are not shown. `behind` draws what lies behind the points; `size` is the area of
-    a point.
+    limits the scales mean nothing and are not shown.
     """
     beside = frame["name"].astype(str).map(lambda name: plain(name, _NAME)) if "name" in frame else None
     room = min(60.0, label_width(list(beside))) if beside is not None else 0.0
 
     def paint(axes: Axes, links: Links) -> None:
-        if behind:
-            behind(axes)
-        _points(axes, frame, series, links, axes.vlines, "x", size=size, opacity=opacity)
+        _points(axes, frame, series, links, axes.vlines, "x")
         if limits:
             axes.set(xlabel=labels[0], ylabel=labels[1], xlim=limits[0], ylim=limits[1])
             axes.locator_params(nbins=4)
@@ -238,8 +232,6 @@ def _points(
     interval: Callable[..., object],
     across: str,
     *,
-    size: float = _MARKER,
-    opacity: float = 1.0,
     marker: str = "",
 ) -> None:
     """Marks at x and y with their intervals; what rests on little is hollow and grey, with its number beside it."""
@@ -257,8 +249,8 @@ def _points(
         palette = dict.fromkeys(colours, PAPER) if pale else colours
         sns.scatterplot(
             data=own, x="x", y="y", hue="series", style="series", hue_order=series, style_order=series,
-            palette=palette, markers=shapes, s=size / 2 if pale else size, edgecolor=MUTED if pale else PAPER,
-            linewidth=0.5, alpha=opacity, ax=axes, legend=False, zorder=3,
+            palette=palette, markers=shapes, s=_MARKER / 2 if pale else _MARKER, edgecolor=MUTED if pale else PAPER,
+            linewidth=0.5, ax=axes, legend=False, zorder=3,
             urls=links.urls(own["mark"]) if "mark" in own else None,
         )  # fmt: skip
         if pale:
