@@ -106,7 +106,10 @@ def mean_difference(parts: Sequence[tuple[ComparedScores, float]]) -> PairedDiff
     its variance is that of two scores in which all agree.
     """
     whole = sum(weight for _, weight in parts)
-    sides = [mean_score([(side(part), weight) for part, weight in parts]) for side in (_one, _other)]
+    sides = [
+        mean_score([(part.one, weight) for part, weight in parts]),
+        mean_score([(part.other, weight) for part, weight in parts]),
+    ]
     one, other = (side.value for side in sides)
     if lacking := sides[0].lacking or sides[1].lacking or _lacking([part.difference for part, _ in parts]):
         return PairedDifference(one, other, lacking=lacking)
@@ -118,14 +121,6 @@ def mean_difference(parts: Sequence[tuple[ComparedScores, float]]) -> PairedDiff
     variance = sum(each for each, _ in variances)
     limits = (sides[0].low, sides[0].high), (sides[1].low, sides[1].high)
     return paired_difference(one, other, variance, satterthwaite(variance, variances), limits)
-
-
-def _one(part: ComparedScores) -> ScoreEstimate:
-    return part.one
-
-
-def _other(part: ComparedScores) -> ScoreEstimate:
-    return part.other
 
 
 def _varies(difference: ScoreEstimate) -> tuple[float, float]:

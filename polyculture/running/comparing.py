@@ -246,15 +246,11 @@ def _identity(run: ComparedRun, name: str) -> str:
     if len(found) != 1:
         names = [identity if found else snapshot for snapshot, identity in known if not found or identity in found]
         what = f"{len(found) or 'no'} snapshots of the run's snapshot_links are {name!r}"
-        other = f"Link with it: polyculture link EXPERIMENT --snapshot {name}."
-        raise StoreError(what, remedy=f"Name its identity: {', '.join(names)}." if found else _near(name, names, other))
+        other = did_you_mean(name, names, otherwise=f"Link with it: polyculture link EXPERIMENT --snapshot {name}.")
+        raise StoreError(what, remedy=f"Name its identity: {', '.join(names)}." if found else other)
     query = "SELECT count(*) FROM links ANTI JOIN (FROM snapshot_links WHERE identity = $identity) USING (query)"
     [(missing,)] = run.store.execute(query, {"identity": found[0]}).fetchall()
     if missing:
         what = f"{missing} queries of the run are not linked with {name}"
         raise StoreError(what, remedy=f"Link again: polyculture link EXPERIMENT --snapshot {name}.")
     return str(found[0])
-
-
-def _near(name: str, names: Sequence[str], otherwise: str) -> str:
-    return did_you_mean(name, names, otherwise=otherwise)
