@@ -133,6 +133,11 @@ def _is_number(word: str) -> bool:
     return word == "" or word[0] in "0123456789+<\u2212"
 
 
+def end_of(name: str) -> str:
+    """A model's name; of a long one the end, which tells the files of a folder apart."""
+    return name if len(name) <= LONGEST else f"...{name[3 - LONGEST :]}"
+
+
 def signs(word: object) -> str:
     """An escaped word, with the signs that LaTeX's usual fonts have under other names."""
     return str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"

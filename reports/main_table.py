@@ -19,7 +19,7 @@ from polyculture.metrics.limits import disqualified
 from polyculture.reports.building import open_report
 from polyculture.reports.escaping import latex_text
 from polyculture.reports.headline import shared_note, shown_metrics
-from polyculture.reports.latex import LONGEST
+from polyculture.reports.latex import end_of
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, decimal, known, rests_on
 from polyculture.reports.reading import SQL
@@ -129,8 +129,7 @@ def _caption(metrics: Sequence[str], notes: Sequence[str]) -> str:
 
 def _breakable(name: str) -> str:
     """A name as text, which may break after its signs, after each letter of East Asia, and in a long run of letters."""
-    plain = " ".join(replace_control_chars(name).split())
-    plain = plain if len(plain) <= LONGEST else f"...{plain[3 - LONGEST :]}"
+    plain = end_of(" ".join(replace_control_chars(name).split()))
     parts, run = [], 0
     for sign in plain:
         parts.append(latex_text(sign))

@@ -13,11 +13,11 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
 from polyculture.published.cells import NONE, PublishedCell
-from polyculture.reports.escaping import table_text
+from polyculture.reports.escaping import latex_text, table_text
+from polyculture.reports.latex import end_of
 
 PERCENT = ("cbs", "qa", "ner", TOKENS, "texts")  # measures that the papers print in per cent
 CELLS = "cells"
-_LONGEST = 60  # letters of a cell
 _UNMEASURED = "not compared: this run has no number here"
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "culture", "setting", "variant", "value", "ours",
@@ -98,9 +98,10 @@ def _digits(table: PaperTable) -> int:
 
 def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
     unit = ", in per cent" if table.measure in PERCENT else ""
-    where = ", ".join(word for word in (table.language, table.culture, table.setting, table.variant) if word)
+    where = (table.measure, table.language, table.culture, table.setting, table.variant)
+    told = ", ".join(filter(None, where)) + unit
     numbers = frame.columns[1:]
-    shown = frame.assign(model=[_shown(str(model)) for model in frame["model"]])
+    shown = frame.assign(model=[end_of(replace_control_chars(str(model))) for model in frame["model"]])
     styled = shown.style.hide(axis="index").format(escape="latex", subset=["model"])
     styled = styled.format(precision=_digits(table), na_rep="--", subset=list(numbers)).format_index(
         escape="latex", axis=1
@@ -108,20 +109,9 @@ def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
     return styled.to_latex(
         hrules=True,
         column_format="l" + "r" * len(numbers),
-        caption=_escaped(f"{paper.title}, its layout; this run's selection: {table.measure}, {where}{unit}"),
+        caption=latex_text(replace_control_chars(f"{paper.title}, its layout; this run's selection: {told}")),
         label=f"tab:{paper.name}-{table.name}",
     )
-
-
-def _shown(model: str) -> str:
-    """A model's name; of a long one the end, which tells the files of a folder apart."""
-    name = replace_control_chars(model)
-    return name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}"
-
-
-def _escaped(text: str) -> str:
-    plain = replace_control_chars(text)
-    return "".join(f"\\{sign}" if sign in "&%$#_{}" else sign for sign in plain if sign not in "\\~^")
 
 
 def _cell_rows(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from polyculture.published.cells import PublishedCell
 from polyculture.reports.escaping import latex_text, table_text
-from polyculture.reports.latex import LONGEST, longtable
+from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, decimal
 from polyculture.reports.paper_tables.study_beside import Beside, published_place, rounded
@@ -63,10 +63,10 @@ def _latex(table: StudyTable, published: Sequence[PublishedCell], names: Names) 
     lines = []
     for (model, language), cells in _rows(table).items():
         shown = {heads[column]: _number(cells.get(column)) for column in columns}
-        lines.append({"Model": _cut(names.model(model)), "Language": names.language(language), **shown})
+        lines.append({"Model": end_of(names.model(model)), "Language": names.language(language), **shown})
     for (model, language), found in _published_rows(table, published).items():
         said = {heads[c]: decimal(found[c], _measure(table, c)) if c in found else "" for c in columns}
-        lines.append({"Model": _cut(model), "Language": names.language(language), **said})
+        lines.append({"Model": end_of(model), "Language": names.language(language), **said})
     frame = pd.DataFrame(lines, columns=["Model", "Language", *heads.values()])
     frame = frame if table.kind in _OF_TWO else frame.drop(columns="Language")
     left = 2 if table.kind in _OF_TWO else 1
@@ -127,7 +127,3 @@ def _named(table: StudyTable, column: str, names: Names) -> str:
 
 def _head(column: str, name: str) -> str:
     return column if name == "value" else f"{column} {name}"
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"...{name[3 - LONGEST :]}"
