@@ -38,7 +38,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p polyculture
 
-# Pages that are made of the code are committed, and tests hold them. The variable silences an advertisement of the theme's authors.
+# Pages that are made of the code are built here and not kept. The variable silences an advertisement of the theme's authors.
 docs: $(VENV)/.installed-docs  ## the site of docs/, in site/; a broken link or a page that the menu lacks is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 

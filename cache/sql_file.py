@@ -17,7 +17,7 @@ defaults; their explanations go on indented by five. A view needs no more. A tab
 the line before, and may say which columns are printed (a file has all of them), which values of its column `metric`
 are printed as columns (`side by side`), and what it means that there are no rows.
 
-The terminal, `polyculture table`, the report's downloads and LaTeX, and `docs/tables.md` all read a table's one file:
+The terminal, `polyculture table`, the report's downloads and LaTeX, and the site's page of tables all read this file:
 
     table = read_table(Path("separations.sql"))
     table.select(store, {"layer": 12, "model": ["a", "b"]}).fetchall()

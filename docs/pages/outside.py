@@ -1,18 +1,15 @@
-"""Brings into the site what the pages of docs/ link to and MkDocs does not read: Markdown elsewhere, and notebooks.
+"""Brings into the site what the pages of docs/ link to outside docs/.
 
 Links between files are written as a forge follows them: `../CONTRIBUTING.md` from a page of docs/ lies beside docs/. In
 the site such a file is a page of the folder `repository/`; a link to a file that is no Markdown is its path in plain
-type. A notebook is a page of its cells with the outputs that it holds. MkDocs calls the functions by their names:
-https://www.mkdocs.org/dev-guide/plugins/#events
+type. MkDocs calls the functions by their names: https://www.mkdocs.org/dev-guide/plugins/#events
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
@@ -26,10 +23,6 @@ CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds a page for each file outside docs/ that a page links to, those that such pages link to, too."""
     root = Path(config.docs_dir).parent
-    for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
-        files.remove(file)
-        name, content = _as_page(file.src_uri), notebook(file.content_string)
-        files.append(File.generated(config, name, content=content))
     left = [(f"docs/{page.src_uri}", page.content_string) for page in files.documentation_pages()]
     while left:
         place, text = left.pop()
@@ -46,7 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turns links that leave docs/ to the pages added above, and those to notebooks to their pages."""
+    """Turns links that leave docs/ to the pages added above."""
     uri = page.file.src_uri
     place = uri.removeprefix(ELSEWHERE) if uri.startswith(ELSEWHERE) else f"docs/{uri}"
 
@@ -56,7 +49,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return found.group()
         path, _, anchor = target.partition("#")
         name = posixpath.normpath(posixpath.join(posixpath.dirname(place), path)) if path else place
-        inside = _as_page(name.removeprefix("docs/")) if name.startswith("docs/") else ELSEWHERE + name
+        inside = name.removeprefix("docs/") if name.startswith("docs/") else ELSEWHERE + name
         if not files.get_file_from_path(inside):
             exists = (Path(config.docs_dir).parent / name).exists()
             return f"{text} (`{name}`)" if exists and not name.startswith("docs/") else found.group()
@@ -70,30 +63,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "".join([*pieces, LINK.sub(turned, markdown[at:])])
 
 
-def notebook(text: str) -> str:
-    """The Markdown of a notebook: its cells in order, code fenced, outputs as they are stored in it."""
-    cells: list[dict[str, Any]] = json.loads(text)["cells"]
-    return "\n\n".join(part for cell in cells for part in _cell(cell)) + "\n"
-
-
-def _cell(cell: dict[str, Any]) -> list[str]:
-    source = "".join(cell["source"])
-    if cell["cell_type"] != "code":
-        return [source]
-    return [f"```python\n{source}\n```", *(_output(output) for output in cell["outputs"])]
-
-
-def _output(output: dict[str, Any]) -> str:
-    data = output.get("data", {})
-    if "image/png" in data:
-        pixels = "".join(data["image/png"]).strip()
-        return f'<img alt="the figure that this cell draws" src="data:image/png;base64,{pixels}">'
-    if "text/html" in data:
-        return re.sub(r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL))
-    plain = "".join(output.get("text", data.get("text/plain", "")))
-    return f"```text\n{plain}\n```" if plain else ""
-
-
 def _elsewhere(place: str, target: str) -> str | None:
     """The file of the repository that a link on the page `place` means, if it lies outside docs/."""
     path = target.partition("#")[0]
@@ -105,7 +74,3 @@ def _elsewhere(place: str, target: str) -> str | None:
 
 def _is_address(target: str) -> bool:
     return bool(re.match(r"[a-z][a-z0-9+.-]*:|//", target))
-
-
-def _as_page(name: str) -> str:
-    return f"{name.removesuffix('.ipynb')}.md" if name.endswith(".ipynb") else name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -18,6 +17,14 @@ import markdown
 import pytest
 from markdown_it import MarkdownIt
 from mkdocs.config import load_config
+from typer.main import get_command
+
+from polyculture.cache.faults import fault_table
+from polyculture.cache.store import open_store
+from polyculture.cli.app import app
+from polyculture.generate.engines.openai.servers import known_servers
+from polyculture.running.layout import store_layout
+from tests.store_builder import StoreBuilder
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -76,6 +83,51 @@ def test_what_lies_outside_docs_is_brought_along(site: Path) -> None:
     assert "repository/SECURITY.html" in page
 
 
+GENERATED = ("commands", "tables", "lists")
+
+
+def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
+    commands, tables, lists = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
+    assert not [name for name in named_commands() if f'id="polyculture-{name}"' not in commands]
+    assert 'src="tables.svg"' in tables
+    assert (site / "tables.svg").read_text(encoding="utf-8").startswith("<svg")
+    missing = [one for one in (*known_servers(), *(kind.name for kind in fault_table().kinds)) if one not in lists]
+    assert not missing
+
+
+def named_commands() -> Iterator[str]:
+    """The commands of the first level that `--help` lists."""
+    root: Any = get_command(app)
+    return (name for name, command in root.commands.items() if not command.hidden)
+
+
+def test_no_page_of_the_repository_links_to_a_page_that_only_the_site_has() -> None:
+    """Whoever reads on a forge has no generated page."""
+    pages = [*(ROOT / page for page in PAGES), *ROOT.glob("*.md")]
+    link = re.compile(rf"\]\([./a-z]*(?:{'|'.join(GENERATED)})\.md")
+    assert not [path.name for path in pages if link.search(path.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def diagram() -> Any:
+    spec = importlib.util.spec_from_file_location("diagram", ROOT / "docs" / "pages" / "store_diagram.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["diagram"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_drawing_shows_columns_that_tables_have(diagram: Any, tmp_path: Path) -> None:
+    columns: dict[str, set[str]] = {}
+    with open_store(StoreBuilder(tmp_path).write(), store_layout()) as store:
+        for view, column, *_ in store.sql("FROM dictionary").fetchall():
+            columns.setdefault(view, set()).add(column)
+    assert not [(box.name, name) for box in diagram.BOXES for name in box.columns if name not in columns[box.name]]
+    assert not [line for line in diagram.LINES if not set(line.columns) <= columns[line.source] & columns[line.target]]
+
+
 WRONG = {
     "[nowhere](absent.md)": "'absent.md', but the target is not found",
     "[nowhere](measurements/README.md#absent)": "the doc 'measurements/README.md' does not contain an anchor",
@@ -92,27 +144,12 @@ def test_a_link_that_leads_nowhere_and_a_page_that_no_menu_names_are_errors(tmp_
     assert not [told for told in (*WRONG.values(), "forgotten.md") if told not in done.stderr], done.stderr
 
 
-def test_a_notebook_is_a_page_of_its_cells_and_outputs() -> None:
-    spec = importlib.util.spec_from_file_location("outside", ROOT / "docs" / "pages" / "outside.py")
-    assert spec is not None
-    assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
-    outputs = [{"text": ["3\n"]}, {"data": {"image/png": "QUJD", "text/plain": "<Figure>"}}]
-    cells = [
-        {"cell_type": "markdown", "source": ["# A run\n", "\n", "Open it."]},
-        {"cell_type": "code", "source": ["1 + 2"], "outputs": outputs},
-    ]
-    page = hook.notebook(json.dumps({"cells": cells}))
-    assert page.startswith("# A run\n\nOpen it.\n\n```python\n1 + 2\n```\n\n```text\n3\n")
-    assert 'src="data:image/png;base64,QUJD"' in page
-    assert "<Figure>" not in page
-
-
 def small_docs(folder: Path, text: str) -> Path:
     """Every page of the menu, with nothing on it but a title; the first one has the text."""
     docs = folder / "docs"
     for page in named(load_config(str(ROOT / "mkdocs.yml")).nav):
+        if page.removesuffix(".md") in GENERATED:
+            continue
         (docs / page).parent.mkdir(parents=True, exist_ok=True)
         (docs / page).write_text(f"# A page\n\n{text if page == 'index.md' else ''}\n", encoding="utf-8")
     return docs

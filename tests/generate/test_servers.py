@@ -17,7 +17,6 @@ from polyculture.generate.engines.setup import model_setup
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Behaviour, Reply, StubServer
 
-ROOT = Path(__file__).parents[2]
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 ALWAYS = {"model", "messages", "temperature", "top_p"}
 
@@ -128,23 +127,3 @@ base_url = "URL"
         assert done.returncode == 0, done.stderr
     seeds = polyculture("sql", "exp.toml", "SELECT count(*), count(seed) FROM responses", "-f", "csv", cwd=tmp_path)
     assert seeds.stdout.splitlines()[1] == "30,0"
-
-
-def servers_table() -> str:
-    """The table of docs/servers.md: a row per server, then its notes and sources."""
-    head = ["`server`", "what it is", "address", "key", "length", "rejects", "does not heed", "form of answers"]
-    rows = [head, ["---"] * len(head)]
-    notes = []
-    for name, one in known_servers().items():
-        rejects, ignores = (", ".join(f"`{each}`" for each in fields) or "-" for fields in (one.rejects, one.ignores))
-        key = f"`{one.key}`" if one.key else "none"
-        form = "-" if one.schema_form == "none" else f"`{one.schema_form}`"
-        cells = [f"`{name}`", one.title, f"`{one.base_url}`", key, f"`{one.length}`", rejects, ignores, form]
-        rows.append(cells)
-        sources = ", ".join(f"<{source}>" for source in one.source)
-        notes.append(f"- `{name}`: {f'{one.note} ' if one.note else ''}Source: {sources} (read: {one.read}).")
-    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in rows), "", *notes, ""])
-
-
-def test_the_page_shows_the_table_as_the_data_have_it() -> None:
-    assert servers_table() in (ROOT / "docs" / "servers.md").read_text(encoding="utf-8")

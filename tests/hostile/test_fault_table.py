@@ -1,9 +1,8 @@
-"""The table of faults: each kind is known, its page says what the file says, and its two readings of a reason agree."""
+"""The table of faults: each kind is known, and its two readings of a reason agree."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -13,32 +12,7 @@ from polyculture.cache import faults
 from polyculture.cache.faults import FaultKind, fault_table, kind_of, kind_of_error, reason
 from polyculture.generate.engines.openai.error_body import NO_REASON
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "faults.md"
 TABLE = fault_table()
-
-
-def rendered() -> Iterator[str]:
-    """The lines of the page that come from the file."""
-    for level in TABLE.levels:
-        yield f"| {level['ends']} | {level['because']} | {level['then']} |"
-    for kind in TABLE.kinds:
-        known = [", ".join(f"`{code}`" for code in kind.codes), " ".join(map(str, kind.statuses))]
-        words = "with words" if kind.words and kind.statuses else "words" if kind.words else ""
-        yield (
-            f"| {kind.name} | {'; '.join(filter(None, [*known, words])) or 'all others'} | {kind.repeat} "
-            f"| {'final' if kind.final else 'asked again'} | {kind.says} |"
-        )
-
-
-def test_the_page_says_what_the_file_says() -> None:
-    page = PAGE.read_text(encoding="utf-8").splitlines()
-    table = [line for line in page if line.startswith("| ") and not line.startswith(("| what ends", "| kind", "| ---"))]
-    assert table == list(rendered())
-    text = " ".join(page)
-    assert f"meets {TABLE.stop.answers} different prompts" in text
-    assert f"after {TABLE.stop.minutes:g} minutes" in text
-    assert f"meets {TABLE.stop.answers} different prompts" in str(TABLE.levels)
 
 
 PASSING = {401, 402, 403, 404, 405, 407, 408, 409, 410, 421, 423, 425, 429}

@@ -1,24 +1,19 @@
-"""`docs/commands.md` is what `--help` of every command says.
-
-python -m tests.docs.test_commands_page    # writes the page anew
-"""
+"""The page of commands: what `--help` of every command says."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
 from polyculture.cli.app import app
 
-PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """# Commands
 
-What `polyculture COMMAND --help` says, of every command: this page is made of it, and a test holds them together.
-Exit codes stand [at the end](#exit-codes); what to do after a failure is in [Troubleshooting](troubleshooting.md).
+`make docs` writes this page from `polyculture COMMAND --help`. Exit codes are [at the end](#exit-codes);
+[When something is wrong](troubleshooting.md) says what to do after a failure.
 
 An argument in brackets may be left out. `EXPERIMENT` is [the experiment file](experiments.md).
 
@@ -32,7 +27,7 @@ TAIL = """## Exit codes
 | 3 | a job is held by another process, which is named; a condition of `compare --fail-if` cannot be tested |
 | 4 | some requests failed: running again retries those that may pass, with `--retry-failed` the others, too |
 | 5 | `max_cost` would be passed |
-| 6 | a stage stopped itself: one fault met eight different prompts in a row; [more](faults.md) |
+| 6 | a stage stopped itself: one fault met eight different prompts in a row; [more](lists.md#kinds-of-faults) |
 | 7 | a condition of `compare --fail-if` holds |
 | 130 | stopped by Ctrl-C |
 """
@@ -106,11 +101,3 @@ def _line(command: Any) -> str:
     """The first sentence of a command's help."""
     said = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
     return said.replace("|", r"\|")
-
-
-def test_the_page_is_what_help_says() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python -m tests.docs.test_commands_page"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -1,7 +1,4 @@
-"""`docs/tables.md` and its drawing are what the store's dictionary says.
-
-python -m tests.docs.test_tables_page    # writes both anew
-"""
+"""The page of tables, with a drawing of the main ones: what the store's own dictionary says."""
 
 from __future__ import annotations
 
@@ -9,24 +6,22 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import pytest
+from store_diagram import BOXES
 
 from polyculture.cache.layout import Layout
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import Header
 from polyculture.cache.store import open_store
 from polyculture.instruments import INSTRUMENTS
 from polyculture.metrics import METRICS
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
-from tests.docs.store_diagram import BOXES, LINES, Line, drawing
-from tests.store_builder import StoreBuilder
 
-PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
-PICTURE = PAGE.with_name("tables.svg")
 HEAD = """# Tables
 
-Everything that a run holds is a table or a view, read by SQL: `polyculture sql exp.toml "SELECT ..."`. This page
-is made of the store's own dictionary, and a test holds them together. The same for your run, with every column:
+Everything that a run holds is a table or a view, read by SQL: `polyculture sql exp.toml "SELECT ..."`. `make docs`
+writes this page from the store's own dictionary. The same for your run, with every column:
 
     polyculture sql exp.toml --schema
     polyculture sql exp.toml --describe granularity
@@ -35,9 +30,9 @@ is made of the store's own dictionary, and a test holds them together. The same 
 
 ![Prompts lead to responses, these to mentions, these to links and items, and all of them to the metrics](tables.svg)
 
-A line says that rows of one lead to rows of the other by the columns that both show. A **cell** is what a number is of:
-a model, language, topic, condition, country and wording. How files lie on disk stands in [The store](store.md).
-Thirteen worked questions are in [Queries](queries.md).
+A line says that rows of one table lead to rows of the other by the columns that both show. A **cell** is a model,
+language, topic, condition, country and wording. [The store](store.md) describes the files.
+[Queries](queries.md) has worked questions.
 
 """
 READY = """## Tables that are ready to read
@@ -61,12 +56,13 @@ settings too. Those that begin with `run_` hold what the experiment asks now. Bo
 def dictionary() -> dict[str, dict[str, tuple[str, str]]]:
     """Per view: its columns with type and meaning; under the empty name what a row is."""
     found: dict[str, dict[str, tuple[str, str]]] = {}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_store(StoreBuilder(Path(folder)).write(), store_layout()) as store,
-    ):
+    with tempfile.TemporaryDirectory() as folder:
+        run = RunFolder(Path(folder))
+        write_manifest(Manifest(experiment="none", polyculture="0"), run.manifest)
+        store = open_store(run, store_layout())
         for view, column, kind, meaning in store.sql("FROM dictionary ORDER BY rowid").fetchall():
             found.setdefault(view, {})[column] = (kind, meaning)
+        store.close()
     return found
 
 
@@ -133,25 +129,3 @@ def _sentence(meaning: str) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")
-
-
-def test_the_page_is_what_the_dictionary_says() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python -m tests.docs.test_tables_page"
-
-
-def test_the_drawing_is_the_one_that_is_shown() -> None:
-    assert PICTURE.read_text(encoding="utf-8") == drawing()
-
-
-def test_the_drawing_shows_columns_that_are_there() -> None:
-    assert not [(box.name, column) for box in BOXES for column in box.columns if column not in dictionary()[box.name]]
-
-
-@pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.source}-{line.target}")
-def test_a_line_stands_for_columns_of_both(line: Line) -> None:
-    assert set(line.columns) <= dictionary()[line.source].keys() & dictionary()[line.target].keys()
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    PICTURE.write_text(drawing(), encoding="utf-8")

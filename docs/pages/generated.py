@@ -1,0 +1,24 @@
+"""Makes the pages that only say what the program says of itself, before MkDocs reads the folder. None is kept."""
+
+from __future__ import annotations
+
+import commands_page
+import lists_page
+import store_diagram
+import tables_page
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+PAGES = {
+    "commands.md": commands_page.page,
+    "tables.md": tables_page.page,
+    "tables.svg": store_diagram.drawing,
+    "lists.md": lists_page.page,
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages: https://www.mkdocs.org/dev-guide/plugins/#on_files."""
+    for name, content in PAGES.items():
+        files.append(File.generated(config, name, content=content()))
+    return files
