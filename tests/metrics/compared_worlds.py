@@ -49,6 +49,7 @@ class World:
     of_prompt: float = 0.0  # common to all conditions of a topic and country
     of_cell: float = 0.0
     shift: float = 0.0  # of the first model's chance
+    exact: bool = False  # is the shift the whole difference in the prompts of a run, whatever effects they drew?
     missing: Mapping[int, Sequence[int]] = field(default_factory=dict)  # topics that a model was not asked of
     thin: Sequence[int] = ()  # topics that the second model was asked of under one condition alone
 
@@ -72,7 +73,8 @@ class DrawnRun:
                 5: shape,
             }[kept]
             self.chance = self.chance + scale * random.normal(size=size)
-        self.chance[0] += world.shift
+        drawn = (self.chance[0] - self.chance[1]).mean() if world.exact else 0.0
+        self.chance[0] += world.shift - drawn
         self.chance = np.clip(self.chance, 0.01, 0.99)
         popularity = 1 / np.arange(1, ITEMS + 1)
         self._popularity = (popularity / popularity.sum()).cumsum()
@@ -203,11 +205,14 @@ def compared(
 
 
 def told(world: World, errors: float, target: str, runs: int, seed: int = 2) -> float:
-    """How often a true difference of so many standard errors is told, alone in its family, by q."""
+    """How often a true difference of so many standard errors is told, alone in its family, by q.
+
+    The difference of these prompts is one that they have; that of others is one of all prompts like them.
+    """
     random = np.random.default_rng(seed)
     plain = [compared(world.draw(random), ("m0", "m1"), "granularity", (target,))[0].difference for _ in range(20)]
     error = float(np.median([_error(one) for one in plain]))
-    shifted = replace(world, shift=errors * error)
+    shifted = replace(world, shift=errors * error, exact=target == THESE)
     found = [compared(shifted.draw(random), ("m0", "m1"), "granularity", (target,))[0] for _ in range(runs)]
     return float(np.mean([one.difference.verdict == HIGHER for one in found]))
 
