@@ -56,7 +56,7 @@ def tally(matrix: ScoreMatrix, entity_type: str = "") -> Tally | None:
     if found is None:
         return None
     sides = zip(matrix.native, matrix.western, strict=True)
-    names = matrix.contexts or [str(number) for number in range(len(matrix.native))]
+    names = matrix.contexts if len(matrix.contexts) else [str(number) for number in range(len(matrix.native))]
     rows = [(name, compare(native, western)) for name, (native, western) in zip(names, sides, strict=True)]
     met = {name: row for name, row in rows if row is not None}
     return Tally(matrix, found, list(met.values()), entity_type, list(met))

@@ -70,7 +70,7 @@ class CamelDraws:
         return tuple(tuple(self._one(matrix, sides, draw)) for draw in range(self.draws))
 
     def _one(self, matrix: ScoreMatrix, sides: Sequence[tuple[Numbers, Numbers]], draw: int) -> Iterator[ContextScore]:
-        orders = [_order(self.seed, ids, draw) for ids in (matrix.native_ids, matrix.western_ids)]
+        orders = [_order(self.seed, ids, draw) for ids in (tuple(matrix.native_ids), tuple(matrix.western_ids))]
         for native, western in sides:
             comparison = compare(*(
                 _first(side, order, self.entities) for side, order in zip((native, western), orders, strict=True)

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from polyculture.instruments.cbs.averages import Tally, tally, weighted_terms
+from polyculture.instruments.cbs.averages import Tally, of_type, tally, weighted_terms
 from polyculture.instruments.cbs.score_interval import ComparedScores, mean_difference
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Term, compared, shared_part
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Term, compared, difference_of, mean_of, shared_part
 from polyculture.instruments.differences import PairedDifference
 
 
@@ -62,6 +62,9 @@ def contrasts_by_type(contrasts: Sequence[Contrast]) -> list[list[Contrast]]:
 
 def _compared(contrasts: Sequence[Contrast]) -> tuple[ComparedScores, float]:
     one, other = _terms(contrasts)
+    if len(contrasts) == 1:  # its sides are scores that stand in `numbers`, too: they are known already
+        (first, whole), (second, _) = (of_type([side], "contexts") for side in (contrasts[0].one, contrasts[0].other))
+        return ComparedScores(first, second, difference_of([mean_of(one[0][0])], [mean_of(other[0][0])])), whole
     sizes = [float(weights.sum()) for _, weights in one]
     whole = sum(sizes)
     first = [(each, weights / whole) for each, weights in one]

@@ -26,6 +26,12 @@ from polyculture.instruments.differences import with_verdicts
 RULES = ("sum", "mean", "probability", "calibrated")
 GROUNDED, NEUTRAL = "grounded", "neutral"
 QUERIES = Path(__file__).parent / "queries"
+_OF_TYPE = """
+FROM model_likelihoods
+WHERE dataset = $dataset AND language = $language AND culture = $culture AND entity_type = $entity_type AND form = $form
+    AND model = $model
+ORDER BY setting, context_id, entity_id
+"""
 
 
 def measure_bias(run: RunFolder) -> list[Number]:
@@ -46,11 +52,14 @@ def measure_bias(run: RunFolder) -> list[Number]:
 
 def scored_types(store: duckdb.DuckDBPyConnection, rules: Sequence[str]) -> Iterator[ScoredType]:
     """Every type that was scored, under each rule that has a likelihood."""
+    model = None
     for *names, again in store.execute(read_sql(QUERIES, "units")).fetchall():
         group = ScoreGroup(*names)
-        likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), group._asdict()).fetchnumpy()
-        for rule in rules:
-            matrices = score_matrices(likelihoods, rule)
+        if group.model != model:  # all of a model at once: the views below take longer to plan than to read
+            model = group.model
+            store.execute(read_sql(QUERIES, "likelihoods"), {"model": model})
+        likelihoods = store.execute(_OF_TYPE, group._asdict()).fetchnumpy()
+        for rule, matrices in score_matrices(likelihoods, rules).items():
             found = {condition: tally(matrix, group.entity_type) for condition, matrix in matrices.items()}
             tallies = {condition: one for condition, one in found.items() if one is not None}
             yield ScoredType(rule, group, again, tallies, dict(_contrasts(tallies, group)))

@@ -49,12 +49,12 @@ class ScoreMatrix:
 
     native: Numbers
     western: Numbers
-    contexts: tuple[str, ...] = ()  # the id of each row
-    context_units: tuple[str, ...] = ()  # the sheet's row of each, which translations and phrasings of a context share
-    native_ids: tuple[str, ...] = ()  # of each column
-    western_ids: tuple[str, ...] = ()
-    native_units: tuple[str, ...] = ()  # the English form of each, which languages share
-    western_units: tuple[str, ...] = ()
+    contexts: Units | Sequence[str] = ()  # the id of each row
+    context_units: Units | Sequence[str] = ()  # the sheet's row of each, which translations and phrasings share
+    native_ids: Units | Sequence[str] = ()  # of each column
+    western_ids: Units | Sequence[str] = ()
+    native_units: Units | Sequence[str] = ()  # the English form of each, which languages share
+    western_units: Units | Sequence[str] = ()
     genders: Genders | None = None
     column: str | None = None  # the gender that it is confined to
 
@@ -62,7 +62,8 @@ class ScoreMatrix:
         """The units of 'context', 'native' or 'western': the ids where it has none, the numbers where it has no ids."""
         ids = self.contexts if kind == "context" else getattr(self, f"{kind}_ids")
         size = self.native.shape[0] if kind == "context" else getattr(self, kind).shape[1]
-        return np.array(getattr(self, f"{kind}_units") or ids or range(size))
+        named = getattr(self, f"{kind}_units")
+        return np.asarray(named if len(named) else ids if len(ids) else range(size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,12 @@ def combined(terms: Sequence[Term]) -> ScoreEstimate:
 
 def compared(one: Sequence[Term], other: Sequence[Term]) -> ComparedScores:
     """Two sums of scores, and the first less the second, paired over the contexts and entities that both have."""
-    return ComparedScores(
-        combined(one), combined(other), combined([*one, *((each, -weights) for each, weights in other)])
-    )
+    return ComparedScores(combined(one), combined(other), difference_of(one, other))
+
+
+def difference_of(one: Sequence[Term], other: Sequence[Term]) -> ScoreEstimate:
+    """The first sum less the second, paired over the contexts and entities that both have."""
+    return combined([*one, *((each, -weights) for each, weights in other)])
 
 
 def _of_contexts(one: Placed, weights: Numbers) -> Numbers:
@@ -252,5 +256,5 @@ def part_of(
     )
 
 
-def _chosen(names: tuple[str, ...], kept: NDArray[np.bool_] | None) -> tuple[str, ...]:
-    return names if kept is None or not names else tuple(np.array(names)[kept].tolist())
+def _chosen(names: Units | Sequence[str], kept: NDArray[np.bool_] | None) -> Units | Sequence[str]:
+    return names if kept is None or not len(names) else np.asarray(names)[kept]

@@ -40,6 +40,6 @@ def scored_tallies(
     for entity_type in types:
         where = {**place._asdict(), "entity_type": entity_type, "as_published": as_published}
         likelihoods = store.execute(read_sql(QUERIES, "reading_scores"), where).fetchnumpy()
-        matrices = score_matrices(likelihoods, rule)
+        matrices = score_matrices(likelihoods, [rule])[rule]
         found += [one for matrix in matrices.values() if (one := tally(matrix, entity_type))]
     return found
