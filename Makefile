@@ -42,7 +42,7 @@ lint: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs  ## the site of docs/, in site/; a broken link or a page that the menu lacks is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: $(VENV)/.installed-dev  ## benchmarks against peers; docs/benchmarks.md has those that need real data, too
+bench: $(VENV)/.installed-dev  ## benchmarks against peers; docs/evidence.md has those that need real data, too
 	for name in store openai_in_flight gazetteer_rate; do echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; done
 
 install: $(VENV)/.installed

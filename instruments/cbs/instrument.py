@@ -43,7 +43,7 @@ class CbsOptions(DatasetOptions):
 
     preset: Annotated[
         Literal["ours", "camel", "camellia"],
-        Field(description="A paper's choices for all options that you do not give: docs/likelihood.md."),
+        Field(description="A paper's choices for all options that you do not give: docs/cbs.md."),
     ] = "ours"
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()

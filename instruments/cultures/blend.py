@@ -107,7 +107,7 @@ def load_blend(folder: Path, cultures: Cultures) -> Blend:
     if not found.questions:
         first = f": {found.left_out[0].place}: {found.left_out[0].reason}" if found.left_out else ""
         raise DataSetError(
-            f"holds no question that can be used{first}", where=root, remedy="See docs/culture-questions.md."
+            f"holds no question that can be used{first}", where=root, remedy="See docs/question-sets.md."
         )
     return Blend(found.questions, found.answered, found.asked, found.excluded, tuple(found.left_out))
 

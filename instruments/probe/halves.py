@@ -4,7 +4,7 @@ A score such as F grows with the questions where cultures differ, and does not w
 apart. Draws with replacement show too wide a spread in the second case, because questions that come twice look like
 agreement. In halves drawn without replacement no question comes twice, and the spread of halves is that of whole
 studies in both cases, once their scores are brought to the level of all questions (Politis, Romano and Wolf 1999,
-Subsampling, chapter 2). `docs/measurements/probe-arms.md` has the coverage.
+Subsampling, chapter 2). `docs/evidence.md` has the coverage.
 """
 
 from __future__ import annotations

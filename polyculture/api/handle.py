@@ -116,7 +116,7 @@ class Run:
             run.table("granularity", language="ja", topic=["food", "music"], country=None)
 
         A value is text (codes in any case), a number, a truth value, None (a missing value), or a list of these.
-        Rows have no fixed order. `selection` leaves out what the selection does (docs/method.md). Columns with missing
+        Rows have no fixed order. `selection` leaves out texts, as docs/entities.md says. Columns with missing
         numbers are floats, as pandas has it; `arrow` keeps them whole. Raises `StoreError` for an unknown table, column
         or value, with those that are known.
         """

@@ -1,4 +1,4 @@
-"""The 95 % intervals in simulated data sets, as `docs/measurements/intervals.md` has them: `make test-full`."""
+"""The 95 % intervals in simulated data sets, as `docs/evidence.md` has them: `make test-full`."""
 
 from __future__ import annotations
 

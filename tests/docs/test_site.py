@@ -130,7 +130,7 @@ def test_the_drawing_shows_columns_that_tables_have(diagram: Any, tmp_path: Path
 
 WRONG = {
     "[nowhere](absent.md)": "'absent.md', but the target is not found",
-    "[nowhere](measurements/README.md#absent)": "the doc 'measurements/README.md' does not contain an anchor",
+    "[nowhere](evidence.md#absent)": "the doc 'evidence.md' does not contain an anchor",
     "[nowhere](../absent-too.md)": "'../absent-too.md', but the target is not found",
     "[nowhere](/index.md)": "absolute link '/index.md'",
 }

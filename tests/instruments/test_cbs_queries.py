@@ -1,4 +1,4 @@
-"""The worked queries of docs/likelihood.md: what a model finds probable, joined with what it writes, item by item."""
+"""The worked queries of docs/cbs.md: what a model finds probable, joined with what it writes, item by item."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
     file.write_text(EXPERIMENT, encoding="utf-8")
     link_entities(ExperimentAsked(open_workspace(file, folder)))
     with open_store(run, store_layout()) as store:
-        return [_rows(store.sql(query)) for query in blocks("docs/likelihood.md", "sql")]
+        return [_rows(store.sql(query)) for query in blocks("docs/cbs.md", "sql")]
 
 
 def _rows(found: Any) -> list[dict[str, Any]]:

@@ -217,7 +217,7 @@ def _bearers(connection: duckdb.DuckDBPyConnection, one: GoldMention) -> list[tu
 
 
 def test_hard_cases_are_linked_or_left_alone(starter: Snapshot) -> None:
-    """A lower bound; the figures are in docs/linking-accuracy.md. Invented names are not linked."""
+    """A lower bound; the figures are in docs/evidence.md. Invented names are not linked."""
     gold = [one for one in HARD if not one.expected or "starter" in one.other["confirmed"]]
     result = audit_links(gold, CATALOG, starter)
     every = result.all

@@ -83,7 +83,7 @@ class TransformersEngine:
         return self._sampler().sample(requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per request and continuation; docs/scoring.md defines the scored tokens."""
+        """Yields a row per request and continuation; docs/cbs.md defines the scored tokens."""
         failed: deque[Scored] = deque()
         with self._within_memory("batch_tokens"):
             for scored in self.scorer.score(self._groups(requests, failed)):

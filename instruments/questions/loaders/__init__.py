@@ -51,6 +51,6 @@ def load(
         if not isinstance(given[option], wanted) or isinstance(value, bool) is not (bool in wanted):
             told = " or ".join(one.__name__ for one in wanted if one is not type(None))
             raise DataSetError(
-                f"options.{option}: {value!r} is no {told}", where=file, remedy="See docs/culture-questions.md."
+                f"options.{option}: {value!r} is no {told}", where=file, remedy="See docs/question-sets.md."
             )
     return make(folder, selection, **given)

@@ -67,7 +67,7 @@ def culture_mcq(
         remarks = [*answers.left_out, *(LeftOut(made, f"{n} not made: {why}") for why, n in sorted(reasons.items()))]
         if not asked:
             why = "; ".join(f"{reason}: {count}" for reason, count in reasons.most_common(_NAMED))
-            remedy = "Give more cultures answers, or others levels and regions: see docs/culture-questions.md."
+            remedy = "Give more cultures answers, or others levels and regions: see docs/question-sets.md."
             raise DataSetError(f"no question can be made: {why}", where=place, remedy=remedy)
     return _choice_set(name, place, asked, known, answers, remarks, _SHEETS if mode == RELEASED else {})
 

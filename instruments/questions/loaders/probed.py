@@ -83,7 +83,7 @@ def read_probed(
     where there is none, or several, or no similarities for the filter.
     """
     run = RunFolder(folder)
-    remedy = "Run `polyculture probe` with the same questions first: see docs/culture-questions.md."
+    remedy = "Run `polyculture probe` with the same questions first: see docs/question-sets.md."
     if not run.manifest.exists():
         raise DataSetError("is no run, and relevance asks what a run probed", where=folder, remedy=remedy)
     with open_store(run, compose(CORE, PROBE)) as store:
@@ -132,8 +132,6 @@ def _dataset(
     shared = sorted({name for name, one in places if asked is None or one in asked})
     if len(shared) != 1:
         what = f"several probes have the questions: {', '.join(shared)}" if shared else "no question was probed"
-        remedy = (
-            "Name one with `probed`." if shared else "Probe the same questions first: see docs/culture-questions.md."
-        )
+        remedy = "Name one with `probed`." if shared else "Probe the same questions first: see docs/question-sets.md."
         raise DataSetError(what, where=folder, remedy=remedy)
     return shared[0]

@@ -22,7 +22,7 @@ from polyculture.instruments.questions.loaders.hard_negatives import OPTIONS, Ha
 
 _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
             "region_choice_region_list", "region_answer")  # fmt: skip
-_REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/culture-questions.md."
+_REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/question-sets.md."
 _EMPTY = "not asked: an option is empty"
 
 

@@ -12,7 +12,7 @@ independent units that the variance implies. Where few units differ from the oth
 more of them, or none. Where one more unit, as different as half of the range, would make the interval more than
 twice as wide (`MOST_WIDENED`), it is withheld; with `ENOUGH_UNITS` it leaves room for that unit instead.
 
-`bench/coverage.py --only choices` measures the coverage in worlds with unit effects; docs/question-numbers.md has it.
+`bench/coverage.py --only choices` measures the coverage in worlds with unit effects; docs/evidence.md has it.
 """
 
 from __future__ import annotations

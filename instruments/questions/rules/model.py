@@ -1,4 +1,4 @@
-"""A rules file: how the files of a question set are read. See docs/question-sets.md."""
+"""A rules file: how the files of a question set are read. See docs/datasets.md."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _checked(data: Mapping[str, Any], where: object) -> Rules:
     except ValidationError as fault:
         first = fault.errors()[0]
         steps = [str(step) for step in first["loc"] if step not in SHAPES]
-        remedy = "See docs/question-sets.md."
+        remedy = "See docs/datasets.md."
         what = plain_words(first)
         if first["type"] == "extra_forbidden":
             known = {field.alias or name for one in EVERY for name, field in one.model_fields.items()}

@@ -1,6 +1,6 @@
 """Do the intervals of accuracy and bias cover the truth? A few hundred data sets in some of the worlds.
 
-`bench/coverage.py --only questions` has all worlds, with more data sets; docs/question-numbers.md has its figures.
+`bench/coverage.py --only questions` has all worlds, with more data sets; docs/evidence.md has its figures.
 """
 
 from __future__ import annotations

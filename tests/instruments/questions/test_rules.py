@@ -179,7 +179,7 @@ facets = {{ language = "{language}" }}
 
 
 def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "question-sets.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
     example, prompts = (part.partition("```")[0] for part in page.split("```toml\n")[1:])
     (tmp_path / "mine.toml").write_text(example + prompts, encoding="utf-8")
     assert read_rules(tmp_path / "mine.toml").prompts.escapes
