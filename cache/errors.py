@@ -139,12 +139,20 @@ def install_line(extra: str) -> str:
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
     """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
 
-    Where none is near: `otherwise`, or all known words.
+    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n. Where none is near:
+    `otherwise`, or all known words.
     """
     from rapidfuzz import fuzz, process
 
+    from polyculture.cache.catalog.written import (
+        meant_by,
+    )  # here: it reads the catalogue, whose faults are of this file
+
     names = sorted(map(str, known))
+    meant = meant_by(word, names)
+    if meant:
+        return f"Did you mean {meant!r}?"
     near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=_NEAR)
     if near:
         return f"Did you mean {' or '.join(repr(name) for name, *_ in near)}?"
-    return otherwise or f"Known: {', '.join(names)}."
+    return f"Known: {', '.join(names)}." if otherwise is None else otherwise

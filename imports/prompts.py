@@ -14,7 +14,7 @@ from babel import Locale, UnknownLocaleError
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.model import country_names
-from polyculture.imports.mapping import known_names
+from polyculture.cache.catalog.written import written_names
 
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
 _STEM = 4  # letters by which words begin like a country: Ital-ian, Mexi-can
@@ -60,11 +60,7 @@ class PromptReader:
         if language not in self._by_language:
             names = {name.casefold(): code for code, name in country_names(language).items()
                      if code in self.catalog.countries}  # fmt: skip
-            names |= {
-                name.casefold(): code
-                for code, name in known_names()["countries"].items()
-                if " " in name or name in ("uk", "usa")
-            }
+            names |= written_names()["countries"]
             stems = {re.split(r"\W", name)[0][:_STEM] for name in names if len(name) > _STEM}
             words = {one for one in (*stems, *_languages(language)) if len(one) >= _STEM or not one.isascii()}
             exact = "|".join(_bounded(name) for name in sorted(names, key=len, reverse=True))

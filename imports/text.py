@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.model import country_names, long_codes
+from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
@@ -143,6 +143,10 @@ class TextReader:
         return ("neutral" if column and prompt and not named.countries and not named.near else UNSTATED), None
 
     @cached_property
+    def _names(self) -> WrittenNames:
+        return WrittenNames(self.catalog)
+
+    @cached_property
     def _prompts(self) -> PromptReader:
         return PromptReader(self.catalog)
 
@@ -154,14 +158,9 @@ class TextReader:
             if value is None:
                 raise NoTextError("its language cannot be detected: --language COLUMN or =CODE says it", shown(text))
         written = self._label("language", value)
-        code = written.casefold().replace("_", "-")
-        tried = ["-".join(code.split("-")[:end]) for end in range(len(code.split("-")), 0, -1)]
-        for one in tried:
-            known = known_names()["languages"].get(one, one)
-            if known in self.catalog.languages:
-                return str(known)
-        if code in self._languages:
-            return self._languages[code]
+        code = self._names.language(written)
+        if code is not None:
+            return code
         remedy = (
             f"(in this spelling: known codes are {', '.join(self.catalog.languages)}; docs/extending.md adds others)"
         )
@@ -170,8 +169,9 @@ class TextReader:
     def topic(self, value: Any) -> str:
         """A catalogue's topic: by code or name, in any case."""
         written = self._label("topic", value)
-        if written.casefold() in self._topics:
-            return self._topics[written.casefold()]
+        code = self._names.topic(written)
+        if code is not None:
+            return code
         raise NoTextError(
             "the topic is not in the catalogue (--like TOPIC=food reads it with the kinds of food)", shown(written)
         )
@@ -188,11 +188,9 @@ class TextReader:
             return None
         if written.upper() == _MISSING_IN_R:
             raise NoTextError("NA may be Namibia or R's missing value: write NAM or leave it empty", shown(written))
-        code = known_names()["countries"].get(written.casefold()) or long_codes().get(written.upper(), written.upper())
-        if code in self.catalog.countries:
-            return str(code)
-        if written.casefold() in self._countries:
-            return self._countries[written.casefold()]
+        code = self._names.country(written)
+        if code is not None:
+            return code
         remedy = "(in this spelling: write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
         raise NoTextError(f"the country is not in the catalogue {remedy}", shown(written))
 
@@ -204,27 +202,6 @@ class TextReader:
             raise NoTextError(f"the {what} is no name on one line of at most {_LONGEST_LABEL} characters",
                               shown(mended(written)))  # fmt: skip
         return written
-
-    @cached_property
-    def _languages(self) -> dict[str, str]:
-        every = self.catalog.languages.values()
-        return {name.casefold(): one.code for one in every for name in (one.name, one.endonym)}
-
-    @cached_property
-    def _topics(self) -> dict[str, str]:
-        every = self.catalog.topics.values()
-        return {name.casefold(): one.code for one in every for name in (one.name, one.code)}
-
-    @cached_property
-    def _countries(self) -> dict[str, str]:
-        """Codes by name: the catalogue's, and CLDR's in its languages where the name is of one country alone."""
-        codes_of: dict[str, set[str]] = {}
-        for language in self.catalog.languages:
-            for code, name in country_names(language).items():
-                if code in self.catalog.countries:
-                    codes_of.setdefault(name.casefold(), set()).add(code)
-        alone = {name: next(iter(codes)) for name, codes in codes_of.items() if len(codes) == 1}
-        return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
 
 
 def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | None:

@@ -59,6 +59,7 @@ class StubServer:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []  # with their queries
+        self.serves: list[str] = []  # the models that its list names
         self.in_flight = self.most_in_flight = 0
         self._times: Counter[tuple[str, int | None]] = Counter()
         self._lock = Lock()
@@ -117,6 +118,10 @@ class StubServer:
         arrived = time.perf_counter()
         head = received.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+        if head[0].startswith("GET"):  # the list of models, which is no question
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.serves]}
+            await self._send(writer, Reply(body=json.dumps(listed).encode()))
+            return True
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         prompt, seed = body["messages"][-1]["content"] if "messages" in body else str(body["prompt"]), body.get("seed")
         with self._lock:

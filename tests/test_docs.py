@@ -205,7 +205,7 @@ REGION_MISTAKES = [
     (
         '"IN", "JP", "CN"',
         '"IN", "JP", "UK"',
-        "asia.countries: unknown country 'UK'. Write an ISO 3166 code, such as 'GB'",
+        "asia.countries: unknown country 'UK'. Did you mean 'GB'?",
     ),
     ('name = "South and East Asia"', "", "name: Field required"),
 ]
@@ -329,4 +329,4 @@ def test_the_first_experiment_of_the_readme_is_accepted(tmp_path: Path) -> None:
     experiment.write_text(blocks("README.md", "toml")[0], encoding="utf-8")
     planned = polyculture("plan", experiment, cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
-    assert "720" in planned.stdout
+    assert "480" in planned.stdout

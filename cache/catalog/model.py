@@ -187,7 +187,7 @@ class Catalog(_Data):
         return self.languages[code]
 
     def country(self, code: str) -> Country:
-        """The country of this ISO 3166 code; `CatalogError` with the nearest code where there is none."""
+        """The country of this ISO 3166 code; `CatalogError` that says what to write where there is none."""
         if code not in self.countries:
             raise CatalogError(f"unknown country {code!r}", remedy=country_remedy(code, self.countries))
         return self.countries[code]
@@ -195,10 +195,11 @@ class Catalog(_Data):
 
 def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
     """What to write instead of an unknown code: the code of the country that has this name, or where codes are from."""
-    by_name = {country.name.casefold(): country.code for country in countries.values()}
-    found = by_name.get(code.casefold()) or (code.upper() if code.upper() in countries else None)
+    from polyculture.cache.catalog.written import meant_by
+
+    found = meant_by(code, countries)
     if found:
-        return f"Write {found!r}."
+        return f"Did you mean {found!r}?"
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
 
 

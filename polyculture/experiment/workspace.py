@@ -28,7 +28,7 @@ from polyculture.experiment.file import (
     check_names,
     check_prices,
     read_experiment,
-    with_known_case,
+    with_codes,
 )
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.run_place import run_place
@@ -293,7 +293,7 @@ def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None
         if not folder.is_dir():
             raise ExperimentError(f"catalog: there is no folder {folder}", where=file, remedy="Correct the path.")
     catalog = read_catalog(folder)
-    experiment = with_known_case(experiment, catalog)
+    experiment = with_codes(experiment, catalog)
     check_names(experiment, catalog, file)
     check_models(experiment, file)
     check_prices(experiment, file)

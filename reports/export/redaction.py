@@ -62,7 +62,7 @@ def redaction_of(manifest: Manifest, own: Path) -> Redaction:
     words = {str(own): PATH, str(own.resolve()): PATH}
     for text in _strings(manifest.model_dump()):
         engine, _, name = text.partition(":")
-        path = name if engine.isalnum() and not name.startswith("//") and _is_path(name) else text
+        path = name if engine.replace("-", "").isalnum() and not name.startswith("//") and _is_path(name) else text
         if _is_path(path):
             words[path] = _file_name(path, words.values())
         elif re.fullmatch(_ADDRESS, text) and not _is_public(text):

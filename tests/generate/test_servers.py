@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import Message, ModelSpec, Request, check_model, open_engine
+from polyculture.generate.engines import Message, ModelSpec, Request, check_model, find_kind, open_engine
 from polyculture.generate.engines.base import Decoding
+from polyculture.generate.engines.openai import servers
+from polyculture.generate.engines.openai.served import found_servers
 from polyculture.generate.engines.openai.servers import advice, known_servers, rejected_fields
 from polyculture.generate.engines.setup import model_setup
 from tests.polyculture.test_command_line import polyculture
@@ -70,6 +73,85 @@ def test_the_options_of_the_file_take_precedence_and_omit_is_joined() -> None:
     own = model_setup(ModelSpec("openai:m", {"server": "ollama", "base_url": "http://10.0.0.1/v1"}), "sample")
     assert own["base_url"] == "http://10.0.0.1/v1"
     assert model_setup(ModelSpec("openai:m", {}), "sample") == {}  # rows of earlier versions stay
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    """A server on what is taken for Ollama's usual port; nothing listens on the other ones."""
+    with StubServer() as server:
+        server.serves = ["nomic-embed-text:latest", "qwen2.5:7b", "gemma3:latest"]
+        urls = {"ollama": server.url, "lmstudio": "http://127.0.0.1:9/v1", "vllm": "http://127.0.0.1:9/v1"}
+        moved = {name: known_servers()[name].model_copy(update={"base_url": url}) for name, url in urls.items()}
+        monkeypatch.setattr(servers, "known_servers", lambda: moved)
+        yield server
+
+
+def test_a_server_on_its_usual_port_is_asked_by_its_name_without_a_key(
+    ollama: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-another-provider")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    request = Request("r", (Message("user", "Hello"),), Decoding(), (1,))
+    with open_engine(ModelSpec("ollama:qwen2.5:7b")) as engine:
+        assert [one.error for one in engine.sample([request])] == [None]
+    assert ollama.bodies[0]["model"] == "qwen2.5:7b"
+    assert "top_k" not in ollama.bodies[0]
+    assert "another-provider" not in str(ollama.headers)
+    named, preset = ModelSpec("ollama:m"), ModelSpec("openai:m", {"server": "ollama"})
+    assert model_setup(named, "sample") == model_setup(preset, "sample")
+    assert not find_kind(named).paid
+
+
+def test_a_server_on_its_usual_port_is_found_with_its_models(ollama: StubServer) -> None:
+    assert list(found_servers()) == [("ollama", ollama.url, ["qwen2.5:7b", "gemma3:latest"])]
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [("qwen2.5:7b", None), ("gemma3", None), ("qwen2.5", "qwen2.5:7b, gemma3"), ("", "ollama:NAME")]
+)
+def test_a_model_that_the_server_lacks_is_told_with_those_it_has(
+    ollama: StubServer, model: str, said: str | None
+) -> None:
+    spec = ModelSpec(f"ollama:{model}")
+    if not model:
+        with pytest.raises(EngineError, match=said):
+            check_model(spec)
+        return
+    kind = find_kind(spec)
+    line = kind.not_served(spec, kind.options())
+    assert line is None if said is None else said in str(line)
+    ollama.close()
+    assert "start it" in str(kind.not_served(spec, kind.options()))
+
+
+def test_the_address_in_the_environment_is_asked_and_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        request = Request("r", (Message("user", "Hello"),), Decoding(), (1,))
+        with open_engine(ModelSpec("openai:m")) as engine:
+            assert [one.error for one in engine.sample([request])] == [None]
+    assert model_setup(ModelSpec("openai:m"), "sample") == {"base_url": server.url}
+    named = model_setup(ModelSpec("openai:m", {"base_url": "http://10.0.0.1/v1"}), "sample")
+    assert named == {"base_url": "http://10.0.0.1/v1"}
+    monkeypatch.setenv("OPENAI_BASE_URL", "ftp://nowhere")
+    with pytest.raises(EngineError, match="OPENAI_BASE_URL"):
+        check_model(ModelSpec("openai:m"))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("qwen2.5", "ollama:qwen2.5"),
+        ("qwen2.5:7b", "ollama:qwen2.5:7b"),
+        ("gpt-4o", "openai:gpt-4o"),
+        ("Qwen/Qwen2.5-7B-Instruct", "vllm:Qwen/Qwen2.5-7B-Instruct"),
+        ("models/qwen.gguf", "llamacpp:models/qwen.gguf"),
+        ("opanai:gpt-4o", "openai"),
+    ],
+)
+def test_a_model_without_an_engine_leads_to_what_was_meant(written: str, meant: str) -> None:
+    with pytest.raises(EngineError, match=f"Did you mean '{re.escape(meant)}'"):
+        check_model(ModelSpec(written))
 
 
 @pytest.mark.parametrize("options", [{"server": "olama"}, {"server": 3}, {"omit": ["messages"]}, {"length_field": "n"}])

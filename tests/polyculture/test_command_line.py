@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.__main__ import main
+from polyculture.cli.init import TEMPLATE
 from polyculture.console import Rate
+from polyculture.experiment.workspace import open_workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,8 +98,11 @@ def experiment(tmp_path: Path) -> Path:
     ("before", "after", "said"),
     [
         ('topics = ["food"]', 'topics = ["fod"]', "topics: unknown topic 'fod'. Did you mean 'food'?"),
-        ('languages = ["en"]', 'languages = ["eng"]', "languages: unknown language 'eng'. Did you mean 'en'?"),
+        ('languages = ["en"]', 'languages = ["enn"]', "languages: unknown language 'enn'. Did you mean 'en'?"),
         ('countries = ["IT", "JP"]', 'countries = ["JAP"]', "countries: unknown country 'JAP'"),
+        ("n = 2", "samples = 2", "unknown key 'sampling.samples'. Did you mean 'n'?"),
+        ('name = "small"', 'name = "small"\nsamples = 2', "Did you mean 'n' under [sampling]?"),
+        ("n = 2", 'n = 2\nnotes = ["a"]', "Did you mean 'notes' at the top of the file"),
         ("openai:any", "opanai:any", "Did you mean 'openai'?"),
         ("openai:any", "gpt-4o", "names no engine"),
         ("max_tokens", "max_tokans", "unknown key 'sampling.max_tokans'. Did you mean 'max_tokens'?"),
@@ -174,13 +179,23 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
     planned = polyculture("plan", "mine.toml", cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
     assert "pilot" in planned.stdout
-    assert "snapshot pilot-wikidata.duckdb" in " ".join(planned.stdout.split())
-    assert "starter" not in planned.stdout + planned.stderr  # never in silence, and here not at all
-    assert "mine.toml: link.contact is missing, and `run` needs it" in planned.stderr
-    refused = polyculture("run", "mine.toml", cwd=tmp_path, OPENAI_API_KEY="none")
-    assert "link.contact is missing" in one_line(refused)
     assert not (tmp_path / "runs").exists()
     assert "there already" in one_line(polyculture("init", "mine.toml", cwd=tmp_path))
+
+
+def test_the_readme_shows_what_init_writes() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("```toml\n")[2].partition("\n```")[0]
+    assert 'models = ["' in block
+    assert block in TEMPLATE.read_text(encoding="utf-8")
+
+
+def test_names_of_languages_and_countries_are_taken_for_their_codes(experiment: Path) -> None:
+    text = experiment.read_text(encoding="utf-8").replace('["en"]', '["english", "Deutsch"]')
+    experiment.write_text(text.replace('["IT", "JP"]', '["USA", "Japón", "uk"]'), encoding="utf-8")
+    asked = open_workspace(experiment).experiment
+    assert (asked.languages, asked.countries) == (("en", "de"), ("US", "JP", "GB"))
+    assert "Did you mean 'en'?" in one_line(polyculture("run", experiment, "--language", "english", cwd=ROOT))
 
 
 def test_sql_before_any_run_says_what_to_do(experiment: Path) -> None:

@@ -17,6 +17,7 @@ import openai
 from polyculture.cache.errors import EngineError
 from polyculture.cache.http_answers import proxy_variable
 from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
+from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.metering import Bill, Meter
@@ -28,6 +29,7 @@ from polyculture.generate.engines.openai.transport import open_client
 from polyculture.generate.engines.options import read_options
 
 PATH = "/chat/completions"
+OPENAI_ENGINE = "openai"
 More = Callable[[Request], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
 
@@ -59,7 +61,7 @@ class ChatApi:
     ) -> None:
         """`more` gives what else a request's body has, `look` sees each parsed answer, and may raise."""
         self.spec, self._more, self._look = spec, more, look
-        self.options = read_options(OpenAIOptions, spec)
+        self.options: OpenAIOptions = read_options(find_kind(spec).options, spec)
         host = urlsplit(self.options.base_url).hostname or ""
         self._official = host == "openai.com" or host.endswith(".openai.com")
         self.local = host in ("localhost", "127.0.0.1", "::1")
@@ -166,8 +168,9 @@ class ChatApi:
         return {"Authorization": f"Basic {b64encode(user.encode()).decode()}"}
 
     def _read_key(self) -> str:
-        """The key, or nothing where a server needs none. A local server never receives another provider's key."""
-        variable = self.options.api_key_env or (None if self.local else "OPENAI_API_KEY")
+        """The key, or nothing where a server needs none. One's own server never receives another provider's key."""
+        own = self.local or self.spec.engine != OPENAI_ENGINE
+        variable = self.options.api_key_env or (None if own else "OPENAI_API_KEY")
         key = os.environ.get(variable, "").strip() if variable else ""
         if not key and (self._official or self.options.api_key_env):
             what = f"no API key: the environment variable {variable} is not set"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -12,7 +13,13 @@ from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling
 from polyculture.generate.engines.kind import Batching, EngineKind, Offer, TokenCounter
-from polyculture.generate.engines.openai.options import OPENAI, OpenAIOptions
+from polyculture.generate.engines.openai.options import (
+    OPENAI,
+    LMStudioOptions,
+    OllamaOptions,
+    OpenAIOptions,
+    VllmServeOptions,
+)
 from polyculture.generate.engines.openai.servers import advice
 from polyculture.generate.engines.options import Use
 from polyculture.generate.tokens import byte_pairs, vocabulary_name
@@ -54,6 +61,12 @@ def _places(spec: ModelSpec, _: OpenAIOptions) -> Mapping[str, str]:
     return ChatApi(spec).server.places
 
 
+def _not_served(spec: ModelSpec, options: OpenAIOptions) -> str | None:
+    from polyculture.generate.engines.openai.served import server_line
+
+    return server_line(spec, options)
+
+
 KIND = EngineKind(
     name="openai",
     options=OpenAIOptions,
@@ -67,8 +80,16 @@ KIND = EngineKind(
     counter=_counter,
     most_tokens=lambda options, prompt, written: options.most_tokens(prompt, written),
     places=_places,
+    not_served=_not_served,
     advice=advice,
     batching=Batching(
         wanted=lambda options: options.batch, at_once=lambda options: options.batches_at_once, open=_open_batches
     ),
 )
+
+# Servers that run on one's own machine: the same engine at another address, without a key or a price.
+VLLM_SERVE = replace(KIND, name="vllm-serve", options=VllmServeOptions, paid=False)
+_LOCAL = replace(VLLM_SERVE, offers=KIND.offers[:1])  # which tell no log-probabilities of a prompt
+OLLAMA = replace(_LOCAL, name="ollama", options=OllamaOptions)
+LMSTUDIO = replace(_LOCAL, name="lmstudio", options=LMStudioOptions)
+LOCAL: Mapping[str, EngineKind[OpenAIOptions]] = {kind.name: kind for kind in (OLLAMA, LMSTUDIO, VLLM_SERVE)}

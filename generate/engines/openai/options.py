@@ -18,7 +18,7 @@ from polyculture.generate.engines.openai.servers import FieldName, Length, Schem
 from polyculture.generate.engines.options import PACE, Decides, Options
 
 OPENAI = "https://api.openai.com/v1"
-
+BASE_URL = "OPENAI_BASE_URL"
 
 UNBOUNDED = 1 << 17  # tokens of an answer whose length is left to the server
 # `max_tokens` under its names: OpenAI's, vLLM's, llama.cpp's, Ollama's, ...
@@ -55,12 +55,27 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
             yield name, UNBOUNDED
 
 
+def _checked_address(address: str) -> str:
+    """The address of a server. Raises `ValueError`, which does not repeat it: it may hold a key."""
+    try:
+        parts, _ = urlsplit(address), urlsplit(address).port
+    except ValueError:
+        raise ValueError("is no address of a server") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not address.isprintable() or " " in address:
+        raise ValueError("is no address of a server; write, for example, http://localhost:8000/v1")
+    if find_key(dict(parse_qsl(f"{parts.query}&{parts.fragment}"))) is not None:
+        raise ValueError("has a key in its query; name an environment variable that holds the key: api_key_env")
+    user_of(address)
+    return address
+
+
 class OpenAIOptions(Options):
     """Options of the `openai` engine."""
 
     # A server of `servers.toml`: it stands for the options that follow from it, and they are in the setup.
     server: Annotated[str | None, PACE] = None
-    base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
+    # Else that of the environment variable OPENAI_BASE_URL, which OpenAI's own client reads; else OpenAI's.
+    base_url: str = OPENAI
     # What the server is known by in place of its address: a name, or the address that it had before it moved.
     deployment: Annotated[str | None, PACE] = Field(default=None, min_length=1, max_length=200)
     # The environment variable that holds the key; OPENAI_API_KEY by default.
@@ -95,7 +110,16 @@ class OpenAIOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _of_server(cls, data: Any) -> Any:
-        return with_server(data) if isinstance(data, dict) else data
+        if not isinstance(data, dict):
+            return data
+        usual = cls.model_fields["server"].default  # of an engine that is a server on this machine
+        elsewhere = os.environ.get(BASE_URL, "").strip()
+        if usual is None and elsewhere and not {"server", "base_url"} & data.keys():
+            try:
+                return {**data, "base_url": _checked_address(elsewhere)}
+            except ValueError as fault:
+                raise ValueError(f"the environment variable {BASE_URL} {fault}") from None
+        return with_server({"server": usual, **data})
 
     def most_tokens(self, prompt: int, written: int) -> tuple[int, int]:
         """The upper bound of an answer's tokens with all that `extra_body` adds to the prompt or asks to be written."""
@@ -112,17 +136,7 @@ class OpenAIOptions(Options):
     @field_validator("base_url")
     @classmethod
     def _is_address(cls, address: str) -> str:
-        try:
-            host, _ = urlsplit(address).hostname, urlsplit(address).port
-        except ValueError:
-            host = None
-        if not host or not address.isprintable() or " " in address:
-            raise ValueError("is no address of a server")
-        parts = urlsplit(address)
-        if find_key(dict(parse_qsl(f"{parts.query}&{parts.fragment}"))) is not None:
-            raise ValueError("has a key in its query; name an environment variable that holds the key: api_key_env")
-        user_of(address)
-        return address
+        return _checked_address(address)
 
     @field_validator("deployment")
     @classmethod
@@ -153,3 +167,21 @@ class OpenAIOptions(Options):
         if streams(body):
             raise ValueError("stream is not possible: an answer is read as a whole; remove it")
         return body
+
+
+class OllamaOptions(OpenAIOptions):
+    """Options of `ollama`, which listens on this machine."""
+
+    server: Annotated[str | None, PACE] = "ollama"
+
+
+class LMStudioOptions(OpenAIOptions):
+    """Options of `lmstudio`, which listens on this machine."""
+
+    server: Annotated[str | None, PACE] = "lmstudio"
+
+
+class VllmServeOptions(OpenAIOptions):
+    """Options of `vllm serve`, on this machine."""
+
+    server: Annotated[str | None, PACE] = "vllm"
