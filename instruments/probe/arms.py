@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+Protocol = Literal["paper", "released"]  # the study's text, or its published code
 Control = Literal["noise", "text", "other-culture"]
 Arm = Literal["patched", Control]
 PATCHED: Arm = "patched"

@@ -12,14 +12,14 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
-from polyculture.instruments.probe.arms import LENT, PATCHED, SEEDED, Arm
+from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
 from polyculture.instruments.probe.lenders import Lenders
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.words import RULE, function_words, word_rule
 
 HOUSE = Path(__file__).with_name("inspection.toml")
-_WINDOWED = frozenset[Arm]({PATCHED, LENT})
-_SPLITTING = 1  # the rule of `splitting`: another number asks anew
+_SPLITTING = 2  # the rule of `splitting`: another number asks anew
+BEFORE: Mapping[Protocol, int] = {"paper": 0, "released": 2}  # layers below one that are replaced with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ProbeRules:
 
     inspection: Inspection
     answering: Decoding
-    window: int = 1  # layers around one whose states are replaced together
+    protocol: Protocol = "paper"
     seed: int = 1  # of noise, and of which question lends another its vector
     taggers: Mapping[str, str] = field(
         default_factory=dict
@@ -38,16 +38,16 @@ class ProbeRules:
         """What tells content words of a language."""
         return self.taggers.get(language, RULE)
 
-    def window_of(self, arm: Arm) -> int:
-        """The layers that are replaced together under an arm; noise replaces one."""
-        return self.window if arm in _WINDOWED else 1
+    def replaced_with(self, layer: int) -> range:
+        """The layers, from 1, whose states are replaced together: `layer` (CultureScope, section 4.1), or by its
+        published code the two below as well."""
+        return range(max(1, layer - BEFORE[self.protocol]), layer + 1)
 
     def asked_id(self, arm: Arm, language: str, lenders: Lenders | None = None) -> str:
         """A hash of the rules as they hold for one arm and language; `lenders` where the arm lends vectors."""
         rule = word_rule(language, self.tagger_of(language))
         words = rule, sorted(function_words(language)), sorted(function_words("en"))
-        window = self.window if arm in _WINDOWED else None
-        told = asdict(self.inspection), asdict(self.answering), window
+        told = asdict(self.inspection), asdict(self.answering), None if arm == TEXT else BEFORE[self.protocol]
         lent = (lenders.lenders_id,) if arm == LENT and lenders else ()
         return content_id("probe", arm, *told, self.seed if arm in SEEDED else None, *words, _SPLITTING, *lent)
 

@@ -21,7 +21,7 @@ from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.opened import open_data_set
-from polyculture.instruments.probe.published import Opened
+from polyculture.instruments.probe.published import Opened, placed
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
 
 CULTURES = Path(cultures_module.__file__).with_name("camel2.toml")
@@ -62,16 +62,15 @@ def _questions(
         if asked is None:
             told[f"contexts of {context.entity_type}, whose entities have no country"] += 1
             continue
-        for country, culture in cultures.countries.items():
+        for country in cultures.countries:
             if some := entities.get((country, context.entity_type)):
                 one = _drawn(context, country, some)
                 text = asked.replace("{text}", context.text.replace(MASK, one.surface))
-                found.append(
-                    OpenQuestion(
-                        f"{context.entity_type}-{context.rank[:12]}", country, context.language, text,
-                        context.entity_type, culture.region, culture.level, (HumanAnswer((one.surface,), None),),
-                    )
+                question = OpenQuestion(
+                    f"{context.entity_type}-{context.rank[:12]}", country, context.language, text, context.entity_type,
+                    answers=(HumanAnswer((one.surface,), None),),
                 )  # fmt: skip
+                found.append(placed(question, cultures))
     return found
 
 

@@ -1,20 +1,41 @@
-"""A sentence encoder: texts to vectors, the mean over the tokens of a transformer's last states.
+"""Sentence encoders: texts to vectors, the mean over the tokens of a transformer's last states.
 
-It is what sentence-transformers does with encoders that pool by the mean, as MiniLM, mpnet and multilingual E5 do.
+It is equation 3 of CultureScope, and what sentence-transformers does with encoders that pool by the mean, as MiniLM,
+mpnet and multilingual E5 do. A language may have its own (section 4.1, step 3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import DataSetError, EngineError, MissingDependencyError
 
 _AT_ONCE = 64
+_OF_LANGUAGE = re.compile(r"([a-z]{2,3}(?:-\w+)*)=(.+)")
 _REMEDY = "Give a folder or a name of the hub, e.g. sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2."
+
+
+def encoders_of(named: Sequence[str], languages: Sequence[str]) -> Mapping[str, str]:
+    """The encoder of each language, from 'NAME' for all and 'LANGUAGE=NAME' for one; a language may have none.
+
+    Raises `DataSetError` for a language that is not asked, and for two encoders of one.
+    """
+    found: dict[str, str] = {}
+    for one in named:
+        of_language = _OF_LANGUAGE.fullmatch(one)
+        language, name = (of_language[1], of_language[2]) if of_language else ("", one)
+        if language and language not in languages:
+            what = f"the encoder {one!r} is of a language that is not asked"
+            raise DataSetError(what, remedy=f"Asked are {', '.join(languages)}.")
+        if found.setdefault(language, name) != name:
+            what = f"two encoders of {language or 'all languages'}: {found[language]} and {name}"
+            raise DataSetError(what, remedy="Name one, or LANGUAGE=NAME for a language of its own.")
+    return {code: name for code in languages if (name := found.get(code, found.get("")))}
 
 
 def open_encoder(encoder: str) -> tuple[Any, Any]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import install_line
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
-from polyculture.instruments.probe.arms import Control
+from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.probe.arms import Control, Protocol
 from polyculture.instruments.probe.attention.command import AttentionOptions
 from polyculture.instruments.probe.attention.command import study as attention_study
 
@@ -46,22 +46,17 @@ class ProbeOptions(BaseModel):
         Field(description="Published questions, in place of a table: BLEnD, CAMeL-2, or the study's released sheets."),
     ] = None
     folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
-    cultures: Annotated[
-        Path | None, Field(description="Countries, regions and levels of yours (TOML), in place of the data set's.")
-    ] = None
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     culture: Annotated[Names, Field(description="Only these cultures, three at least.")] = ()
     language: Annotated[
         Names, Field(description="Only these asking languages; of BLEnD also local: each culture in its own.")
     ] = ()
-    most: Annotated[AtLeastOne | None, Field(description="Only the first so many question ids.")] = None
     per_culture: Annotated[
-        AtLeastOne | None, Field(description="So many question ids, drawn by --seed jointly for all cultures.")
+        AtLeastOne | None, Field(description="So many question ids, drawn by the seed jointly for all cultures.")
     ] = None
-    window: Annotated[Literal[1, 3], Field(description="3: a layer and its neighbours are replaced together.")] = 1
-    inspection: Annotated[
-        Path | None, Field(description="A TOML file with a text of yours to continue: prompt and placeholder.")
-    ] = None
+    protocol: Annotated[
+        Protocol, Field(description="paper: a layer is replaced alone; released: with the two below, as in the code.")
+    ] = "paper"
     control: Annotated[
         tuple[Control, ...],
         Field(
@@ -77,21 +72,36 @@ class ProbeOptions(BaseModel):
         ),
     ] = ("auto",)
     encoder: Annotated[
-        str | None, Field(description="A sentence encoder for the filters paper and released: a folder or a hub name.")
-    ] = None
-    answer_tokens: Annotated[AtLeastOne, Field(description="Of an answer, at most.")] = 64
-    item_tokens: Annotated[AtLeastOne, Field(description="Of what is written for a layer, at most.")] = 24
-    minimum: Annotated[AtLeastOne, Field(description="Occurrences of an item in a culture from which it counts.")] = 1
+        Names,
+        Field(
+            description="A sentence encoder for the filters paper and released: a folder or a hub name, of one "
+            "language LANGUAGE=NAME."
+        ),
+    ] = ()
     link: Annotated[
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
-    resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
-    seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
+    cultures: Annotated[
+        Path | None, Field(description="Countries, regions and levels (TOML).", json_schema_extra=IN_FILE)
+    ] = None
+    inspection: Annotated[
+        Path | None, Field(description="The text to continue (TOML): prompt, placeholder.", json_schema_extra=IN_FILE)
+    ] = None
+    answer_tokens: Annotated[AtLeastOne, Field(description="Of an answer, at most.", json_schema_extra=IN_FILE)] = 64
+    item_tokens: Annotated[AtLeastOne, Field(description="Of a layer's text, at most.", json_schema_extra=IN_FILE)] = 24
+    minimum: Annotated[
+        AtLeastOne, Field(description="Occurrences from which an item counts.", json_schema_extra=IN_FILE)
+    ] = 1
+    resamples: Annotated[
+        AtLeastOne, Field(description="Halves for intervals, permutations for p.", json_schema_extra=IN_FILE)
+    ] = 999
+    seed: Annotated[int, Field(ge=0, description="Of subset, noise and draws.", json_schema_extra=IN_FILE)] = 1
 
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
     from polyculture.instruments.probe.arms import CONTROLS, PATCHED
+    from polyculture.instruments.probe.encoder import encoders_of
     from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
@@ -100,6 +110,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
     _tell_few(asked, chosen)
     arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
     languages = sorted({one.language for one in chosen})
+    encoders = encoders_of(options.encoder, languages)
     lenders = _lenders(dataset, opened.questions, chosen, options.seed)
     _check_topics(opened.where, chosen, arms)
     jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
@@ -112,7 +123,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         from polyculture.instruments.probe.measure import measure_flattening, measure_similarities
         from polyculture.instruments.probe.measure_arms import measure_arms, measured_arms
 
-        measure_similarities(asked.run, options.encoder)
+        measure_similarities(asked.run, encoders)
         if options.link:
             from polyculture.instruments.probe.links import link_items
 
@@ -122,7 +133,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         _tell_controls(asked, measured_arms(asked.run))
 
     return Study(
-        (ProbingStep(jobs, options.encoder),),
+        (ProbingStep(jobs, encoders.values()),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {
@@ -166,7 +177,7 @@ def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
 
     cultures = tuple(opened.culture(name) for name in options.culture)
     languages = () if options.data == "blend" and LOCAL in options.language else options.language
-    part = Part(cultures, languages, options.most, options.per_culture, options.seed)
+    part = Part(cultures, languages, options.per_culture, options.seed)
     return choose(opened.where, opened.questions, part)
 
 
@@ -189,7 +200,7 @@ def _jobs(
     inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
     taggers = choose_taggers(options.tagger, {one.language for one in questions})
-    rules = ProbeRules(inspection, answering, options.window, options.seed, taggers)
+    rules = ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
     setup = setup_id(asked.setup(model, "patch"))
     ordered = sorted(questions, key=_place)
     return [

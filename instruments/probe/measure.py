@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import permutations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ GROUP BY ALL ORDER BY ALL
 """
 
 
-def measure_similarities(run: RunFolder, encoder: str | None) -> None:
-    """Writes the similarity of each item with its question; no row without an encoder."""
-    measured(run, compose(CORE, PROBE), PROBE_SIMILARITIES, lambda store: _similarities(store, encoder))
+def measure_similarities(run: RunFolder, encoders: Mapping[str, str]) -> None:
+    """Writes the similarity of each item with its question, by the encoder of its language; no row without one."""
+    measured(run, compose(CORE, PROBE), PROBE_SIMILARITIES, lambda store: _similarities(store, encoders))
 
 
 def measure_flattening(run: RunFolder, minimum: int, resamples: int, seed: int) -> list[FlatteningRow]:
@@ -47,18 +47,22 @@ def measure_flattening(run: RunFolder, minimum: int, resamples: int, seed: int) 
     return measured(run, compose(CORE, PROBE), PROBE_FLATTENING, rows)
 
 
-def _similarities(store: duckdb.DuckDBPyConnection, encoder: str | None) -> Iterator[SimilarityRow]:
-    found = store.execute(_ITEMS).fetchall() if encoder else []
-    if encoder is None or not found:
-        return
-    texts = sorted({text for row in found for text in row[4:]})
+def _similarities(store: duckdb.DuckDBPyConnection, encoders: Mapping[str, str]) -> Iterator[SimilarityRow]:
+    found = store.execute(_ITEMS).fetchall() if encoders else []
+    for language, rows in groupby(found, key=lambda row: row[0]):
+        if encoder := encoders.get(language):
+            yield from _of_language(list(rows), encoder)
+
+
+def _of_language(rows: Sequence[tuple[Any, ...]], encoder: str) -> Iterator[SimilarityRow]:
+    texts = sorted({text for *_, item, question, about, names in rows for text in (item, question, about, *names)})
     place = {text: number for number, text in enumerate(texts)}
     vectors = encode(encoder, texts)
-    for dataset, language, culture, question_id, item, question, about in found:
-        one, other, topic = (vectors[place[text]] for text in (item, question, about))
-        yield SimilarityRow(
-            dataset, language, culture, question_id, item, encoder, float(one @ other), float(one @ topic)
-        )
+    for language, dataset, culture, question_id, item, question, about, names in rows:
+        own = vectors[place[item]]
+        like, topic, *near = (float(own @ vectors[place[text]]) for text in (question, about, *names))
+        nearest = max(near, default=None)
+        yield SimilarityRow(dataset, language, culture, question_id, item, encoder, like, topic, nearest)
 
 
 def _pairs(unit: Any, counts: list[Any], minimum: int, resamples: int, seed: int) -> Iterator[FlatteningRow]:

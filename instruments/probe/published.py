@@ -44,8 +44,13 @@ class Opened:
 def open_table(file: Path, cultures: Path | None) -> Opened:
     """A table of questions; cultures that a file of cultures knows, by any spelling, have its region and level."""
     known = read_cultures(cultures)
-    found = [_placed(one, known) for one in read_questions(file)]
-    return Opened(file.stem, file, found, known)
+    found = [placed(one, known) for one in read_questions(file)]
+    without = sorted({one.culture for one in found if one.region is None})
+    asked = [
+        one if one.region else replace(one, neighbours=tuple(name for name in without if name != one.culture))
+        for one in found
+    ]
+    return Opened(file.stem, file, asked, known)
 
 
 def open_published(data: Data, folder: Path | None, languages: Sequence[str], cultures: Path | None) -> Opened:
@@ -80,7 +85,7 @@ def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Op
         if not language or not text:
             told["no local text" if language else f"the language of {one.country} is not known"] += 1
             continue
-        found.append(_placed(_of_blend(one, language, text, local), cultures))
+        found.append(placed(_of_blend(one, language, text, local), cultures))
     for (_, reason), count in blend.excluded.items():
         told[reason] += count
     lines = _told(
@@ -106,7 +111,7 @@ def open_sheets(folder: Path, cultures: Cultures) -> Opened:
         else:
             answers = (HumanAnswer((gold,), None),) if gold else ()
             asked = OpenQuestion(one.source_id, one.target.country, ENGLISH, one.text, None, answers=answers)
-            found[key] = _placed(asked, cultures)
+            found[key] = placed(asked, cultures)
     lines = _told(f"culturescope: of {len(rows)} rows {len(found)} open questions stay", told)
     return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(left_out)))
 
@@ -118,10 +123,13 @@ def _of_blend(one: BlendQuestion, language: str, text: str, local: bool) -> Open
     return OpenQuestion(one.source_id, one.country, language, text, one.topic, answers=answers)
 
 
-def _placed(one: OpenQuestion, cultures: Cultures) -> OpenQuestion:
-    """The question with its culture's region and level, where these are known."""
+def placed(one: OpenQuestion, cultures: Cultures) -> OpenQuestion:
+    """The question with its culture's region, level and neighbours, where these are known."""
     found = cultures.country(one.culture)
-    return one if found is None else replace(one, region=found.region, level=found.level)
+    if found is None:
+        return one
+    near = [name for name, other in cultures.countries.items() if other.region == found.region and other != found]
+    return replace(one, region=found.region, level=found.level, neighbours=tuple(near))
 
 
 def _told(head: str, reasons: Counter[str]) -> tuple[str]:

@@ -42,6 +42,7 @@ class OpenQuestion:
     region: str | None = None
     level: str | None = None  # of resources
     answers: tuple[HumanAnswer, ...] = ()
+    neighbours: tuple[str, ...] = ()  # the other cultures of its region
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,6 @@ class Part:
 
     cultures: Sequence[str] = ()  # none: all
     languages: Sequence[str] = ()  # none: all
-    most: int | None = None  # of the first so many question ids
     per_culture: int | None = None  # so many question ids, drawn by `seed`
     seed: int = 1
 
@@ -85,12 +85,10 @@ def choose(file: Path, questions: Sequence[OpenQuestion], part: Part) -> list[Op
             if name not in there:
                 remedy = did_you_mean(name, there)
                 raise DataSetError(f"has no question of the {what} {name!r}", where=file, remedy=remedy)
-    first = set(list(dict.fromkeys(one.question_id for one in questions))[: part.most])
     chosen = [
         one
         for one in questions
-        if one.question_id in first
-        and (not part.cultures or one.culture in part.cultures)
+        if (not part.cultures or one.culture in part.cultures)
         and (not part.languages or one.language in part.languages)
     ]
     if part.per_culture is not None:
@@ -126,7 +124,7 @@ def present_questions(run: RunFolder, dataset: str, questions: Sequence[OpenQues
     asked = [
         QuestionRow(
             question_key(dataset, one), dataset, one.language, one.culture, one.question_id, one.topic, one.question,
-            one.region, one.level,
+            one.region, one.level, list(one.neighbours),
         )
         for one in questions
     ]  # fmt: skip

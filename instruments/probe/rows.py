@@ -20,6 +20,7 @@ class QuestionRow:
     question: str  # as it is asked
     region: str | None = None  # of the culture
     level: str | None = None  # of resources, of the culture
+    neighbours: list[str] | None = None  # the other cultures of its region; of one without a region, those without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityRow:
-    """The cosine similarity of an item with the question, and with the names of culture and topic."""
+    """The cosine similarity of an item with the question, with culture and topic, and with other cultures' names."""
 
     dataset: str
     language: str
@@ -98,6 +99,7 @@ class SimilarityRow:
     encoder: str  # the sentence encoder that compared them
     similarity: float
     topic_similarity: float
+    neighbour_similarity: float | None  # the highest with another culture of the region; NULL: there is none
 
 
 @dataclass(frozen=True, slots=True)

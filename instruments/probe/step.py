@@ -6,7 +6,7 @@ go. What a layer holds is the text that the model writes with the layer's state 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -52,9 +52,9 @@ class ProbingStep:
     tables: tuple[Table[Any], ...] = (PROBE_READINGS, PROBE_ITEMS, PROBES)
     span: Span = "job"
 
-    def __init__(self, jobs: Sequence[ProbeJob], encoder: str | None = None) -> None:
+    def __init__(self, jobs: Sequence[ProbeJob], encoders: Collection[str] = ()) -> None:
         self._jobs = {one.job: one for one in jobs}
-        self._encoder = encoder
+        self._encoders = set(encoders)
 
     def works(self) -> Iterator[Work[Asked]]:
         """A work per job, with a key per question and arm."""
@@ -77,9 +77,8 @@ class ProbingStep:
         Raises `EngineError` where the model cannot be looked into, or the encoder that is used afterwards is missing.
         """
         probing = self._jobs[work.job]
-        if self._encoder:
-            open_encoder(self._encoder)  # before hours of probing
-            self._encoder = None
+        while self._encoders:
+            open_encoder(self._encoders.pop())  # before hours of probing
         engine = models.open(PATCHING)
         engine.depth()  # before anything is answered
         while some := list(islice(items, PART * len(probing.arms))):
@@ -163,10 +162,8 @@ def _patches(rules: ProbeRules, one: Asked, said: _Answered) -> Iterator[Patch]:
         return
     states = said.found.states
     used = noise(states, one.probe_id, rules.seed) if one.arm == "noise" else states
-    reach = rules.window_of(one.arm) // 2
     for layer in range(1, len(used) + 1):
-        near = range(max(1, layer - reach), min(len(used), layer + reach) + 1)
-        yield Patch(f"{one.probe_id} {layer}", {number: used[number - 1] for number in near})
+        yield Patch(f"{one.probe_id} {layer}", {number: used[number - 1] for number in rules.replaced_with(layer)})
 
 
 def _rows(

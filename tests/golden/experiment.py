@@ -56,6 +56,10 @@ answers = "wren.toml"
 device = "cpu"
 bare_prompts = true
 
+[instruments.probe]
+resamples = 19
+answer_tokens = 8
+
 [prices."openai:tern"]
 input = 1
 output = 2
@@ -104,7 +108,7 @@ LLAMA = ("--model", "transformers:llama")
 
 # In order, with their exit codes. 4: some of the answers fail, as they are told to.
 MAIN = ("openai:tern", "openai:plover", "mock:wren")
-PROBE = ("--questions", "open.tsv", "--link", "--resamples", "19", "--answer-tokens", "8", "--tagger", "rule")
+PROBE = ("--questions", "open.tsv", "--link", "--tagger", "rule")
 NEWS = ("--corpus", "news.txt", "--name", "news", "--processes", "1")
 COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     *((4, ("generate", "--model", model)) for model in MAIN[:2]),

@@ -17,6 +17,7 @@ from polyculture.generate.engines import PATCHING, Completion, Decoding, Message
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
+from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import flattening
 from polyculture.instruments.probe.measure_arms import beside
 from polyculture.instruments.probe.questions import read_questions
@@ -39,9 +40,18 @@ languages = ["en"]
 topics = ["food"]
 countries = ["JP"]
 """
-OPTIONS = '[options.transformers]\ndevice = "cpu"\nbare_prompts = true\n'
+OPTIONS = """
+[options.transformers]
+device = "cpu"
+bare_prompts = true
+[instruments.probe]
+questions = "open.tsv"
+tagger = ["rule"]
+resamples = 19
+answer_tokens = 8
+item_tokens = 4
+"""
 CULTURES = ("Iran", "Korea", "Mexico")
-QUICK = ("--resamples", "19", "--answer-tokens", "8", "--item-tokens", "4", "--tagger", "rule")
 
 
 def write_questions(folder: Path, cultures: Iterable[str] = CULTURES) -> Path:
@@ -60,11 +70,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> None:
-    words = ("probe", "exp.toml", "--questions", "open.tsv", "--control", "noise", "--control", "text")
-    first = polyculture(*words, *QUICK, cwd=folder)
+    words = ("probe", "exp.toml", "--control", "noise", "--control", "text")
+    first = polyculture(*words, cwd=folder)
     assert first.returncode == 0, first.stderr
     assert "9 done, 0 of them before, 0 failed" in first.stderr
-    again = polyculture(*words, *QUICK, cwd=folder)
+    again = polyculture(*words, cwd=folder)
     assert "done" not in again.stderr  # the model is not even opened
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         count = "SELECT arm, count(DISTINCT r.probe_id), count(*), min(layer), max(layer) FROM probe_readings AS r"
@@ -96,12 +106,14 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> N
             for one in engine.continue_patched(read_inspection(HOUSE, 4), [patch])
         ]
     assert read == alone
-    longer = polyculture("probe", "exp.toml", "--questions", "open.tsv", *QUICK, "--item-tokens", "5", cwd=folder)
+    text = (folder / "exp.toml").read_text(encoding="utf-8")
+    (folder / "exp.toml").write_text(text.replace("item_tokens = 4", "item_tokens = 5"), encoding="utf-8")
+    longer = polyculture("probe", "exp.toml", cwd=folder)
     assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
 
 
 def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_of_both(folder: Path) -> None:
-    words = ("probe", "exp.toml", "--questions", "open.tsv", *QUICK)
+    words = ("probe", "exp.toml")
     run = RunFolder(folder / "runs" / "inside")
 
     def counted() -> tuple[dict[str, int], list[int]]:
@@ -125,7 +137,7 @@ def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_
     assert counted()[0] == {"patched": 9, "text": 3}
 
 
-SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea,")
+SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea, lon")
 
 
 def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +156,7 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr(TransformersEngine, "continue_patched", say)
     encoder = save_masked(folder / "bert")
     with (folder / "exp.toml").open("a", encoding="utf-8") as file:
-        file.write(f'[instruments.probe]\nquestions = "open.tsv"\nencoder = "{encoder}"\nresamples = 19\n')
+        file.write(f'encoder = ["{encoder}"]\n')
     done = polyculture("probe", "exp.toml", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Cultural flattening" in done.stdout
@@ -166,8 +178,13 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
             "SELECT max(similarity) FROM probe_judged WHERE filter = 'paper' AND dropped LIKE 'similarity%'"
         ).fetchall()[0][0]
         assert left <= mean < kept
-        names = "SELECT DISTINCT culture FROM probe_judged WHERE names_another AND item_key = 'korea' ORDER BY ALL"
-        assert store.sql(names).fetchall() == [("Iran",), ("Mexico",)]
+        nearest = "SELECT DISTINCT culture, neighbour_similarity FROM probe_similarities WHERE item_key = 'korea'"
+        # Iran's neighbour is Azerbaijan, Korea's China, Mexico's the US: so the file of cultures has it.
+        near = dict(store.sql(nearest).fetchall())
+        korea, *others = encode(str(encoder), ["korea", "Azerbaijan", "China", "US"])
+        assert near == pytest.approx(
+            {one: float(korea @ other) for one, other in zip(CULTURES, others, strict=True)}, abs=1e-5
+        )
         assert set(store.sql("SELECT DISTINCT filter FROM probe_flattening").fetchall()) >= {("none",), ("paper",)}
         same = """SELECT count(*), max(abs(m.score - f.score)), max(abs(m.share - f.share))
             FROM probe_flattening AS m JOIN flattening AS f
@@ -197,7 +214,7 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
     lines = [f"q{n}\t{one}\ten\tT{n % 2}\tWhat is dish {n} in {one}?" for n in range(5) for one in CULTURES]
     header = "question_id\tculture\tlanguage\ttopic\tquestion"
     (folder / "open.tsv").write_text("\n".join([header, *lines, "q9\tIran\ten\t\tWho?"]) + "\n", encoding="utf-8")
-    words = ("probe", "exp.toml", "--questions", "open.tsv", "--control=other-culture", *QUICK)
+    words = ("probe", "exp.toml", "--control=other-culture")
     done = polyculture(*words, cwd=folder)
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
     assert "probe controls: not run: noise, text" in done.stderr
@@ -245,18 +262,22 @@ def test_our_text_to_continue_names_no_culture() -> None:
 
 
 def test_what_is_wrong_is_one_line(folder: Path) -> None:
-    assert "--questions FILE" in one_line(polyculture("probe", "exp.toml", cwd=folder))
     two = write_questions(folder, CULTURES[:2])
     assert "2 cultures are chosen, and a probe needs at least 3" in one_line(
         polyculture("probe", "exp.toml", "--questions", two, cwd=folder)
     )
     write_questions(folder)
-    wrong = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--culture", "Koera", cwd=folder)
+    wrong = polyculture("probe", "exp.toml", "--culture", "Koera", cwd=folder)
     assert "Did you mean 'Korea'" in one_line(wrong)
-    missing = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--encoder", "no/such/encoder", cwd=folder)
+    missing = polyculture("probe", "exp.toml", "--encoder", "no/such/encoder", cwd=folder)
     assert missing.returncode == 2
     assert "no/such/encoder: cannot be opened as an encoder" in missing.stderr
     assert not list((folder / "runs" / "inside").glob("probes/**/*.parquet")), "asked before the encoder was looked for"
+    wrong = polyculture("probe", "exp.toml", "--encoder", "es=some/encoder", cwd=folder)
+    assert "a language that is not asked" in one_line(wrong)
+    text = (folder / "exp.toml").read_text(encoding="utf-8")
+    (folder / "exp.toml").write_text(text.replace('questions = "open.tsv"\n', ""), encoding="utf-8")
+    assert "--questions FILE" in one_line(polyculture("probe", "exp.toml", cwd=folder))
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
     said = one_line(polyculture("probe", "exp.toml", "--questions", "open.tsv", cwd=folder))
     assert "keeps its layers to itself" in said
@@ -307,6 +328,25 @@ def test_parts_that_are_no_item_keep_their_reason() -> None:
     assert [part.rejected for part in split_items("de, el", "line", "es")] == ["function word"] * 2
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("am", "እንጀራ፣ ዶሮ ወጥ፤ ጠላ፥ ቡና።", ["እንጀራ", "ዶሮ ወጥ", "ጠላ", "ቡና"]),
+        ("as", "ভাত, মাছ। পিঠা॥", ["ভাত", "মাছ", "পিঠা"]),
+        ("ar", "كبسة، في؛ شاي؟", ["كبسة", "شاي"]),
+        ("fa", "«چلوکباب»، دوغ", ["چلوکباب", "دوغ"]),
+        ("el", "μουσακάς, και; φέτα·", ["μουσακάς", "φέτα"]),
+        ("ha", "tuwo, da, fura", ["tuwo", "fura"]),
+        ("my", "ထမင်း၊ မုန့်ဟင်းခါး", ["ထမင်း", "မုန့်ဟင်းခါး"]),
+        ("hy", "խորոված՝ տոլմա", ["խորոված", "տոլմա"]),
+        ("bo", "རྩམ་པ། མོག་མོག༎", ["རྩམ་པ", "མོག་མོག"]),
+    ],
+)
+def test_lists_are_split_at_their_language_s_own_separators(language: str, text: str, found: list[str]) -> None:
+    items = [part.item for part in split_items(text, "line", language) if part.rejected in (None, "cut off")]
+    assert items == found
+
+
 def test_content_words_are_no_function_words() -> None:
     text = "Yes, they're eating the kimchi-jjigae of Seoul, a soup."
     found = content_words(text, "en")
@@ -319,6 +359,12 @@ def test_content_words_are_no_function_words() -> None:
     assert all(text[word.start : word.end] == word.text for word in found)
     assert [word.text for word in content_words("韓国では米 x", "ja")] == ["韓国では米"]
     assert word_rule("en") != word_rule("xx")
+    for language, text, own in (
+        ("ar", "الطبق هو الكسكس مع اللحم", ["الطبق", "الكسكس", "اللحم"]),
+        ("el", "Το φαγητό είναι ο μουσακάς", ["φαγητό", "μουσακάς"]),
+        ("ha", "Tuwo da miya ne abinci", ["Tuwo", "miya", "abinci"]),
+    ):
+        assert [word.text for word in content_words(text, language)] == own
 
 
 def test_echoes_are_whole_words() -> None:
@@ -341,7 +387,7 @@ class Small:
     """An engine whose window has no room for words behind the inspection prompt, and that is silent about q2."""
 
     def depth(self) -> int:
-        return 2
+        return 4
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         for one in requests:
@@ -351,7 +397,7 @@ class Small:
     def answer_states(self, requests: Iterable[StatesRequest]) -> Iterator[AnswerStates]:
         for one in requests:
             yield AnswerStates(
-                one.request_id, np.repeat(np.array([[1.0], [2.0]], np.float32), 4, 1), len(one.spans), False
+                one.request_id, np.repeat(np.array([[1.0], [2.0], [3.0], [4.0]], np.float32), 4, 1), 1, False
             )
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
@@ -365,16 +411,17 @@ class Small:
             yield Continuation(one.patch_id, f": {states}", 3, "line", "small")
 
 
-def test_failures_are_rows_and_a_window_patches_the_neighbours(tmp_path: Path) -> None:
+def test_failures_are_rows_and_the_released_protocol_replaces_two_layers_more(tmp_path: Path) -> None:
     questions = [one for one in read_questions(write_questions(tmp_path)) if one.culture == "Iran"]
-    rules = ProbeRules(Inspection("a: b\nx", "x"), Decoding(0.0), window=3)
+    rules = ProbeRules(Inspection("a: b\nx", "x"), Decoding(0.0), protocol="released")
     job = ProbeJob(Job("m", "en", "open-Iran"), "open", None, questions, ("patched", "text"), rules)
     step = ProbingStep([job])
     (work,) = step.works()
     models: Any = OneModel(Small(), ModelSpec("mock:m"))  # type: ignore[arg-type]
     done: list[Any] = [one.rows for one in step.ask(work, work.items(), models, None)]  # type: ignore[arg-type]
     rows = {(one[-1].question_id, one[-1].arm): one for one in done}
-    assert [row.text for row in rows["q1", "patched"] if isinstance(row, ReadingRow)] == [": {1: 1.0, 2: 2.0}"] * 2
+    read = [row.text for row in rows["q1", "patched"] if isinstance(row, ReadingRow)]
+    assert read == [": {1: 1.0}", ": {1: 1.0, 2: 2.0}", ": {1: 1.0, 2: 2.0, 3: 3.0}", ": {2: 2.0, 3: 3.0, 4: 4.0}"]
     assert rows["q1", "patched"][-1].status == "ok"
     assert "exceeds its window" in rows["q1", "text"][-1].error
     assert {rows["q2", arm][-1].error for arm in ("patched", "text")} == {"the answer is empty"}

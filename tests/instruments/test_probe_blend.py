@@ -26,15 +26,17 @@ models = ["transformers:{model}"]
 device = "cpu"
 batch_size = 32
 bare_prompts = {bare}
+[instruments.probe]
+{options}
 """
 
 
-def probe_blend(folder: Path, data: Path, model: str, questions: int, *words: str, bare: str) -> float:
+def probe_blend(folder: Path, data: Path, model: str, questions: int, options: str = "", *, bare: str) -> float:
     """Probes so many questions about each culture; checks that all was read at all layers. The CPU's seconds."""
     write_open(folder / "open.tsv", data / "blend" / "questions", questions)
-    (folder / "exp.toml").write_text(EXPERIMENT.format(model=model, bare=bare), encoding="utf-8")
+    (folder / "exp.toml").write_text(EXPERIMENT.format(model=model, bare=bare, options=options), encoding="utf-8")
     begun = time.process_time()
-    done = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--control=text", *words, cwd=folder)
+    done = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--control=text", cwd=folder)
     took = time.process_time() - begun
     assert done.returncode == 0, done.stderr
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
@@ -65,8 +67,8 @@ def write_open(file: Path, sheets: Path, questions: int) -> None:
 
 def test_questions_of_blend_are_read_at_every_layer(tmp_path: Path, shared_data: Path) -> None:
     model = save_causal("llama", tmp_path / "llama")
-    words = ("--resamples=19", "--answer-tokens=4", "--item-tokens=3")
-    assert probe_blend(tmp_path, shared_data, str(model), 2, *words, bare="true") > 0
+    options = "resamples = 19\nanswer_tokens = 4\nitem_tokens = 3"
+    assert probe_blend(tmp_path, shared_data, str(model), 2, options, bare="true") > 0
 
 
 @pytest.mark.full

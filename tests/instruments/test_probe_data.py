@@ -26,8 +26,6 @@ from tests.tiny_models import save_causal
 pytest.importorskip("HanTa", reason="the extra 'taggers' is not installed")
 pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
 
-QUICK = ("--resamples", "19", "--answer-tokens", "4", "--item-tokens", "4")
-
 
 def write_camel2(folder: Path) -> Path:
     """Two contexts about food and one about authors; dishes of three Arab countries and of none, in three spellings."""
@@ -157,11 +155,12 @@ def test_a_command_asks_a_part_of_published_questions_and_keeps_what_people_said
     model = save_causal("llama", tmp_path / "llama")
     (tmp_path / "exp.toml").write_text(
         f'name = "inside"\nmodels = ["transformers:{model}"]\nlanguages = ["en"]\ntopics = ["food"]\n'
-        'countries = ["JP"]\n[options.transformers]\ndevice = "cpu"\nbare_prompts = true\n',
+        'countries = ["JP"]\n[options.transformers]\ndevice = "cpu"\nbare_prompts = true\n'
+        "[instruments.probe]\nresamples = 19\nanswer_tokens = 4\nitem_tokens = 4\n",
         encoding="utf-8",
     )
     write_blend(tmp_path / "blend", 3)
-    words = ("probe", "exp.toml", "--data", "blend", "--folder", "blend", *QUICK)
+    words = ("probe", "exp.toml", "--data", "blend", "--folder", "blend")
     done = polyculture(*words, "--culture", "USA", "--culture", "south_korea", "--culture", "Assam",
                        "--per-culture", "2", cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import exported, layer_groups
 from polyculture.instruments.probe.measure import measure_flattening
 from polyculture.instruments.probe.measure_arms import measure_arms
-from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
+from polyculture.instruments.probe.rows import PROBE_FLATTENING, PROBE_SIMILARITIES, FlatteningRow, SimilarityRow
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.names import Names
@@ -111,6 +112,30 @@ def test_layers_are_counted_as_a_loop_does(tmp_path: Path) -> None:
         assert row["echo_rate"] == pytest.approx(sum(echo for _, echo in counts) / row["kept_items"])
         assert row["items_low"] < row["items"] < row["items_high"]
         assert 0 <= row["echo_rate_low"] < row["echo_rate"] < row["echo_rate_high"] <= 1
+
+
+def test_the_filters_are_those_of_the_study_and_of_its_code(tmp_path: Path) -> None:
+    """Each reason once: an item's similarity with the question, with culture and topic, and with a neighbour's name."""
+    run = StoreBuilder(tmp_path).write()
+    likeness = {
+        "rice": (0.9, 0.3, 0.4), "far": (0.9, 0.2, 0.0), "near": (0.1, 0.9, 0.51), "alone": (0.2, 0.21, None),
+        "a b c d": (0.1, 0.9, 0.0), "xylo": (0.1, 0.9, 0.0), "": (0.1, 0.9, 0.0),
+    }  # fmt: skip
+    write_probes(run, lambda *_: list(likeness), cultures=CULTURES[:3], questions=1, layers=1)
+    rows = [
+        SimilarityRow("open", "en", culture, "q0", item, "e", *values)
+        for culture in CULTURES[:3]
+        for item, values in likeness.items()
+        if item
+    ]
+    write_parquet(objects_to_table(PROBE_SIMILARITIES, rows), run.table(PROBE_SIMILARITIES.name))
+    query = "SELECT filter, item, dropped FROM probe_judged WHERE culture = 'Algeria'"
+    with open_store(run, store_layout()) as store:
+        found = {(name, item): dropped for name, item, dropped in store.sql(query).fetchall()}
+    kept = {name: {item for of, item in found if of == name and found[of, item] is None} for name, _ in found}
+    assert kept == {"none": set(likeness), "paper": {"rice", "far"}, "released": {"rice", "alone"}}
+    for item, why in (("far", "topic"), ("near", "another culture"), ("a b c d", "words"), ("xylo", "x")):
+        assert why in found["released", item]
 
 
 def test_intervals_by_layer_hold_the_truth(tmp_path: Path) -> None:

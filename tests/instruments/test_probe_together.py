@@ -22,7 +22,7 @@ from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.probe_world import write_probes
-from tests.instruments.test_probe import QUICK, folder
+from tests.instruments.test_probe import folder
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -114,7 +114,7 @@ def test_the_command_links_and_lists(folder: Path, monkeypatch: pytest.MonkeyPat
             yield Continuation(patch.patch_id, ": sushi, qzxv, ramen", 9, "line", "told")
 
     monkeypatch.setattr(TransformersEngine, "continue_patched", say)
-    words = ("probe", "exp.toml", "--questions", "open.tsv", *QUICK)
+    words = ("probe", "exp.toml")
     plain = polyculture(*words, cwd=folder)
     assert plain.returncode == 0, plain.stderr
     assert (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from typing import Any
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
 from polyculture.instruments.cultures.cultures import Cultures
+from polyculture.instruments.probe.splitting import separators
 
 BY_QUESTION, BY_TOPIC = ("question_id", "culture", "concepts"), ("culture", "topic", "concepts")
-_SEPARATORS = re.compile(r"[,，、،؛;；|]")
 _FORM = f"Give a table of tabs with {', '.join(BY_QUESTION)}, or with {', '.join(BY_TOPIC)}."
 
 
@@ -76,7 +75,7 @@ def _row(
     if empty or None in row:
         what = f"line {number}: {empty[0]} is empty" if empty else f"line {number} has more cells than the header"
         raise DataSetError(what, where=file, remedy="Give every row its three cells, concepts between commas.")
-    told = [" ".join(one.split()) for one in _SEPARATORS.split(cells["concepts"])]
+    told = [" ".join(one.split()) for one in separators().split(cells["concepts"])]
     concepts = {fold(one): one for one in reversed(told) if one}
     if not concepts:
         what = f"line {number}: concepts holds no concept"
