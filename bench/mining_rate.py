@@ -135,7 +135,7 @@ def seconds(work: Callable[[], Result]) -> tuple[float, Result]:
 
 
 def mine(file: Path, patterns: Path, language: str, folder: Path) -> tuple[int, int]:
-    """All that `polyculture mine` does, in this process: places with a pattern, and n-grams chosen."""
+    """All that `polyculture corpus mine` does, in this process: places with a pattern, and n-grams chosen."""
     chosen, filters = read_patterns(patterns, language)
     intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, folder)
     with counted(intake, chosen, filters, folder) as found:

@@ -189,6 +189,9 @@ class Entry:
 
     name: str
     commands: Mapping[str, str]  # command -> its line in the list of commands
+    group: str = (
+        ""  # of the command line, that the commands are in; the one of its name is what the group does by itself
+    )
 
     @property
     def layout(self) -> Layout:

@@ -92,7 +92,8 @@ def _run() -> None:
     from polyculture.cli.options import message_of
     from polyculture.console import say
 
-    if without := NEEDLESS.get("".join(sys.argv[1:2])):  # here, where the process is the command's alone
+    command = "measure" if "--only measure" in " ".join(sys.argv) else "".join(sys.argv[1:2])
+    if without := NEEDLESS.get(command):  # here, where the process is the command's alone
         load_arrow_alone(without=without)
     _started()
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.layout import Layout
+from polyculture.cache.layout import MAIN, Layout
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.limits import disqualified
@@ -30,7 +30,12 @@ class BuiltSection:
 
 @contextmanager
 def open_report(
-    run: RunFolder, catalog: Catalog | None, layout: Layout, sections: Sequence[Section], at: Path | None = None
+    run: RunFolder,
+    catalog: Catalog | None,
+    layout: Layout,
+    sections: Sequence[Section],
+    at: Path | None = None,
+    selection: str = MAIN,
 ) -> Iterator[ReportData]:
     """What the sections are built from, while the block lasts. Raises `StoreError` where there is no run.
 
@@ -41,7 +46,7 @@ def open_report(
     manifest = require_run(run)
     names = Names(catalog or read_catalog(), tuple(manifest.models))
     titles = {key: title for section in sections for key, title in section_texts(section.texts).boards.items()}
-    with read_store(run, layout, at) as reading:
+    with read_store(run, layout, at, selection) as reading:
         data = ReportData(reading, manifest, names, layout, board_titles=titles)
         yield replace(data, about_texts=_about_texts(data, sections))
 

@@ -57,6 +57,7 @@ class ReportTable:
     file: Path
     values: Mapping[str, Any] = field(default_factory=dict)
     computed: Callable[[ReportData], pd.DataFrame] | None = None
+    any_selection: bool = False  # its computed rows may be of any selection of responses
     shortened: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     saved_as: str = ""  # the name of its files, where it is not the table's
 

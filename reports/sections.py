@@ -63,7 +63,9 @@ def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
 HEADLINE = ReportTable(_SQL / "headline.sql")
 CLAIMS = ReportTable(_SQL / "claims.sql", computed=_later("claims.claims_frame", without_texts=True))
 NAMING = ReportTable(_SQL / "naming.sql", computed=_later("naming.naming_frame", without_texts=True))
-TEXT_REGIONS = ReportTable(_SQL / "text_regions.sql", computed=_later("text_labels.shares_frame", without_texts=True))
+TEXTS = ReportTable(
+    _SQL / "texts.sql", computed=_later("text_labels.shares_frame", without_texts=True), any_selection=True
+)
 COMPARISONS = ReportTable(_SQL / "comparisons.sql")
 THIN = ReportTable(_SQL / "thin.sql")
 
@@ -81,7 +83,7 @@ TEXT_SECTIONS = (
     _section("compared", _later("comparisons.build"), COMPARISONS),
     _section("claims", _later("claims.build"), CLAIMS),
     _section("dominance", _later("dominance.build"), *_tables("dominance")),
-    _section("text_regions", _later("text_labels.build"), TEXT_REGIONS, template="table"),
+    _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),
     _section(
         "distrust", _later("health.build"), *_tables("health", "failures", "resolution", "items_without_country"), THIN
     ),

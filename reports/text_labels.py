@@ -13,7 +13,7 @@ from polyculture.metrics.text_regions import RegionShare, region_shares
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.section import ReportData
-from polyculture.reports.sections import TEXT_REGIONS
+from polyculture.reports.sections import TEXTS
 from polyculture.reports.table_section import Column, PageTable, TextCell, page_table
 from polyculture.reports.texts import section_texts
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-TEXTS = Path(__file__).parent / "templates" / "text_regions.toml"
+_WORDS = Path(__file__).parent / "templates" / "text_regions.toml"
 MOST_REGIONS = 6  # with more, as those of M49, the section would be a wall of numbers
 Row = Mapping[str, Any]
 _LEFT_OUT = ("refused", "empty", "failed", "unread")
@@ -30,26 +30,32 @@ _PLACE = ("model", "language", "condition", "topic")
 
 def shown_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
     """The shares, where the regions are few enough for a table; else none, and no text is looked at."""
+    return region_shares(store) if _few_regions(store) else []
+
+
+def _few_regions(store: duckdb.DuckDBPyConnection) -> bool:
     found = store.sql("SELECT count(DISTINCT region) FROM known_countries").fetchall()
-    return region_shares(store) if 0 < found[0][0] <= MOST_REGIONS else []
+    return 0 < found[0][0] <= MOST_REGIONS
 
 
 def shares_frame(data: ReportData) -> pd.DataFrame:
-    """The table that the section exports: a row is a label's share in a place, with what became of all texts there."""
+    """The table of texts: a row is a label's share in a place, with what became of all texts there."""
     import pandas as pd
 
-    shares = shown_shares(data.reading.connection)
+    shares = region_shares(data.reading.connection)
     rows = [{**{k: v for k, v in asdict(one).items() if k != "counts"}, **asdict(one.counts)} for one in shares]
     return pd.DataFrame(rows)
 
 
 def build(data: ReportData) -> PageTable | None:
-    """The section's table from the rows of `shares_frame`; None where no text is labelled."""
-    shares = data.frame(TEXT_REGIONS).to_dict("records")
+    """The section's table from the rows of `shares_frame`; None where no text is labelled, or regions are many."""
+    if not _few_regions(data.reading.connection):
+        return None
+    shares = data.frame(TEXTS).to_dict("records")
     rows: list[Row] = [{str(k): known(v) for k, v in row.items()} for row in shares]
     if not any(row["labelled"] for row in rows):
         return None
-    said = section_texts(TEXTS)
+    said = section_texts(_WORDS)
     names = dict(data.reading.connection.sql(_NAMES).fetchall())
     labels = {row["label"]: said.words["labels"].get(row["label"]) or names[row["label"]] for row in rows}
     several = len({(row["language"], row["condition"]) for row in rows}) > 1

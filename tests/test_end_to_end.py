@@ -89,7 +89,7 @@ def run(experiment: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def do(experiment: Path, *stages: str, options: Sequence[str] = ()) -> None:
     """Stages of a run alone: a page that no test reads takes as long as all others together."""
     for stage in stages:
-        done = polyculture(stage, experiment, *options, cwd=experiment.parent)
+        done = polyculture("run", "--only", stage, experiment, *options, cwd=experiment.parent)
         assert done.returncode == 0, done.stderr
 
 
@@ -236,7 +236,7 @@ def test_the_query_of_the_readme_runs(tmp_path: Path, stub: StubServer) -> None:
 
 def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=1)
-    polyculture("generate", experiment, cwd=tmp_path)
+    polyculture("run", "--only", "generate", experiment, cwd=tmp_path)
     shown = polyculture("sql", experiment, "SELECT TIMESTAMPTZ '2026-11-21 12:00:00+00' AS moment", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "2026-11-21" in shown.stdout
@@ -257,7 +257,7 @@ def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_pat
 
 def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=1)
-    polyculture("generate", experiment, cwd=tmp_path)
+    polyculture("run", "--only", "generate", experiment, cwd=tmp_path)
     figure = (reading.SQL / "health.sql").read_text(encoding="utf-8")
     assert figure.startswith("-- ")
     found = rows(experiment, figure)

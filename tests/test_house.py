@@ -164,5 +164,5 @@ def test_every_command_is_documented() -> None:
     ).stdout
     commands = set(re.findall(r"^  ([a-z]+)  ", helped, flags=re.MULTILINE))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert commands >= {"demo", "init", "plan", "run", "generate", "extract", "link", "measure", "report", "sql"}
+    assert commands >= {"demo", "init", "plan", "run", "extract", "link", "table", "report", "sql", "swap", "probe"}
     assert not [command for command in commands if f"polyculture {command}" not in readme]

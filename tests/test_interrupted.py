@@ -52,7 +52,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
 
 def interrupt(stage: str, experiment: Path, at_work: Callable[[], bool]) -> None:
     """Starts a stage, and presses Ctrl-C once it is at work."""
-    process = start_polyculture(stage, experiment, cwd=experiment.parent, stderr=subprocess.PIPE)
+    process = start_polyculture("run", "--only", stage, experiment, cwd=experiment.parent, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
     while not at_work() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -67,15 +67,15 @@ def interrupt(stage: str, experiment: Path, at_work: Callable[[], bool]) -> None
 @pytest.mark.parametrize("stage", ["generate", "extract"])
 def test_a_stage_that_asks_a_model(tmp_path: Path, stub: StubServer, stage: str) -> None:
     calm, stopped = (write_experiment(tmp_path / name, stub.url, n=10) for name in ("calm", "stopped"))
-    assert polyculture("generate", calm, cwd=calm.parent).returncode == 0
-    assert polyculture(stage, calm, cwd=calm.parent).returncode == 0
+    assert polyculture("run", "--only", "generate", calm, cwd=calm.parent).returncode == 0
+    assert polyculture("run", "--only", stage, calm, cwd=calm.parent).returncode == 0
     if stage == "extract":
-        assert polyculture("generate", stopped, cwd=stopped.parent).returncode == 0
+        assert polyculture("run", "--only", "generate", stopped, cwd=stopped.parent).returncode == 0
     before = len(stub.asked)
     stub.behaviour = lambda *_: stub_waits(stub, before + 15)
     interrupt(stage, stopped, lambda: len(stub.asked) > before + 15)
     stub.behaviour = None
-    assert polyculture(stage, stopped, cwd=stopped.parent).returncode == 0
+    assert polyculture("run", "--only", stage, stopped, cwd=stopped.parent).returncode == 0
     assert tables(run_folder(stopped), stage) == tables(run_folder(calm), stage)
     assert len(stub.asked) - before <= 30 + UNWRITTEN
 
@@ -95,7 +95,7 @@ def test_linking_in_front_of_the_live_service(
             file.write(LIVE.format(url=wikidata.url))
         monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
         for stage in ("generate", "extract"):
-            assert polyculture(stage, experiment, cwd=experiment.parent).returncode == 0
+            assert polyculture("run", "--only", stage, experiment, cwd=experiment.parent).returncode == 0
         interrupt("link", experiment, lambda: len(wikidata.requests) >= wikidata.patience)
         wikidata.let_go.set()
         asked = wikidata.requests[: wikidata.patience - 1]

@@ -79,7 +79,7 @@ class Killer:
         self.stage, self.begin, self.server = stage, begin, server
         self.randomness = random.Random(stage)
         calm, asked = begin("calm"), len(server.asked)
-        process = begin_polyculture(stage, calm, cwd=calm.parent)
+        process = begin_polyculture("run", "--only", stage, calm, cwd=calm.parent)
         started = time.monotonic()
         process.join()
         assert process.exitcode == 0

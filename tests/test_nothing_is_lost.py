@@ -119,10 +119,11 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
     calm, full = (write_experiment(tmp_path / name, stub.url) for name in ("calm", "full"))
     runs = ("--runs", small_disk)
     for stage, kilobytes in (("generate", 48), ("extract", 40), ("link", 12), ("measure", 8), ("report", 8)):
+        words = (stage,) if stage == "report" else ("run", "--only", stage)
         if stage in STAGE_TABLES:
-            assert polyculture(stage, calm, cwd=tmp_path).returncode == 0
+            assert polyculture(*words, calm, cwd=tmp_path).returncode == 0
         ballast = leave(small_disk, kilobytes)
-        line = one_line_at_the_end(polyculture(stage, full, *runs, cwd=tmp_path))
+        line = one_line_at_the_end(polyculture(*words, full, *runs, cwd=tmp_path))
         assert "No space left on device" in line, line
         assert "run the same command again" in line
         if stage == "extract":
@@ -130,7 +131,7 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
             shown = polyculture("status", full, *runs, cwd=tmp_path)
             assert shown.returncode == 0, shown.stderr
         ballast.unlink()
-        again = polyculture(stage, full, *runs, cwd=tmp_path)
+        again = polyculture(*words, full, *runs, cwd=tmp_path)
         assert again.returncode == 0, again.stderr
         if stage in STAGE_TABLES:
             assert tables(RunFolder(small_disk / "run"), stage) == tables(run_folder(calm), stage)
@@ -168,7 +169,7 @@ def test_a_server_at_its_worst(tmp_path: Path, stub: StubServer) -> None:
 
     stub.behaviour = behave
     for _ in range(2):
-        done = polyculture("generate", experiment, cwd=tmp_path)
+        done = polyculture("run", "--only", "generate", experiment, cwd=tmp_path)
         assert done.returncode == 4, done.stderr
         assert "1 failed" in done.stderr.splitlines()[-1]
     wrong = stub.asked[0]
@@ -183,6 +184,6 @@ def test_a_server_at_its_worst(tmp_path: Path, stub: StubServer) -> None:
     assert len(responses) == 24
     stub.behaviour = None
     calm = write_experiment(tmp_path / "calm", stub.url, n=8)
-    assert polyculture("generate", calm, cwd=calm.parent).returncode == 0
+    assert polyculture("run", "--only", "generate", calm, cwd=calm.parent).returncode == 0
     undisturbed = tables(run_folder(calm), "generate")["responses"]
     assert len(set(responses) & set(undisturbed)) == 23

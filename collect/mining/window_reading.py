@@ -36,7 +36,7 @@ SCHEMA = {
 }
 LIST_COLUMNS = tuple(dict.fromkeys((*COUNT_COLUMNS, *KEPT_COLUMNS)))
 LEFT_OUT_COLUMNS = ("window", "count", "status", "reason", "answer")
-Window = Mapping[str, str]  # a row of what `polyculture mine` wrote
+Window = Mapping[str, str]  # a row of what `polyculture corpus mine` wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def keep(journal: Path, answers: Iterable[WindowAnswer]) -> Iterator[WindowAnswe
 def entity_rows(
     windows: Sequence[Window], reader: Reader, answers: Mapping[str, WindowAnswer]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """The entities as `polyculture mine` lists n-grams, most frequent first, and the windows without one.
+    """The entities as `polyculture corpus mine` lists n-grams, most frequent first, and the windows without one.
 
     An entity is known by its folded form. Its `documents` are those of its windows added, an upper bound.
     """

@@ -9,6 +9,7 @@ from typing import Any
 from typer.main import get_command
 
 from polyculture.cli.app import app
+from polyculture.cli.options import STAGE
 
 HEAD = """# Commands
 
@@ -57,6 +58,27 @@ def _below(path: tuple[str, ...], command: Any, context: Any) -> Iterator[tuple[
 
 
 def _section(path: tuple[str, ...], command: Any, context: Any) -> str:
+    own = command.get_command(context, STAGE) if hasattr(command, "get_command") else None
+    told = [f"## {_name(path)}", f"    {_usage(path, command, context)}", _says(command)]
+    if own is not None:  # what the group does where an experiment file stands in place of a command
+        told += [f"    {_usage(path, own, context)}", _says(own), *_parameters(own, context)]
+    told += _parameters(command, context)
+    examples = "; ".join(one.epilog for one in (own, command) if one is not None and one.epilog)
+    if examples:
+        told.append("For example:\n\n" + "\n".join(f"    {line}" for line in dict.fromkeys(examples.split("; "))))
+    return "\n\n".join(told) + "\n\n"
+
+
+def _usage(path: tuple[str, ...], command: Any, context: Any) -> str:
+    return " ".join((_name(path), *command.collect_usage_pieces(context)))
+
+
+def _says(command: Any) -> str:
+    return inspect.cleandoc(command.help or command.short_help or "")
+
+
+def _parameters(command: Any, context: Any) -> list[str]:
+    """A table of arguments and one of options, where there are any."""
     parameters = command.get_params(context)
     arguments = [
         _row(record) for one in parameters if one.param_type_name == "argument" if (record := _record(one, context))
@@ -66,16 +88,11 @@ def _section(path: tuple[str, ...], command: Any, context: Any) -> str:
         for one in parameters
         if one.param_type_name == "option" and one.name != "help" and (record := _record(one, context))
     ]
-    usage = " ".join((_name(path), *command.collect_usage_pieces(context)))
-    parts = [f"## {_name(path)}", f"    {usage}", inspect.cleandoc(command.help or command.short_help or "")]
-    parts += [
+    return [
         f"| {head} | |\n| --- | --- |\n" + "\n".join(rows)
         for head, rows in (("argument", arguments), ("option", options))
         if rows
     ]
-    if command.epilog:
-        parts.append("For example:\n\n" + "\n".join(f"    {line.strip()}" for line in command.epilog.split("; ")))
-    return "\n\n".join(parts) + "\n\n"
 
 
 def _record(parameter: Any, context: Any) -> tuple[str, str] | None:

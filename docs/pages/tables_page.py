@@ -13,7 +13,7 @@ from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import Header
 from polyculture.cache.store import open_store
-from polyculture.instruments import INSTRUMENTS
+from polyculture.instruments import INSTRUMENTS, command_line
 from polyculture.metrics import METRICS
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
@@ -106,7 +106,7 @@ def _parts() -> dict[str, list[str]]:
     left = [view for view in dictionary() if not view.startswith(("stored_", "run_", "no_")) and view.isidentifier()]
     parts: dict[str, list[str]] = {}
     owners: list[tuple[str, Layout]] = [("Texts, entities and the four metrics", METRICS)]
-    titles = [", ".join(f"`polyculture {command}`" for command in entry.commands) for entry in INSTRUMENTS]
+    titles = [", ".join(f"`{command_line(command)}`" for command in entry.commands) for entry in INSTRUMENTS]
     owners += [(title, one.layout) for title, one in zip(titles, INSTRUMENTS, strict=True)]
     for title, layout in owners:
         sql = "\n".join(file.read_text(encoding="utf-8") for file in layout.files)

@@ -1,4 +1,4 @@
-"""Embeddings as an instrument: `polyculture embeddings`."""
+"""Embeddings as an instrument: `polyculture probe embeddings`."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Embeddings:
         "embeddings": Command(
             EmbeddingsOptions,
             study,
-            "polyculture embeddings exp.toml --language ja --type food --plots maps",
+            "polyculture probe embeddings exp.toml --language ja --type food --plots maps",
             needs=_needs,
         )
     }

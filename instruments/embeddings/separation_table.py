@@ -13,7 +13,7 @@ from polyculture.reports.figures.figure import Panel
 from polyculture.reports.names import Names, short
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, probability
 
-SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
+SHOWN_MAPS = 12  # a page holds no more; `polyculture probe embeddings --plots` writes all
 
 Row = Mapping[str, Any]
 

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_file import read_sql
+from polyculture.instruments import command_line
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.scored import QUERIES
@@ -50,4 +51,4 @@ def _command(row: Row, paper: Paper, data: str) -> str:
     place = f"--english --culture {row['culture']}" if row["english"] else f"--language {row['language']}"
     other = "" if data == paper.data else f" --data {data}"
     own = "" if row["answer_method"] == PROMPT else f" --{row['answer_method']} {row['model'].partition(':')[2]}"
-    return f"polyculture {row['task']} EXPERIMENT --preset {paper.name}{other} {place}{own}"
+    return f"{command_line(row['task'])} EXPERIMENT --preset {paper.name}{other} {place}{own}"

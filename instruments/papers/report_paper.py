@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from polyculture.instruments import command_line
 from polyculture.reports.paper_tables.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     if less:
         notes.append(f"{less} of them lack what the paper's protocol has: column lacking of {folder / CELLS}.csv")
     if not tables:
-        notes.append(f"Nothing is measured on {data} yet: polyculture {name} {asked.experiment}")
+        notes.append(f"Nothing is measured on {data} yet: {command_line(name)} {asked.experiment}")
     return WrittenPaper(folder, len(tables), len(written), tuple(notes))
 
 

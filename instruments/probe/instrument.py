@@ -296,7 +296,7 @@ class Probe:
         "attention": Command(
             AttentionOptions,
             attention_study,
-            "polyculture attention culture-mcq exp.toml --folder mcq_hard-negatives --units 20",
+            "polyculture probe attention culture-mcq exp.toml --folder mcq_hard-negatives --units 20",
             argument="set",
             needs=_attends,
         ),

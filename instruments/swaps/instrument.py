@@ -1,4 +1,4 @@
-"""Swapped entities as an instrument: `polyculture sentiment`, `qa` and `ner`."""
+"""Swapped entities as an instrument: `polyculture swap sentiment`, `qa` and `ner`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Swaps:
         "sentiment": Command(
             SentimentOptions,
             study,
-            "polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
+            "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
             _demo(),
             tables=(RATES, COUNTS),
             needs=_needs,
@@ -74,7 +74,7 @@ class Swaps:
         "qa": Command(
             QaOptions,
             study,
-            "polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
+            "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
             _demo(),
             tables=(WORDINGS,),
             needs=_needs,
@@ -82,7 +82,7 @@ class Swaps:
         "ner": Command(
             NerOptions,
             study,
-            "polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
+            "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
             _demo(contexts=2),
             needs=_needs,
             idle=_idle("tagger"),

@@ -1,4 +1,4 @@
-"""The options of `polyculture sentiment`, `qa` and `ner`, and the tables that these print."""
+"""The options of `polyculture swap sentiment`, `qa` and `ner`, and the tables that these print."""
 
 from __future__ import annotations
 

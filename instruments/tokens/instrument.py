@@ -1,4 +1,4 @@
-"""Vocabularies as an instrument: `polyculture tokens`. It reads tokenizers and queries no model."""
+"""Vocabularies as an instrument: `polyculture probe tokens`. It reads tokenizers and queries no model."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Tokens:
         "tokens": Command(
             TokensOptions,
             study,
-            "polyculture tokens exp.toml --language ja --language vi",
+            "polyculture probe tokens exp.toml --language ja --language vi",
             tables=(_VOCABULARIES, _LENGTHS),
             needs=_needs,
         )

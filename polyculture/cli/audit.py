@@ -196,7 +196,9 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
             place = f"the {one.metric} of {one.model} in {one.language}"
             say(f"{place} is not corrected: with the errors of its language it would leave its range")
     if any(one.reported_low is None for one in corrected):
-        say("numbers without an interval were not measured since the data changed: run `polyculture measure`")
+        say(
+            "numbers without an interval were not measured since the data changed: run `polyculture run --only measure`"
+        )
 
 
 def _share_line(one: Share) -> tuple[Any, ...]:

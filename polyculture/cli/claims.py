@@ -1,20 +1,18 @@
-"""`polyculture claims`: stated hypotheses about a run, each with its test."""
+"""`polyculture compare --claims`: stated hypotheses about a run, each with its test."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import require_run
 from polyculture.cache.store import open_store
-from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+from polyculture.cli.options import Format, StoreSelection
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
-from polyculture.experiment.workspace import open_workspace, warn_of_changes
+from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics import KEPT
-from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
+from polyculture.metrics.claims.claim import read_claims
 from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import judge
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -22,35 +20,15 @@ from polyculture.metrics.limits import disqualified
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
+    from polyculture.experiment.workspace import Workspace
     from polyculture.metrics.claims.verdict import Verdict
 
 
-def claims(
-    experiment: ExperimentFile,
-    claims: Annotated[
-        Path | None,
-        typer.Option(
-            "--claims", help="A file of claims (TOML). Default: findings of the MAKIEval study, in our words."
-        ),
-    ] = None,
-    selection: OfSelection = StoreSelection.ALL,
-    runs: Runs = None,
-    format: OutputFormat = Format.TABLE,
-    output: OutputFile = None,
+def print_claims(
+    workspace: Workspace, file: Path, selection: StoreSelection, format: Format, output: Path | None
 ) -> None:
-    """Test stated hypotheses on a run: each holds, fails, or is undecided.
-
-    A claim names a metric, a contrast, what is expected of the difference, a bound, and a target: other samples of
-    these prompts, or other prompts like these, as in compare. It holds where the 95 % interval lies wholly where the
-    claim says, and fails where it lies wholly elsewhere; p is adjusted over the claims of the file (Holm). 'The same'
-    is shown by an interval within the bound, never by a difference that is not significant.
-
-    Of a claim about several comparisons ("of every country") the line shows the one that it turns on; a claim that
-    cannot be tested says what is lacking. The exit code is 0, whatever the claims come to. docs/claims.md says how to
-    write your own file.
-    """
-    stated = read_claims(claims or MAKIEVAL)
-    workspace = open_workspace(experiment, runs)
+    """Tests the claims of a file on a run, and prints or writes a line for each."""
+    stated = read_claims(file)
     manifest = require_run(workspace.run)
     warn_of_changes(workspace)
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:

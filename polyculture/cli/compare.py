@@ -11,6 +11,7 @@ import typer
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.manifest import require_run
+from polyculture.cli.claims import print_claims
 from polyculture.cli.comparison import tell_decisions, write_comparison
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.experiment.workspace import open_workspace, warn_of_changes
@@ -89,6 +90,10 @@ def compare(
     allow_untestable: Annotated[
         bool, typer.Option("--allow-untestable", help="With --fail-if: pass also where a condition cannot be tested.")
     ] = False,
+    claims: Annotated[
+        Path | None,
+        typer.Option("--claims", metavar="FILE", help="Test the claims of this file instead: docs/claims.md."),
+    ] = None,
     selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
@@ -117,7 +122,16 @@ def compare(
     asked of each row of its metric, METRIC[CONDITION] of prompts of this condition. It holds where q is below 0.05 on
     that side; q is over all tests of the command. Its target is `these` unless --target says otherwise.
     Exit codes: 0 all were tested and none holds, 7 one holds, 3 one cannot be tested, 2 a mistake.
+
+    --claims FILE tests stated hypotheses: each holds, fails, or is undecided, and p is adjusted over the claims of the
+    file (Holm). A claim about several comparisons shows the one that it turns on. The exit code is 0, whatever they
+    come to. The findings of the MAKIEval study are tested by `polyculture table claims exp.toml`.
     """
+    if claims is not None:
+        if any((names, rest, group, native, baseline, snapshot, by, metric, target, fail_if, allow_untestable)):
+            raise ExperimentError("--claims has its own comparisons", remedy="Leave names and other options out.")
+        print_claims(open_workspace(experiment, runs), claims, selection, format, output)
+        return
     if allow_untestable and not fail_if:
         raise ExperimentError("--allow-untestable has no condition", remedy="Name one with --fail-if.")
     if fail_if and metric:

@@ -37,7 +37,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
-from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.experiment.workspace import open_workspace
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.extract.llm import LlmExtractor
@@ -45,7 +45,7 @@ from polyculture.extract.prompt import ExtractorPrompt, read_prompt
 from polyculture.generate.engines import ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model
-from polyculture.running.pipeline import Pipeline
+from polyculture.running.start import Part, run_stage
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
@@ -75,12 +75,8 @@ def extract(
     retry_failed: RetryOption = None,
 ) -> None:
     """Extract the mentions of all responses that have none yet."""
-    workspace = open_workspace(experiment, runs)
-    chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
-    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
-    pipeline.retry = retry_failed_of(retry_failed)
-    pipeline.extract(chosen)
-    pipeline.finish()
+    part, retry = Part(job, model, language, topic), retry_failed_of(retry_failed)
+    run_stage(open_workspace(experiment, runs), "extract", part, accept_changes=accept_changes, retry=retry)
 
 
 @app.command(epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja")

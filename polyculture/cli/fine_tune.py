@@ -1,4 +1,4 @@
-"""`polyculture fine-tune`: classifiers and taggers for `sentiment --classifier` and `ner --tagger`."""
+"""`polyculture swap fine-tune`: classifiers and taggers for `swap sentiment --classifier` and `swap ner --tagger`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def fine_tune(
 ) -> None:
     """Fine-tune a sentiment classifier or a tagger of names, once per seed.
 
-    Each seed's model is a folder that sentiment --classifier or ner --tagger take. A seed that is done stays; the same
-    command does the rest. Neither CAMeL nor Camellia says how theirs were trained: docs/swaps.md says how these are.
+    Each seed's model is a folder that swap sentiment --classifier or swap ner --tagger take. A seed that is done stays;
+    the same command does the rest. CAMeL and Camellia do not say how theirs were trained: docs/swaps.md says it of these.
     """
     from polyculture.cache.errors import JobHeldError
     from polyculture.console import say, watch

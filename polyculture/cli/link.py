@@ -30,14 +30,12 @@ def link(
     """Link every distinct surface of the run to an entity, or record why there is none."""
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.linking import link_with
-    from polyculture.running.pipeline import Pipeline
+    from polyculture.running.start import Part, run_stage
 
     if snapshot is not None:
         link_with(open_workspace(experiment, runs), snapshot)
         return
-    pipeline = Pipeline.prepare(open_workspace(experiment, runs), accept_changes=accept_changes)
-    pipeline.link()
-    pipeline.finish()
+    run_stage(open_workspace(experiment, runs), "link", Part(), accept_changes=accept_changes)
 
 
 app.command(epilog='polyculture link show "กิโมโน" --language th --topic clothing')(show)

@@ -1,4 +1,4 @@
-"""`polyculture mine`: from web-scale text to a list of entities that people have judged."""
+"""`polyculture corpus mine`: from web-scale text to a list of entities that people have judged."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ class ManyValues(StageGroup):
 app = typer.Typer(
     cls=ManyValues,
     no_args_is_help=True,
-    help="Count the n-grams in the slots of patterns: `polyculture mine --patterns FILE --corpus FILE...`.\n\n"
-    "Of windows, `mine extract` has a model find the entities.\n\n"
-    "Then `mine export` writes sheets for annotators, and `mine agree` reads them back.\n\n"
-    "All options of the scan itself: polyculture mine stage --help",
-    epilog="polyculture mine --patterns patterns.toml --corpus web/*.jsonl.gz --language ar -o counts.csv",
+    help="Count the n-grams in the slots of patterns: `polyculture corpus mine --patterns FILE --corpus FILE...`.\n\n"
+    "Of windows, `corpus mine extract` has a model find the entities.\n\n"
+    "Then `corpus mine export` writes sheets for annotators, and `corpus mine agree` reads them back.",
+    epilog="polyculture corpus mine --patterns patterns.toml --corpus web/*.jsonl.gz --language ar -o counts.csv",
 )
 
 
-@app.command(STAGE, hidden=True, epilog="polyculture mine --patterns p.toml --corpus web/*.jsonl.gz -o counts.csv")
+@app.command(
+    STAGE, hidden=True, epilog="polyculture corpus mine --patterns p.toml --corpus web/*.jsonl.gz -o counts.csv"
+)
 def mine(
     patterns: Annotated[Path, typer.Option(help="The patterns file, see docs/collecting.md.")],
     corpus: Annotated[
@@ -84,11 +85,11 @@ def mine(
 
 
 @app.command(
-    epilog="polyculture mine extract windows.csv exp.toml --model openai:gpt-4o-mini --kind dish -o counts.csv"
+    epilog="polyculture corpus mine extract windows.csv exp.toml --model openai:gpt-4o-mini --kind dish -o counts.csv"
 )
 def extract(
     windows: Annotated[
-        Path, typer.Argument(metavar="WINDOWS", help='What polyculture mine wrote with unit = "window".')
+        Path, typer.Argument(metavar="WINDOWS", help='What polyculture corpus mine wrote with unit = "window".')
     ],
     experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The file with the model's options.")],
     model: Annotated[str, typer.Option(help="The model that reads, e.g. openai:gpt-4o-mini.")],
@@ -107,9 +108,9 @@ def extract(
     extract_entities(Reading(windows, experiment, model, kind, output, limit, runs), plan=plan)
 
 
-@app.command(epilog="polyculture mine export counts.csv -o sheet.csv --annotators ana ben")
+@app.command(epilog="polyculture corpus mine export counts.csv -o sheet.csv --annotators ana ben")
 def export(
-    counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="What polyculture mine wrote: a CSV file.")],
+    counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="What polyculture corpus mine wrote: a CSV file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="sheet.csv becomes sheet-ana.csv, sheet-ben.csv.")],
     annotators: Annotated[list[str], typer.Option(help="The annotators' names: one sheet each.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
@@ -135,7 +136,7 @@ def export(
     say(f"Wrote {', '.join(map(str, sheets))}: {len(rows)} rows each")
 
 
-@app.command(epilog="polyculture mine agree sheet-ana.csv sheet-ben.csv -o entities.csv")
+@app.command(epilog="polyculture corpus mine agree sheet-ana.csv sheet-ben.csv -o entities.csv")
 def agree(
     sheets: Annotated[list[Path], typer.Argument(metavar="SHEETS", help="Judged sheets, two or more.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file for the agreed list.")],

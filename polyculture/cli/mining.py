@@ -1,4 +1,4 @@
-"""The messages and files of `polyculture mine`, except its rows."""
+"""The messages and files of `polyculture corpus mine`, except its rows."""
 
 from __future__ import annotations
 

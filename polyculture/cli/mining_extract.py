@@ -1,4 +1,4 @@
-"""The command `mine extract`: a model reads windows of text, within the experiment's budget."""
+"""The command `corpus mine extract`: a model reads windows of text, within the experiment's budget."""
 
 from __future__ import annotations
 
@@ -64,9 +64,11 @@ def extract_entities(reading: Reading, *, plan: bool) -> None:
     Raises `StoreError` for a file that is no list of windows, `IncompleteError` where answers failed that may pass,
     `BudgetError`, after what came is written, where the rest may cost more than the experiment's limit.
     """
-    windows = read_sheet_rows(reading.windows, COUNT_COLUMNS, "Give a file of polyculture mine.")[: reading.limit]
+    windows = read_sheet_rows(reading.windows, COUNT_COLUMNS, "Give a file of polyculture corpus mine.")[
+        : reading.limit
+    ]
     if not windows:
-        raise StoreError("holds no windows", where=reading.windows, remedy="Give a file of polyculture mine.")
+        raise StoreError("holds no windows", where=reading.windows, remedy="Give a file of polyculture corpus mine.")
     workspace = open_workspace(reading.experiment, reading.runs)
     check_limit(workspace, reading.model)
     spec = workspace.experiment.model_spec(reading.model)

@@ -99,21 +99,19 @@ def message_of(error: TyperException) -> str:
 
 
 class StageGroup(TyperGroup):
-    """A group whose first argument may be an experiment file, which goes to the hidden command `stage`."""
+    """A group whose first argument may be an experiment file, for the hidden command `stage`, if it has one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+        if args and args[0] not in (*self.list_commands(ctx), "--help") and self.get_command(ctx, STAGE):
             args = [STAGE, *args]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The group's own options, then those that stand behind an experiment file."""
-        stage = self.commands[STAGE]
-        commands = [
-            record for one in stage.get_params(ctx) if "--help" not in one.opts and (record := one.get_help_record(ctx))
-        ]
-        with formatter.section(f"Options of `{ctx.command_path} EXPERIMENT`"):
-            formatter.write_dl(commands)
+        if stage := self.get_command(ctx, STAGE):
+            records = (one.get_help_record(ctx) for one in stage.get_params(ctx) if "--help" not in one.opts)
+            with formatter.section(" ".join((ctx.command_path, *stage.collect_usage_pieces(ctx)))):
+                formatter.write_dl([record for record in records if record])
         super().format_options(ctx, formatter)
 
 

@@ -32,6 +32,9 @@ def plan(
         typer.Option("--calibrate", help="Ask each model for a minute first, to tell the hours. The answers are kept."),
     ] = False,
     retry_failed: RetryOption = None,
+    jobs: Annotated[
+        bool, typer.Option("--jobs", help="Print one command per job that has something left, for a job array.")
+    ] = False,
 ) -> None:
     """Check an experiment file, and print what it would ask.
 
@@ -40,9 +43,13 @@ def plan(
     What a model cannot do of the instruments that are asked stands in a table of its own.
     With --retry-failed, what that option of `run` would ask again is counted, too.
 
+    With --jobs, nothing is checked: a command per job (model, language, topic) is printed. Run them anywhere and in any
+    order, many at once over one file system, then `polyculture run` once for the rest.
+
     The last table has the smallest differences of two models, and of two languages, that such an experiment finds, of
     both targets of `compare`: by how numbers varied in its run; before there is one, in a small run of another model.
     """
+    from polyculture.cli.jobs import print_jobs
     from polyculture.cli.tables import print_table
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace
@@ -61,6 +68,9 @@ def plan(
     from polyculture.running.wikidata_requests import request_rows
 
     workspace = open_workspace(experiment, runs)
+    if jobs:
+        print_jobs(workspace, experiment, runs)
+        return
     retry = retry_failed_of(retry_failed)
     if not workspace.jobs and calls_of_run(workspace) and not calibrate:  # there are instruments alone
         if not accept_changes:

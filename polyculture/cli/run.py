@@ -1,7 +1,8 @@
-"""`polyculture run`: all stages, from prompts to the report."""
+"""`polyculture run`: all stages, from prompts to the report, or one of them."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -19,12 +20,23 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cli.tables import print_metrics
 from polyculture.experiment.workspace import open_workspace
-from polyculture.running.start import Cluster, Part, run_experiment
+from polyculture.running.start import Cluster, Part, run_experiment, run_measure, run_stage
+
+
+class StageName(StrEnum):
+    """The stages of a run that a command does alone."""
+
+    GENERATE = "generate"
+    EXTRACT = "extract"
+    LINK = "link"
+    MEASURE = "measure"
 
 
 def run(
     experiment: ExperimentFile,
+    only: Annotated[StageName | None, typer.Option("--only", help="Only this stage; without the report.")] = None,
     runs: Runs = None,
     job: JobShare = None,
     model: OnlyModel = None,
@@ -58,16 +70,26 @@ def run(
     A stage stops itself where one fault meets eight different prompts in a row; other models go on. The last line says
     why and what to do, exit code 6. Nothing of it is settled: once it is mended, the same command goes on.
 
+    With --only, no other stage is done; `--only measure` prints the four metrics with their intervals.
+
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
-    pipeline, report = run_experiment(
-        open_workspace(experiment, runs),
-        Part(job, model, language, topic),
-        accept_changes=accept_changes,
-        retry=retry_failed_of(retry_failed),
-        cluster=None if ray is None else Cluster(ray, gpus, replicas),
-    )
+    part, retry = Part(job, model, language, topic), retry_failed_of(retry_failed)
+    if only is not None and ray is not None:
+        raise typer.BadParameter("--ray does all stages of a job: leave out --only, or --ray")
+    if only in (StageName.LINK, StageName.MEASURE) and part != Part():
+        raise typer.BadParameter(f"--only {only} is of all jobs: leave out --job, --model, --language and --topic")
+    workspace = open_workspace(experiment, runs)
+    if only is StageName.MEASURE:
+        run_measure(workspace)
+        print_metrics(workspace)
+        return
+    if only is not None:
+        run_stage(workspace, only, part, accept_changes=accept_changes, retry=retry)
+        return
+    cluster = None if ray is None else Cluster(ray, gpus, replicas)
+    pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, cluster=cluster)
     if report is not None:
         typer.echo(f"Report: {report}")
     pipeline.finish()

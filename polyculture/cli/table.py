@@ -11,10 +11,12 @@ import typer
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import require_run
 from polyculture.cache.sql_file import typed
+from polyculture.cli.boards import print_boards
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.cli.tables import print_declared, print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
+from polyculture.running.start import run_measure
 from polyculture.running.tables import all_tables, table_columns, table_rows
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ def table(
 
     The same tables are in the report and in what `report --format` writes. A column that the terminal leaves out is in
     every file.
+
+    `texts` has the share of texts of each region, of several (mixed) or of none (neutral), by the countries of what
+    they name. `leaderboard` ranks the models as far as paired differences tell them apart: others share a range.
     """
     tables = all_tables()
     if name is None:
@@ -67,9 +72,17 @@ def _show(
 ) -> None:
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
-    with table_rows(workspace, table, values, selection) as rows:
-        if format is not Format.TABLE or output is not None:
+    on_terminal = format is Format.TABLE and output is None
+    if selection is not StoreSelection.ALL:  # of all responses, numbers are a stage of the run
+        run_measure(workspace, selection)
+    as_boards = on_terminal and table.name == "leaderboard"
+    asked = {"fewest": 1, **values} if as_boards else values  # a board of one model is shown, too
+    with table_rows(workspace, table, asked, selection) as rows:
+        if not on_terminal:
             write_rows(rows, format, output)
+            return
+        if as_boards and (entries := rows.fetchall()):
+            print_boards([dict(zip(rows.columns, entry, strict=True)) for entry in entries])
             return
         if not values or rows.limit(1).fetchall():
             print_declared(table.declared, rows, values)

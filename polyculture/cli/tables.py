@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.files import store_faults
-from polyculture.cache.layout import MAIN
 from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
@@ -197,7 +196,7 @@ def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) ->
     reason = next((row[reason] for reason in REASONS if row.get(reason) is not None), None)
     if row[bounds[0]] is None:
         return value if reason is None else f"{cell(value)} ({reason})"
-    second = [_WIDE] if name == "estimate" and row.get(_WIDE[0]) is not None else []
+    second = [_WIDE] if bounds == ("low", "high") and row.get(_WIDE[0]) is not None else []
     return " ".join([cell(value), " / ".join(_interval(row, each) for each in (bounds, *second))])
 
 
@@ -217,14 +216,12 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     return list(merged.values())
 
 
-def print_metrics(workspace: Workspace, selection: str = MAIN) -> None:
+def print_metrics(workspace: Workspace) -> None:
     """Prints the four metrics per model and language."""
     from polyculture.cache.store import open_store
     from polyculture.metrics import METRICS
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
-    with open_store(workspace.run, METRICS, selection=selection, asked=table.sql) as store:
-        if selection != MAIN:
-            say(f"of the responses and links of {selection}:")
+    with open_store(workspace.run, METRICS, asked=table.sql) as store:
         print_declared(table, table.select(store))

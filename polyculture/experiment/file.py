@@ -229,7 +229,9 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
     if missing:
         what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
         lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
-        own = ", ".join(f"polyculture {command} {file}" for command in experiment.instruments)
+        from polyculture.instruments import command_line
+
+        own = ", ".join(f"{command_line(command)} {file}" for command in experiment.instruments)
         asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
         raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
 

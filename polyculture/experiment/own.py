@@ -10,10 +10,11 @@ from pathlib import Path
 
 from polyculture.cache.files import replacing
 from polyculture.console import say
+from polyculture.instruments import command_line
 
 _NAME = re.compile(r"[^A-Za-z0-9]+")
 _TEXT = """\
-# Written by `polyculture {command}`. Go on with it: polyculture plan, report, table or sql {file}
+# Written by `{command}`. Go on with it: polyculture plan, report, table or sql {file}
 
 name = {name}
 models = {models}
@@ -67,6 +68,6 @@ def add_models(file: Path, models: Sequence[str], command: str = "import") -> No
         return
     with replacing(file) as temporary:
         listed = json.dumps(list(models), ensure_ascii=False)
-        text = _TEXT.format(command=command, file=file, name=json.dumps(name_of(file)), models=listed)
+        text = _TEXT.format(command=command_line(command), file=file, name=json.dumps(name_of(file)), models=listed)
         temporary.write_text(text, encoding="utf-8")
     say(f"Wrote {file}")

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.faults import RetryFailed
+from polyculture.cache.layout import MAIN
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Work
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, choose_jobs
+from polyculture.experiment.workspace import Workspace, choose_jobs, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
@@ -63,6 +64,29 @@ def run_experiment(
     report = do_whole(parts)
     tell_limits(pipeline.manifest)
     return pipeline, report
+
+
+def run_stage(
+    workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
+) -> None:
+    """Does what is left of one stage, 'generate' or 'extract' of the chosen jobs, or 'link' of all. Raises as `run`."""
+    chosen = choose_jobs(workspace, job=part.job, model=part.model, language=part.language, topic=part.topic)
+    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
+    pipeline.retry = retry
+    if stage == "generate":
+        pipeline.generate(chosen)
+    elif stage == "extract":
+        pipeline.extract(chosen)
+    else:
+        pipeline.link()
+    pipeline.finish()
+
+
+def run_measure(workspace: Workspace, selection: str = MAIN) -> None:
+    """Computes the metrics of a run and their intervals, by what the experiment file says of its models now."""
+    record_facts(workspace)
+    warn_of_changes(workspace)
+    measure_run(workspace.run, workspace.catalog, selection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from polyculture.cache.validation import plain_words
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
-from polyculture.instruments import INSTRUMENTS
+from polyculture.instruments import INSTRUMENTS, command_line
 from polyculture.instruments.contract import Entry, Idle, Part, Study
 from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_kept
 from polyculture.running.validity import check_setups
@@ -235,7 +235,7 @@ def option_fault(
     options: type[BaseModel],
 ) -> ExperimentError:
     """The first wrong option, in one line; `said` are the options that the command line names."""
-    first, see = fault.errors()[0], f"See: polyculture {command} --help"
+    first, see = fault.errors()[0], f"See: {command_line(command)} --help"
     name, key = str(first["loc"][0]), ".".join(str(step) for step in first["loc"])
     if first["type"] == "missing":
         entry = entry_of(command)

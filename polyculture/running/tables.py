@@ -44,9 +44,9 @@ def table_rows(
         return
     from polyculture.reports.building import open_report
 
-    if selection != MAIN:
+    if selection != MAIN and not table.any_selection:
         raise StoreError(f"the table {table.name} is of all responses alone", remedy="Leave out --selection.")
-    with open_report(workspace.run, workspace.catalog, store_layout(), report_sections()) as data:
+    with open_report(workspace.run, workspace.catalog, store_layout(), report_sections(), selection=selection) as data:
         rows = data.reading.connection.from_df(table.read(data))
         yield table.declared.filtered(rows, values)
 

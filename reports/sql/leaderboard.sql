@@ -2,6 +2,7 @@
 -- leaderboard: a row is a model on a board over all types, or of one type; the best first.
 --   $type = NULL: a type of entities, instead of all types
 --   $fewest = 2: boards of fewer models are left out
+-- no rows: no model has such a measure yet: run an instrument, or polyculture run --only measure
 -- printed: task, metric, dataset, setting, variant, language, culture, rank, model, estimate
 SELECT *, CASE WHEN rank_low < rank_high THEN rank_low || '–' || rank_high ELSE rank_low::VARCHAR END AS rank
 FROM leaderboard

@@ -32,7 +32,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     with StubServer(latency=0) as stub:
         file = write_experiment(tmp_path, stub.url, n=4)
         for stage in ("generate", "extract", "link"):
-            assert polyculture(stage, file, cwd=tmp_path).returncode == 0
+            assert polyculture("run", "--only", stage, file, cwd=tmp_path).returncode == 0
         yield file
 
 
@@ -52,7 +52,7 @@ def test_a_damaged_file_is_named_and_its_remedy_works(experiment: Path) -> None:
         doomed = re.search(r"or delete (\S+) and run again", line)
         assert doomed
         Path(doomed[1]).unlink()
-        assert polyculture(stage, experiment, cwd=experiment.parent).returncode == 0
+        assert polyculture("run", "--only", stage, experiment, cwd=experiment.parent).returncode == 0
         assert tables(run, stage) == before[stage]
 
 

@@ -107,7 +107,7 @@ def test_vectors_of_another_option_are_kept_apart(tmp_path: Path) -> None:
     for options in ("", "bos = true", ""):
         file, words = experiment(tmp_path, model, options), ("--data", "own", "--layer", "last", "--entities", "1")
         words = (*words, "--folder", own, "--accept-changes")
-        assert polyculture("embeddings", file, *words, cwd=tmp_path).returncode == 0
+        assert polyculture("probe", "embeddings", file, *words, cwd=tmp_path).returncode == 0
         assert rows(tmp_path, "SELECT count(*), count(DISTINCT setup_id) FROM representations") == [(2, 1)]
     assert rows(tmp_path, "SELECT count(*) FROM stored_representations") == [(4,)]
 

@@ -407,7 +407,18 @@ def reads(body: Mapping[str, Any], before: int) -> Reply:
 def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
     (tmp_path / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    mine = ("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", "--language", "ja", "--processes", "1")
+    mine = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        "corpus.txt",
+        "--language",
+        "ja",
+        "--processes",
+        "1",
+    )
     done = polyculture(*mine, "-f", "csv", "-o", "windows.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with StubServer(behaviour=reads) as server:
@@ -441,7 +452,9 @@ def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
     assert left["何か"] == ("none", "no entity stands there")
     assert left["うど"] == ("failed", "the entity does not stand in the window")
     assert "1 entities in 2 of" in again.stderr
-    exported = polyculture("mine", "export", "list.csv", "-o", "sheet.csv", "--annotators", "ana", cwd=tmp_path)
+    exported = polyculture(
+        "corpus", "mine", "export", "list.csv", "-o", "sheet.csv", "--annotators", "ana", cwd=tmp_path
+    )
     assert exported.returncode == 0, exported.stderr
 
 
@@ -456,7 +469,7 @@ STUB_ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
 
 def extract(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     own = ("windows.csv", "exp.toml", "--model", "openai:m", "--kind", "dish", "-o", "list.csv")
-    return polyculture("mine", "extract", *own, *words, cwd=folder)
+    return polyculture("corpus", "mine", "extract", *own, *words, cwd=folder)
 
 
 def windows_of(folder: Path, url: str, extra: str) -> None:
@@ -464,7 +477,18 @@ def windows_of(folder: Path, url: str, extra: str) -> None:
     (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
     texts = [f"名物の味噌{'あいうえおかきくけこさし'[number]}とは、北海道" for number in range(12)]
     (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
-    mine = ("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", "--language", "ja", "--processes", "1")
+    mine = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        "corpus.txt",
+        "--language",
+        "ja",
+        "--processes",
+        "1",
+    )
     done = polyculture(*mine, "-f", "csv", "-o", "windows.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
@@ -500,8 +524,8 @@ def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_pat
             [(spent,)] = ledger.execute("SELECT spent FROM accounts WHERE name LIKE 'mine %'").fetchall()
         assert spent == pytest.approx(STUB_ANSWER * len(bought))
         # What another journal has bought counts: the same limit has nothing left for a second list.
-        other = polyculture("mine", "extract", "windows.csv", "exp.toml", "--model", "openai:m", "--kind", "food",
-                            "-o", "other.csv", cwd=tmp_path)  # fmt: skip
+        other = polyculture("corpus", "mine", "extract", "windows.csv", "exp.toml", "--model", "openai:m",
+                            "--kind", "food", "-o", "other.csv", cwd=tmp_path)  # fmt: skip
         assert other.returncode == 5
         assert len(server.bodies) <= 4
         file.write_text(file.read_text("utf-8").replace(f"max_cost = {limit:.6f}", "max_cost = 1000"), "utf-8")
@@ -514,8 +538,8 @@ def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_pat
 def test_a_limit_without_a_price_of_the_reading_model_is_refused(tmp_path: Path) -> None:
     with StubServer(behaviour=reads) as server:
         windows_of(tmp_path, server.url, 'max_cost = 5.0\n[prices."openai:m"]\ninput = 1\noutput = 1\n')
-        done = polyculture("mine", "extract", "windows.csv", "exp.toml", "--model", "openai:dear", "--kind", "dish",
-                           "-o", "list.csv", cwd=tmp_path)  # fmt: skip
+        done = polyculture("corpus", "mine", "extract", "windows.csv", "exp.toml", "--model", "openai:dear",
+                           "--kind", "dish", "-o", "list.csv", cwd=tmp_path)  # fmt: skip
         assert "[prices] does not name openai:dear" in one_line(done)
         assert not server.bodies
 
@@ -558,7 +582,18 @@ def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path:
     outputs = []
     for processes, order in (("1", files), ("2", files[::-1])):
         output = tmp_path / f"counts-{processes}.csv"
-        command = ("mine", "--patterns", "patterns.toml", "--corpus", *order, "--language", "en", "-o", output)
+        command = (
+            "corpus",
+            "mine",
+            "--patterns",
+            "patterns.toml",
+            "--corpus",
+            *order,
+            "--language",
+            "en",
+            "-o",
+            output,
+        )
         done = polyculture(*command, "--processes", processes, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         outputs.append(output.read_bytes())
@@ -576,7 +611,18 @@ def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path:
 def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path) -> None:
     files = write_big_corpus(tmp_path)
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    command = ("mine", "--patterns", "patterns.toml", "--corpus", *files, "--language", "en", "-o", "counts.csv")
+    command = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        *files,
+        "--language",
+        "en",
+        "-o",
+        "counts.csv",
+    )
     journal = tmp_path / ".counts.csv.mining" / "journal.jsonl"
     codes: list[int] = []
     while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
@@ -632,10 +678,32 @@ def test_a_file_that_ends_too_early_is_named_and_the_rest_is_counted(tmp_path: P
     (tmp_path / "cut.jsonl.gz").write_bytes(whole[: len(whole) - 100_000])
     (tmp_path / "other.txt").write_text("\n".join(documents((9, "recipe of trifle"))), encoding="utf-8")
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    command = ("mine", "--patterns", "patterns.toml", "--corpus", ".", "--language", "en", "-o", "out/counts.csv")
+    command = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        ".",
+        "--language",
+        "en",
+        "-o",
+        "out/counts.csv",
+    )
     (tmp_path / "out").mkdir()
     corpus = ("cut.jsonl.gz", "other.txt")
-    command = ("mine", "--patterns", "patterns.toml", "--corpus", *corpus, "--language", "en", "-o", "counts.csv")
+    command = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        *corpus,
+        "--language",
+        "en",
+        "-o",
+        "counts.csv",
+    )
     done = polyculture(*command, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert "cut.jsonl.gz: cannot be unpacked to its end" in done.stderr
@@ -686,7 +754,7 @@ def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -
 def test_a_mistake_in_the_patterns_is_one_line(tmp_path: Path, patterns: str, told: str) -> None:
     (tmp_path / "patterns.toml").write_text(patterns, encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("recipe of ramen", encoding="utf-8")
-    done = polyculture("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", cwd=tmp_path)
+    done = polyculture("corpus", "mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", cwd=tmp_path)
     line = one_line(done)
     assert told in line
     assert "patterns.toml" in line
@@ -716,7 +784,7 @@ def test_a_mistake_in_the_corpus_is_one_line(tmp_path: Path, words: list[str], t
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 10)
     (tmp_path / "empty").mkdir()
     pq.write_table(pa.table({"n": [1], "body": ["x"]}), tmp_path / "t.parquet")
-    done = polyculture("mine", "--patterns", "patterns.toml", *words, cwd=tmp_path)
+    done = polyculture("corpus", "mine", "--patterns", "patterns.toml", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert told in done.stderr.splitlines()[-1]
@@ -812,9 +880,20 @@ def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
     texts = documents((9, "=SUM(A1), recipe of ramen"), (5, "recipe of trifle"), (4, "recipe of nothing, really"))
     (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    mine = ("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", "--language", "en", "-o", "counts.csv")
+    mine = (
+        "corpus",
+        "mine",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        "corpus.txt",
+        "--language",
+        "en",
+        "-o",
+        "counts.csv",
+    )
     assert polyculture(*mine, cwd=tmp_path).returncode == 0
-    export = ("mine", "export", "counts.csv", "-o", "sheet.csv", "--annotators", "ana", "ben")
+    export = ("corpus", "mine", "export", "counts.csv", "-o", "sheet.csv", "--annotators", "ana", "ben")
     assert polyculture(*export, cwd=tmp_path).returncode == 0
     ana, ben = (tmp_path / f"sheet-{name}.csv" for name in ("ana", "ben"))
     assert ana.read_bytes() == ben.read_bytes()
@@ -826,9 +905,19 @@ def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
     assert "sheet-ana.csv: is there already" in one_line(polyculture(*export, cwd=tmp_path))
     judge(ana, ["Yes", "yes ", "no"])
     judge(ben, ["yes", "no", "No"], ";")
-    agree = ("mine", "agree", "sheet-ana.csv", "sheet-ben.csv", "-o", "entities.csv", "--disagreements", "open.csv")
+    agree = (
+        "corpus",
+        "mine",
+        "agree",
+        "sheet-ana.csv",
+        "sheet-ben.csv",
+        "-o",
+        "entities.csv",
+        "--disagreements",
+        "open.csv",
+    )
     assert "a sheet is named twice" in one_line(
-        polyculture("mine", "agree", "sheet-ana.csv", "./sheet-ana.csv", "-o", "entities.csv", cwd=tmp_path)
+        polyculture("corpus", "mine", "agree", "sheet-ana.csv", "./sheet-ana.csv", "-o", "entities.csv", cwd=tmp_path)
     )
     done = polyculture(*agree, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -854,5 +943,7 @@ def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
 def test_a_sheet_that_cannot_be_read_is_one_line(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "one.csv").write_bytes(content)
     (tmp_path / "two.csv").write_bytes(b"id,entity,judgement\nm1,ramen,yes\n")
-    assert told in one_line(polyculture("mine", "agree", "one.csv", "two.csv", "-o", "out.csv", cwd=tmp_path))
-    assert "two annotators" in one_line(polyculture("mine", "agree", "two.csv", "-o", "out.csv", cwd=tmp_path))
+    assert told in one_line(polyculture("corpus", "mine", "agree", "one.csv", "two.csv", "-o", "out.csv", cwd=tmp_path))
+    assert "two annotators" in one_line(
+        polyculture("corpus", "mine", "agree", "two.csv", "-o", "out.csv", cwd=tmp_path)
+    )

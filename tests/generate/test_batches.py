@@ -349,7 +349,7 @@ def responses(folder: Path) -> list[dict[str, Any]]:
 def test_a_run_in_batches_has_the_rows_of_the_ordinary_way(server: BatchServer, tmp_path: Path) -> None:
     for name, batch in (("batched", True), ("ordinary", False)):
         (tmp_path / name).mkdir()
-        result = polyculture("generate", write(tmp_path / name, server, batch), cwd=tmp_path)
+        result = polyculture("run", "--only", "generate", write(tmp_path / name, server, batch), cwd=tmp_path)
         assert result.returncode == 0, result.stderr
     assert responses(tmp_path / "batched") == responses(tmp_path / "ordinary")
     assert len(server.batches) == 4
@@ -373,7 +373,7 @@ def generate_until(server: BatchServer, file: Path, call: str, done: bool) -> No
 
     server.trouble = kill
     with server.lock:
-        killed.append(start_polyculture("generate", file, "--language", "ja", cwd=file.parent))
+        killed.append(start_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=file.parent))
     assert killed[0].wait(120) == -signal.SIGKILL
     server.trouble = None
 
@@ -384,7 +384,7 @@ def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
 ) -> None:
     file = write(tmp_path, server)
     generate_until(server, file, call, done)
-    result = polyculture("generate", file, "--language", "ja", cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     found = responses(tmp_path)
     assert len(found) == PER_JOB
@@ -397,7 +397,7 @@ def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
 def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_path: Path) -> None:
     generate_until(server, write(tmp_path, server), "poll", done=False)
     sent = len(server.calls)
-    told = one_line(polyculture("generate", write(tmp_path, server, batch=False), cwd=tmp_path))
+    told = one_line(polyculture("run", "--only", "generate", write(tmp_path, server, batch=False), cwd=tmp_path))
     assert "20 requests of generate" in told
     assert "Write batch = true again" in told
     assert len(server.calls) == sent
@@ -406,7 +406,7 @@ def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_
 def test_a_lost_batch_is_bought_again_by_retry_failed_alone(server: BatchServer, tmp_path: Path) -> None:
     server.trouble = lambda call, done: failure(404, "No such batch") if call == "poll" and not done else None
     file = write(tmp_path, server)
-    words = ("generate", file, "--language", "ja")
+    words = ("run", "--only", "generate", file, "--language", "ja")
     assert polyculture(*words, cwd=tmp_path).returncode == 4
     assert sum(server.paid.values()) == PER_JOB
     server.trouble = None
@@ -421,7 +421,7 @@ def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_pa
     # At worst an answer costs 0.016 in a batch, at last 0.005.
     file = write(tmp_path, server, more="max_cost = 0.17")
     file.write_text(file.read_text() + prices)
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 5, result.stderr
     assert len(server.paid) * 0.005 <= 0.17
     assert len(server.paid) > 0.17 / 0.016
@@ -430,7 +430,7 @@ def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_pa
 
 def test_a_wrong_key_ends_a_run_in_batches_in_one_line(server: BatchServer, tmp_path: Path) -> None:
     server.trouble = lambda *_: failure(401, "bad key")
-    result = polyculture("generate", write(tmp_path, server), cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", write(tmp_path, server), cwd=tmp_path)
     assert "refuses the API key (HTTP 401: bad key)" in one_line(result, code=6)
 
 
@@ -439,11 +439,11 @@ def test_batches_of_another_server_wait_until_it_comes_back(server: BatchServer,
     held = sum(len(record.ids) for record in waiting(tmp_path / "runs"))
     words = ("--language", "ja", "--accept-changes")
     with BatchServer() as other:
-        result = polyculture("generate", write(tmp_path, other), *words, cwd=tmp_path)
+        result = polyculture("run", "--only", "generate", write(tmp_path, other), *words, cwd=tmp_path)
         assert result.returncode == 0, result.stderr
         assert sum(other.paid.values()) == PER_JOB
     assert sum(len(record.ids) for record in waiting(tmp_path / "runs")) == held == PER_JOB
-    result = polyculture("generate", write(tmp_path, server), *words, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", write(tmp_path, server), *words, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert set(server.paid.values()) == {1}
     assert not list(waiting(tmp_path / "runs"))

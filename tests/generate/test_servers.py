@@ -200,12 +200,12 @@ base_url = "URL"
 """
     with StubServer(behaviour=strict(taken)) as server:
         file.write_text(text.replace("URL", server.url), encoding="utf-8")
-        stopped = polyculture("generate", "exp.toml", cwd=tmp_path)
+        stopped = polyculture("run", "--only", "generate", "exp.toml", cwd=tmp_path)
         assert stopped.returncode == 6, stopped.stderr
         assert 'It does not take seed: write omit = ["seed"]' in stopped.stderr
         assert "top_k" not in server.bodies[0]
         file.write_text(text.replace("URL", server.url) + 'omit = ["seed"]\n', encoding="utf-8")
-        done = polyculture("generate", "exp.toml", "--accept-changes", cwd=tmp_path)
+        done = polyculture("run", "--only", "generate", "exp.toml", "--accept-changes", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     seeds = polyculture("sql", "exp.toml", "SELECT count(*), count(seed) FROM responses", "-f", "csv", cwd=tmp_path)
     assert seeds.stdout.splitlines()[1] == "30,0"

@@ -111,18 +111,18 @@ MAIN = ("openai:tern", "openai:plover", "mock:wren")
 PROBE = ("--questions", "open.tsv", "--link", "--tagger", "rule")
 NEWS = ("--corpus", "news.txt", "--name", "news", "--processes", "1")
 COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
-    *((4, ("generate", "--model", model)) for model in MAIN[:2]),
-    (0, ("generate", "--model", MAIN[2])),
-    *((4, ("extract", "--model", model)) for model in MAIN[:2]),
-    (0, ("extract", "--model", MAIN[2])),
+    *((4, ("run", "--only", "generate", "--model", model)) for model in MAIN[:2]),
+    (0, ("run", "--only", "generate", "--model", MAIN[2])),
+    *((4, ("run", "--only", "extract", "--model", model)) for model in MAIN[:2]),
+    (0, ("run", "--only", "extract", "--model", MAIN[2])),
     (0, ("link",)),
-    (0, ("measure",)),
+    (0, ("run", "--only", "measure")),
     (0, ("cbs", *CBS, *FEW, "--help-with", "token", "--rule", "calibrated")),
     (0, ("corpus", *CBS[:4], *NEWS, "--language", "en", "--type", "food", "--contexts", "1", "--entities", "6")),
-    (0, ("embeddings", *CBS, *FEW, "--layer", "first", "--layer", "last")),
-    (0, ("tokens", *LLAMA, "--language", "ja", "--language", "hi")),
-    (0, ("sentiment", *SWAPS, "--model", "openai:tern")),
-    *((0, (task, *SWAPS, *SERVED)) for task in ("sentiment", "qa", "ner")),
+    (0, ("probe", "embeddings", *CBS, *FEW, "--layer", "first", "--layer", "last")),
+    (0, ("probe", "tokens", *LLAMA, "--language", "ja", "--language", "hi")),
+    (0, ("swap", "sentiment", *SWAPS, "--model", "openai:tern")),
+    *((0, ("swap", task, *SWAPS, *SERVED)) for task in ("sentiment", "qa", "ner")),
     (0, ("ask", "made-up.toml", *FIVE, *SERVED)),
     (0, ("ask", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
     (0, ("ask", "culture-mcq", "--folder", "sheets", *SERVED)),
@@ -243,10 +243,10 @@ def run_all(folder: Path, requests: Requests, *, again: bool = False) -> dict[st
     made: dict[str, int] = {}
     requests()
     for code, (name, *words) in COMMANDS:
-        if again and name in NEVER_ASK:
+        if again and not {name, *words}.isdisjoint(NEVER_ASK):
             continue
-        data = [words.pop(0)] if name == "ask" else []
+        data = [words.pop(0)] if name in ("ask", "swap", "probe") and not str(words[0]).startswith("-") else []
         done = polyculture(name, *data, "golden.toml", *words, cwd=folder)
         assert done.returncode == code, (name, words, done.returncode, done.stderr[-2000:])
-        made[" ".join(map(str, (name, *words)))] = requests()
+        made[" ".join(map(str, (name, *data, *words)))] = requests()
     return made

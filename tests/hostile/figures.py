@@ -64,10 +64,10 @@ def measure(mode: Mode, server: FaultServer) -> Figures:
 
 def _without_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
     server.begin(mode)
-    first = polyculture("generate", write(folder, server, slow=mode.name in modes.SLOW), cwd=folder)
+    first = polyculture("run", "--only", "generate", write(folder, server, slow=mode.name in modes.SLOW), cwd=folder)
     tried, before = len(server.asked), {row["response_id"]: row for row in rows(folder)}
     server.begin(modes.MODES["an honest answer"])
-    again = polyculture("generate", write(folder, server), cwd=folder)
+    again = polyculture("run", "--only", "generate", write(folder, server), cwd=folder)
     after = rows(folder)
     kept = {key for key, row in before.items() if row["status"] == "ok" or not row["retryable"]}
     sent = TEXT if mode.text is None else mode.text
@@ -87,7 +87,7 @@ def _without_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
 def _with_limit(mode: Mode, server: FaultServer, folder: Path) -> Figures:
     server.begin(mode)
     file = write(folder, server, LIMIT, n=SAMPLES, slow=mode.name in modes.SLOW)
-    result = polyculture("generate", file, cwd=folder)
+    result = polyculture("run", "--only", "generate", file, cwd=folder)
     bills, found = cost(server), rows(folder)
     answered = len(server.asked) if mode.rows == "ok" else 0
     return Figures(

@@ -78,7 +78,7 @@ def test_a_body_that_stops_is_left_at_the_timeout_too(tmp_path: Path, server: Fa
     text = file.read_text(encoding="utf-8")
     file.write_text(re.sub("timeout = .*\ndeadline = .*", "timeout = 0.2\ndeadline = 600", text), encoding="utf-8")
     started = time.monotonic()
-    done = polyculture("generate", file, cwd=tmp_path)
+    done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 6, done.stderr
     assert [row["error"] for row in rows(tmp_path)] == ["no answer in time"] * PROMPTS
     assert time.monotonic() - started < 30
@@ -89,7 +89,7 @@ def peak(folder: Path, server: FaultServer) -> float:
     text = write(folder, server).read_text(encoding="utf-8")
     kept = [line for line in text.splitlines() if not line.startswith(("deadline", "max_megabytes", "timeout"))]
     (folder / "exp.toml").write_text("\n".join(kept), encoding="utf-8")
-    command = [sys.executable, "-m", "polyculture", "generate", "exp.toml"]
+    command = [sys.executable, "-m", "polyculture", "run", "--only", "generate", "exp.toml"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, env=environment)
     _, _, usage = os.wait4(process.pid, 0)

@@ -130,12 +130,12 @@ def _outcomes(
 ) -> dict[str, Outcome]:
     of = {f"mode-{number}": mode for number, mode in enumerate(modes)}
     server.begin(MODES["an honest answer"], of)
-    first = polyculture("generate", write(folder, server, models=list(of), slow=slow), cwd=folder)
+    first = polyculture("run", "--only", "generate", write(folder, server, models=list(of), slow=slow), cwd=folder)
     ends_cleanly(first, len(of))
     assert first.returncode in code, first.stderr
     before, asked = rows(folder), server.asked_of
     server.begin(MODES["an honest answer"])
-    again = polyculture("generate", write(folder, server, models=list(of)), cwd=folder)
+    again = polyculture("run", "--only", "generate", write(folder, server, models=list(of)), cwd=folder)
     ends_cleanly(again, len(of))
     after = rows(folder)
     assert again.returncode == (0 if all(row["status"] == "ok" for row in after) else 4)
@@ -198,7 +198,9 @@ LIMITED = {name: mode for name, mode in MODES.items() if name not in _ALIKE}
 def test_what_a_limit_is_passed_by(tmp_path: Path, server: FaultServer, mode: Mode) -> None:
     """The server's own bill: `max_cost`, and at most one answer more."""
     server.begin(mode)
-    result = polyculture("generate", write(tmp_path, server, LIMIT, n=SAMPLES, slow=mode.name in SLOW), cwd=tmp_path)
+    result = polyculture(
+        "run", "--only", "generate", write(tmp_path, server, LIMIT, n=SAMPLES, slow=mode.name in SLOW), cwd=tmp_path
+    )
     ends_cleanly(result)
     bills = cost(server)
     assert sum(bills) <= LIMIT + max(RESERVED, *bills)

@@ -71,7 +71,10 @@ def stored(folder: Path) -> tuple[int, float]:
 def kill_while_at_work(server: FaultServer, file: Path, randomness: random.Random) -> int:
     """Starts all processes, and kills each once it is asking; returns how many were still there."""
     asked = len(server.asked)
-    running = [begin_polyculture("generate", file, "--job", f"{k}/{PROCESSES}", cwd=file.parent) for k in range(1, 5)]
+    running = [
+        begin_polyculture("run", "--only", "generate", file, "--job", f"{k}/{PROCESSES}", cwd=file.parent)
+        for k in range(1, 5)
+    ]
     enough, deadline = asked + randomness.randint(2, 30), time.monotonic() + 60
     while len(server.asked) < enough and time.monotonic() < deadline and any(p.exitcode is None for p in running):
         time.sleep(0.002)
@@ -93,7 +96,7 @@ def test_kills_of_four_processes_pass_the_limit_by_one_answer_at_most(tmp_path: 
     with FaultServer(MODES["an honest answer"], latency=0.05) as server:
         file = write(tmp_path, server.url)
         killed = sum(kill_while_at_work(server, file, randomness) for _ in range(rounds))
-        done = polyculture("generate", file, cwd=tmp_path)
+        done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
         assert done.returncode == 5, done.stderr
         assert "stopped before max_cost" in done.stderr
     assert killed >= 2 * rounds - 2, "the kills came too late to show anything"
@@ -112,7 +115,9 @@ def test_a_server_that_writes_too_much_passes_the_limit_by_what_is_in_flight(tmp
     does, billed = SPENDERS[name]
     with FaultServer(Mode(name=name, does=does, bill=billed), latency=0.05) as server:
         file = write(tmp_path, server.url, 1.0)
-        running = [begin_polyculture("generate", file, "--job", f"{k}/4", cwd=tmp_path) for k in range(1, 5)]
+        running = [
+            begin_polyculture("run", "--only", "generate", file, "--job", f"{k}/4", cwd=tmp_path) for k in range(1, 5)
+        ]
         for process in running:
             process.join(120)
         assert [process.exitcode for process in running] == [5] * PROCESSES
@@ -134,7 +139,7 @@ def test_a_server_that_writes_too_much_later_passes_the_limit_by_little(tmp_path
         hangs_up=False,
     )
     with FaultServer(late, latency=0.05) as server:
-        assert polyculture("generate", write(tmp_path, server.url, 1.0), cwd=tmp_path).returncode == 5
+        assert polyculture("run", "--only", "generate", write(tmp_path, server.url, 1.0), cwd=tmp_path).returncode == 5
     # Not more are on their way than were counted before.
     assert len(server.asked) <= 10 + 11
 
@@ -142,7 +147,7 @@ def test_a_server_that_writes_too_much_later_passes_the_limit_by_little(tmp_path
 def test_an_interrupted_run_has_booked_what_was_on_its_way(tmp_path: Path) -> None:
     with FaultServer(MODES["an honest answer"], latency=0.2) as server:
         file = write(tmp_path, server.url)
-        process = begin_polyculture("generate", file, cwd=tmp_path)
+        process = begin_polyculture("run", "--only", "generate", file, cwd=tmp_path)
         while len(server.asked) < 8:
             time.sleep(0.01)
         process.terminate()

@@ -93,7 +93,7 @@ def test_the_stage_of_each_model_with_a_fault_stops_and_that_of_another_goes_on(
     models = json.dumps([f"openai:{name}" for name in (*SYSTEMATIC, "two")])
     text = file.read_text(encoding="utf-8").replace('["openai:one", "openai:two"]', models)
     file.write_text(text, encoding="utf-8")
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
     assert asked(stub)["two"] == each
     for name, (_, attempts) in SYSTEMATIC.items():
@@ -106,7 +106,7 @@ def test_the_stage_of_each_model_with_a_fault_stops_and_that_of_another_goes_on(
     wrong = len(SYSTEMATIC) * FIRST
     assert rows(file, 'SELECT sum("rows"), sum(retryable) FROM failures') == [(wrong, wrong)]
     stub.behaviour, before = None, asked(stub)
-    done = polyculture("generate", file, cwd=tmp_path)
+    done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert asked(stub) - before == dict.fromkeys(SYSTEMATIC, each), "all of it is asked: nothing counted as settled"
     counts = "SELECT count(*), count(DISTINCT response_id) FROM responses WHERE status = 'ok'"
@@ -174,7 +174,7 @@ def test_an_extractor_with_a_wrong_key_is_paid_for_a_few_texts(
 def test_one_prompt_that_always_fails_does_not_end_the_stage(tmp_path: Path, stub: StubServer) -> None:
     stub.behaviour = lambda body, _: failure(403, "no") if "日本" in body["messages"][0]["content"] else None
     file = write(tmp_path, stub.url)
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert "60 x HTTP 403: no (generate)" in result.stderr.splitlines()[-1]
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH - 60,)]
@@ -189,7 +189,7 @@ def test_a_job_of_one_prompt_that_fails_leaves_the_others(tmp_path: Path, stub: 
     file = write(tmp_path, stub.url)
     text = file.read_text(encoding="utf-8").replace('conditions = ["neutral", "explicit"]', 'conditions = ["neutral"]')
     file.write_text(text, encoding="utf-8")
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert rows(file, "SELECT language, status, count(*) FROM responses GROUP BY ALL ORDER BY ALL") == [
         ("ja", "failed", 2 * FIRST),
@@ -206,7 +206,7 @@ def test_failures_of_several_reasons_are_rows(tmp_path: Path, stub: StubServer) 
     replies = [failure(400, "too odd"), failure(403, "no"), failure(422, "too even"), None]
     stub.behaviour = of_one(lambda body, _: replies[body["seed"] % 4])
     file = write(tmp_path, stub.url)
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 4, result.stderr
     assert asked(stub) == {"one": 2 * EACH, "two": 2 * EACH}
     last = result.stderr.splitlines()[-1]
@@ -220,7 +220,7 @@ def test_the_rule_can_be_turned_off_and_moved(tmp_path: Path, stub: StubServer) 
         folder.mkdir()
         file = write(folder, stub.url, more=f"[stop]\nanswers = {answers}")
         before = asked(stub)["one"]
-        result = polyculture("generate", file, cwd=folder)
+        result = polyculture("run", "--only", "generate", file, cwd=folder)
         assert result.returncode == (6 if answers else 4), result.stderr
         assert asked(stub)["one"] - before == (answers or 2 * EACH)
 
@@ -259,13 +259,13 @@ def test_a_fault_in_mid_run_is_not_paid_to_the_end_and_settles_nothing(tmp_path:
     models = json.dumps([f"openai:{name}" for name in MID_RUN])
     text = file.read_text(encoding="utf-8").replace('["openai:one", "openai:two"]', models)
     file.write_text(text, encoding="utf-8")
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 6, result.stderr
     assert result.stderr.count("in a row failed for this reason, and nothing of it is settled") >= len(MID_RUN)
     assert all(asked(stub)[name] <= GOOD + 64 for name in MID_RUN), "no more than were in flight"
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'failed' AND NOT retryable") == [(0,)]
     stub.behaviour, stub.latency = None, 0.0
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 0
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(len(MID_RUN) * 2 * EACH,)]
 
 
@@ -273,10 +273,10 @@ def test_a_rejected_prompt_between_good_ones_is_settled_alone(tmp_path: Path, st
     rejected = failure(400, "This prompt is not allowed here")
     stub.behaviour = of_one(lambda body, _: rejected if "日本" in body["messages"][0]["content"] else None)
     file = write(tmp_path, stub.url)
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 4
     assert rows(file, "SELECT retryable, count(*) FROM responses WHERE status = 'failed' GROUP BY ALL") == [(False, 30)]
     before = asked(stub)["one"]
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 4
     assert asked(stub)["one"] == before
 
 
@@ -309,6 +309,6 @@ def test_a_time_that_the_server_names_outranks_every_word(tmp_path: Path, stub: 
     stub.behaviour = quota
     file = write(tmp_path, stub.url)
     file.write_text(file.read_text(encoding="utf-8").replace("max_retries = 1", "max_retries = 6"), encoding="utf-8")
-    result = polyculture("generate", file, cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert rows(file, "SELECT count(*) FROM responses WHERE status = 'ok'") == [(4 * EACH,)]

@@ -114,7 +114,7 @@ def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
 
 def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -> None:
     for stage in ("generate", "extract", "link"):
-        done = polyculture(stage, "exp.toml", cwd=folder)
+        done = polyculture("run", "--only", stage, "exp.toml", cwd=folder)
         assert done.returncode == 0, done.stderr
         assert stage != "generate" or "none is generated" in done.stderr
     (row,) = rows_of(folder, "SELECT diversity FROM cell_diversity WHERE country = 'IT'")
@@ -146,7 +146,7 @@ def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Pat
     found = rows_of(tmp_path, "SELECT topic, condition, country FROM responses")
     assert found == [{"topic": "cuisine", "condition": "persona", "country": ""}]
     for stage in ("extract", "link", "measure"):  # no text of the run is of any country
-        done = polyculture(stage, "exp.toml", cwd=tmp_path)
+        done = polyculture("run", "--only", stage, "exp.toml", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
 
 

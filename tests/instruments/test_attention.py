@@ -71,7 +71,7 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     assert "attention attend" in planned.stdout, planned.stdout + planned.stderr
     asked = polyculture("ask", "culture-mcq", "exp.toml", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
-    done = polyculture("attention", "exp.toml", cwd=tmp_path)
+    done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     size = QUESTIONS * len(TARGETS)
     found = (
@@ -81,7 +81,7 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     assert rows(tmp_path, found) == both
     assert "Attention (z) to some options against others" in done.stdout
 
-    more = polyculture("attention", "exp.toml", "--measure", "norm", "--measure", "weight", cwd=tmp_path)
+    more = polyculture("probe", "attention", "exp.toml", "--measure", "norm", "--measure", "weight", cwd=tmp_path)
     assert more.returncode == 0, more.stderr
     counts = "SELECT measure, count(*) FROM stored_attention GROUP BY ALL ORDER BY ALL"
     assert rows(tmp_path, counts) == [("norm", 8 * size), ("weight", 8 * size)]  # none is written twice
@@ -164,7 +164,7 @@ def _check_map(folder: Path) -> None:
 def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_path: Path) -> None:
     with StubServer() as server:
         write(tmp_path, "openai:stub", server.url)
-        done = polyculture("attention", "exp.toml", cwd=tmp_path)
+        done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
         assert done.returncode == 2
         assert "Models of 'transformers' can." in one_line(done)
         assert server.bodies == []
@@ -174,7 +174,7 @@ def test_what_is_too_long_is_a_row_with_its_reason(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
     folder = save_causal("gpt2", tmp_path / "short")  # reads 128 tokens, most of them letters
     write(tmp_path, f"transformers:{folder}")
-    done = polyculture("attention", "exp.toml", "--method", "text", cwd=tmp_path)
+    done = polyculture("probe", "attention", "exp.toml", "--method", "text", cwd=tmp_path)
     assert done.returncode != 0
     found = rows(tmp_path, "SELECT DISTINCT error FROM failed_attention")
     assert len(found) >= 1

@@ -166,9 +166,13 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
     ("command", "options", "told"),
     [
         ("cbs", ("--demonstrations", "3", "--help-with", "token"), "--demonstrations counts with --help-with"),
-        ("sentiment", ("--classifier", "x", "--temperature", "0.5"), "--temperature is of models that are asked by"),
-        ("sentiment", ("--labels", "mine.toml"), "--labels is of a --classifier"),
-        ("ner", ("--tagger", "x", "--ask", "en"), "--ask is of models that are asked by prompts: not --tagger"),
+        (
+            "swap sentiment",
+            ("--classifier", "x", "--temperature", "0.5"),
+            "--temperature is of models that are asked by",
+        ),
+        ("swap sentiment", ("--labels", "mine.toml"), "--labels is of a --classifier"),
+        ("swap ner", ("--tagger", "x", "--ask", "en"), "--ask is of models that are asked by prompts: not --tagger"),
         ("camellia", ("--parts", "sentiment", "--form", "masked"), "--form is of the part cbs"),
         ("camel", ("--parts", "embeddings", "--native-only"), "--native-only is of the parts cbs, sentiment"),
         ("camellia", ("--parts", "tokens", "--entities", "3"), "--entities says nothing of the part tokens"),
@@ -178,7 +182,7 @@ def test_an_option_that_would_be_ignored_is_refused(
     tmp_path: Path, command: str, options: tuple[str, ...], told: str
 ) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="mock:a"), encoding="utf-8")
-    assert told in one_line(polyculture(command, "exp.toml", *options, cwd=tmp_path))
+    assert told in one_line(polyculture(*command.split(), "exp.toml", *options, cwd=tmp_path))
 
 
 def test_an_option_of_the_file_that_would_be_ignored_is_refused_there(tmp_path: Path) -> None:

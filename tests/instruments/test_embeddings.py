@@ -195,11 +195,11 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     model = save_causal("gpt2", tmp_path / "gpt2")
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--entities", "12")
-    first = polyculture("embeddings", "exp.toml", *few, "--plots", "maps", cwd=tmp_path)
+    first = polyculture("probe", "embeddings", "exp.toml", *few, "--plots", "maps", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "72 done, 0 of them before, 0 failed" in first.stderr
     assert "Davies-Bouldin" in first.stdout
-    again = polyculture("embeddings", "exp.toml", *few, cwd=tmp_path)
+    again = polyculture("probe", "embeddings", "exp.toml", *few, cwd=tmp_path)
     assert "represent" not in again.stderr  # the model is not even opened
     assert again.stdout == first.stdout
     run = RunFolder(tmp_path / "runs" / "likely")
@@ -216,7 +216,9 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
 
 def test_an_engine_without_hidden_states_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = polyculture("embeddings", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=tmp_path)
+    said = polyculture(
+        "probe", "embeddings", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=tmp_path
+    )
     assert "no hidden states" in one_line(said)
 
 
@@ -259,7 +261,7 @@ def gendered(tmp_path: Path) -> Path:
 
 
 def embeddings(folder: Path, *words: str) -> Any:
-    return polyculture("embeddings", "exp.toml", "--data", "own", "--folder", folder, *words, cwd=folder)
+    return polyculture("probe", "embeddings", "exp.toml", "--data", "own", "--folder", folder, *words, cwd=folder)
 
 
 def told(folder: Path, query: str) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""`polyculture fine-tune`: what it reads, what the models learn, and what becomes of a run that was cut off."""
+"""`polyculture swap fine-tune`: what it reads, what the models learn, and what becomes of a run that was cut off."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def write_names(path: Path, count: int) -> Path:
 def fine_tune(*words: object) -> int:
     """The exit code of the command line."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["polyculture", "fine-tune", *map(str, words)])
+        patch.setattr("sys.argv", ["polyculture", "swap", "fine-tune", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
     return int(ended.value.code or 0)

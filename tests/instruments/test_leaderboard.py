@@ -172,7 +172,7 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
     models = ", ".join(f'"{model}"' for model in MODELS)
     experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
-    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
+    shown = polyculture("table", "leaderboard", "exp.toml", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert [line.split()[0] for line in shown.stdout.splitlines() if "openai:" in line] == ["1–2", "1–3", "2–3", "4"]
     written = polyculture("table", "leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
@@ -182,9 +182,9 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
         ("openai:a", "1", "2"),
         ("openai:b", "1", "3"),
     ]
-    none = polyculture("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
+    none = polyculture("table", "leaderboard", "exp.toml", "task=ner", cwd=tmp_path)
     assert none.returncode == 0
-    assert "no model has such a measure yet" in none.stderr
+    assert "no row with task=ner" in none.stderr
 
 
 def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: RunFolder, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
         f'name = "boards"\nmodels = ["{MODELS[0]}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
         encoding="utf-8",
     )
-    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
+    shown = polyculture("table", "leaderboard", "exp.toml", cwd=tmp_path)
     assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
     assert f"all {scores} failed: no tokens" in write_report(
         run, layout=store_layout(), sections=report_sections()

@@ -131,7 +131,7 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
         with cells.open(encoding="utf-8") as file:
             told = {row["lacking"] for row in csv.DictReader(file) if row["value"]}
         tasks = ("sentiment", "ner") if paper == "camel" else ("sentiment",)  # Camellia asks for no names
-        asks = [f"polyculture {task} EXPERIMENT --preset {paper} --data own" for task in tasks]
+        asks = [f"polyculture swap {task} EXPERIMENT --preset {paper} --data own" for task in tasks]
         assert {line.partition("; ")[0] for line in told} == {
             "the data set was last read without repeated rows and names on both sides"
         }
@@ -187,9 +187,9 @@ def test_the_papers_protocol_asks_by_the_presets_of_the_parts(folder: Path, serv
     assert {body["max_tokens"] for body in server.bodies} == {30}
     assert lacking(folder, "qa") == {""}
     few = ("--language", "ja", "--entities", "1", "--draws", "1", "--as-published")
-    asked = polyculture("qa", "exp.toml", *OWN, *STUB, *few, cwd=folder)
+    asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *few, cwd=folder)
     assert asked.returncode == 0, asked.stderr
-    command = "polyculture qa EXPERIMENT --preset camellia --data own --language ja"
+    command = "polyculture swap qa EXPERIMENT --preset camellia --data own --language ja"
     told = f"1 of 3 draws; 1 of 2 entities of a side in a draw; asked by other prompts: {command}"
     assert lacking(folder, "qa") == {told}
 

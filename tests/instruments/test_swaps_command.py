@@ -1,4 +1,4 @@
-"""`polyculture sentiment` and `qa` as a user runs them, against a server that answers in known ways."""
+"""`polyculture swap sentiment` and `qa` as a user runs them, against a server that answers in known ways."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     server.behaviour = labelling(
         lambda text: "negative" if "ramen" in text else "positive" if "pizza" in text else gold(text)
     )
-    done = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
+    done = polyculture("swap", "sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "0 failed" in done.stderr
     assert "false negative" in done.stdout
@@ -126,7 +126,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert rests_on.items() <= dict(rows(tmp_path, query)).items()
     levels = rows(tmp_path, "SELECT DISTINCT language, culture, entity_type FROM sentiment_association ORDER BY ALL")
     assert levels == [("en", "Japanese", "food"), ("en", "Japanese", None), (None, None, None)]
-    again = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
+    again = polyculture("swap", "sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert again.returncode == 0
     assert len(server.asked) == TEXTS
     page = write_report(
@@ -146,9 +146,9 @@ def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
 ) -> None:
     server.behaviour = labelling(gold)
     few = (*own, "--entities", "1")
-    assert polyculture("sentiment", *few, "--draws", "1", cwd=tmp_path).returncode == 0
+    assert polyculture("swap", "sentiment", *few, "--draws", "1", cwd=tmp_path).returncode == 0
     assert len(server.asked) == 2 * len(CONTEXTS)
-    assert polyculture("sentiment", *few, "--draws", "9", cwd=tmp_path).returncode == 0
+    assert polyculture("swap", "sentiment", *few, "--draws", "9", cwd=tmp_path).returncode == 0
     assert len(server.asked) == len(set(server.asked)) <= TEXTS
     drawn = "SELECT draw, native, count(*) FROM swap_answers GROUP BY ALL ORDER BY ALL"
     expected = [(draw, side, len(CONTEXTS)) for draw in range(9) for side in (False, True)]
@@ -157,7 +157,7 @@ def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
     assert bought == [(len(server.asked), pytest.approx(len(server.asked) * ANSWER))]
     # With a temperature each draw is an answer of its own, and the greedy ones count no more.
     before = len(server.asked)
-    assert polyculture("sentiment", *few, "--draws", "2", "--temperature", "0.7", cwd=tmp_path).returncode == 0
+    assert polyculture("swap", "sentiment", *few, "--draws", "2", "--temperature", "0.7", cwd=tmp_path).returncode == 0
     assert len(server.asked) - before == 2 * 2 * len(CONTEXTS)
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(4 * len(CONTEXTS),)]
     assert rows(tmp_path, "SELECT count(*) FROM stored_swap_answers")[0][0] > 4 * len(CONTEXTS)
@@ -174,7 +174,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
         return says(odd or f"It is {gold(text)}.")
 
     server.behaviour = answer
-    done = polyculture("sentiment", *own, cwd=tmp_path)
+    done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert "24 failed; the reasons are in the view swap_answers" in done.stderr
     failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
@@ -187,7 +187,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     )
     assert sorted(rows(tmp_path, query)) == [("difference", 0.0, 24), ("native", 1.0, 12), ("western", 1.0, 12)]
     asked = len(server.asked)
-    again = polyculture("sentiment", *own, cwd=tmp_path)
+    again = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     assert again.returncode == 4
     assert "24 failed; the reasons are in the view swap_answers" in again.stderr
     assert len(server.asked) == asked  # it would be answered so again
@@ -210,7 +210,7 @@ def test_the_entity_in_the_answer_is_compared_after_normalisation(
         return says(json.dumps({"answer": next(said for name, said in answers.items() if name in asked)}))
 
     server.behaviour = answer
-    done = polyculture("qa", *own, "--draws", "1", cwd=tmp_path)
+    done = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     query = "SELECT side, estimate, answers, contexts FROM qa_accuracy WHERE entity_type = 'food' ORDER BY side"
     assert rows(tmp_path, query) == [
@@ -224,7 +224,7 @@ def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
     tmp_path: Path, server: StubServer, own: tuple[Path, ...]
 ) -> None:
     server.behaviour, server.latency = labelling(gold), 0.05
-    words = ("sentiment", *own, "--draws", "3")
+    words = ("swap", "sentiment", *own, "--draws", "3")
     killed = start_polyculture(*words, cwd=tmp_path)
     deadline = time.monotonic() + 120
     while len(server.asked) < 8 and time.monotonic() < deadline:
@@ -248,13 +248,13 @@ def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
 def test_a_limit_of_money_is_kept_and_the_run_goes_on_when_it_is_raised(tmp_path: Path, server: StubServer) -> None:
     server.behaviour = labelling(gold)
     words = ("--data", "own", "--folder", tmp_path, "--draws", "1")
-    stopped = polyculture("sentiment", write(tmp_path, server.url, limit=0.12), *words, cwd=tmp_path)
+    stopped = polyculture("swap", "sentiment", write(tmp_path, server.url, limit=0.12), *words, cwd=tmp_path)
     assert stopped.returncode == 5, stopped.stderr
     assert "stopped before max_cost = 0.12 is passed" in stopped.stderr
     paid = len(server.asked)
     assert 0 < paid * ANSWER <= 0.12
     assert rows(tmp_path, "SELECT sum(cost) FROM spending") == [(pytest.approx(paid * ANSWER),)]
-    done = polyculture("sentiment", write(tmp_path, server.url, limit=10.0), *words, cwd=tmp_path)
+    done = polyculture("swap", "sentiment", write(tmp_path, server.url, limit=10.0), *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(server.asked) == len(set(server.asked)) == TEXTS
 
@@ -274,7 +274,7 @@ def test_a_data_set_that_cannot_be_asked_about_is_told(
     good = [] if "row 2: 2 gaps" not in told else ["en,Japanese,food,neutral,positive,I loved the [MASK]."]
     write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", contexts + good)
     server.behaviour = labelling(lambda _: "positive")
-    result = polyculture("sentiment", *own, cwd=tmp_path)
+    result = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     if good:
         assert told in result.stderr
         assert result.returncode == 0
@@ -289,20 +289,20 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
         file = tmp_path / name
         file.write_text(file.read_text().replace("en,", "sw,"), encoding="utf-8")
     server.behaviour = labelling(gold)
-    told = one_line(polyculture("sentiment", *own, cwd=tmp_path))
+    told = one_line(polyculture("swap", "sentiment", *own, cwd=tmp_path))
     assert "there is no prompt in 'sw'" in told
-    assert polyculture("sentiment", *own, "--ask", "en", cwd=tmp_path).returncode == 0
+    assert polyculture("swap", "sentiment", *own, "--ask", "en", cwd=tmp_path).returncode == 0
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")
-    assert "sw.toml: " in one_line(polyculture("sentiment", *own, "--prompts", mine, cwd=tmp_path))
+    assert "sw.toml: " in one_line(polyculture("swap", "sentiment", *own, "--prompts", mine, cwd=tmp_path))
 
 
 def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
     tmp_path: Path, server: StubServer, own: tuple[Path, ...]
 ) -> None:
     server.behaviour = labelling(lambda _: "negative")
-    words = ("sentiment", *own, "--draws", "1")
+    words = ("swap", "sentiment", *own, "--draws", "1")
     assert polyculture(*words, cwd=tmp_path).returncode == 0
     asked = len(server.asked)
     contexts = tmp_path / "contexts.csv"
@@ -331,7 +331,7 @@ def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
 
 
 def test_a_demo_with_a_data_set_beside_it_is_a_mistake_of_usage(tmp_path: Path) -> None:
-    for command in ("cbs", "qa"):
-        told = one_line(polyculture(command, "--demo", "--data", "camellia", cwd=tmp_path))
+    for command in (("cbs",), ("swap", "qa")):
+        told = one_line(polyculture(*command, "--demo", "--data", "camellia", cwd=tmp_path))
         assert "--demo has models and texts of its own: leave out --data" in told
     assert not list(tmp_path.iterdir())

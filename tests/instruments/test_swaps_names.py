@@ -116,7 +116,7 @@ def test_an_honorific_is_no_part_of_a_name(filled: Filled, language: str, contex
 
 def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
     model = save_labeller(folder / "tagger", ["B-PER", "I-PER", "B-LOC", "O"], WORDS, tokens=True)
-    done = polyculture("ner", *own(folder), "--tagger", model, cwd=folder)
+    done = polyculture("swap", "ner", *own(folder), "--tagger", model, cwd=folder)
     assert done.returncode == 0, done.stderr
     # 'old' is found as a name in every text, 'house' as a place; of Jack Brown only Jack.
     found = {(metric, side): value for metric, side, value in rows(folder, SCORES)}
@@ -186,7 +186,7 @@ def test_a_language_model_lists_the_names(folder: Path) -> None:
 
     with StubServer(behaviour=answer) as server:
         (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url, limit=""), encoding="utf-8")
-        done = polyculture("ner", *own(folder), cwd=folder)
+        done = polyculture("swap", "ner", *own(folder), cwd=folder)
     assert done.returncode == 4, done.stderr
     assert rows(folder, "SELECT entity, error FROM swap_answers WHERE status = 'failed'") == [
         ("Emily", "the answer has no list of names")
@@ -200,5 +200,5 @@ def test_types_without_labels_are_told(folder: Path) -> None:
     for name in ("entities.csv", "contexts.csv"):
         file = folder / name
         file.write_text(file.read_text().replace(",names,", ",food,"), encoding="utf-8")
-    told = one_line(polyculture("ner", *own(folder), "--tagger", "any", cwd=folder))
+    told = one_line(polyculture("swap", "ner", *own(folder), "--tagger", "any", cwd=folder))
     assert "no label of a name means food" in told

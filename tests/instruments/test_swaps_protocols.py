@@ -64,7 +64,7 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
 ) -> None:
     server.behaviour = by_key
-    done = polyculture("sentiment", *own, "--preset", "camellia", cwd=tmp_path)
+    done = polyculture("swap", "sentiment", *own, "--preset", "camellia", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "preset camellia (Naous et al. 2025" in done.stderr
     assert "draws 3 (Figure 5)" in done.stderr
@@ -87,20 +87,20 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert "a post in English" in said["prompt"]
     # Another limit is another answer; the first ones stay, and count again without a query.
     says_in_file(own, "sentiment", max_tokens=12)
-    other = polyculture("sentiment", *own, "--preset", "camellia", "--draws", "1", cwd=tmp_path)
+    other = polyculture("swap", "sentiment", *own, "--preset", "camellia", "--draws", "1", cwd=tmp_path)
     assert other.returncode == 0, other.stderr
     assert "draws 1, not 3, max_tokens 12, not 30" in other.stderr
     says_in_file(own, "sentiment")
     assert len(server.asked) == 2 * TEXTS
     assert server.bodies[-1]["max_tokens"] == 12
     assert rows(tmp_path, "SELECT DISTINCT draw FROM swap_answers") == [(0,)]
-    assert polyculture("sentiment", *own, "--preset", "camellia", cwd=tmp_path).returncode == 0
+    assert polyculture("swap", "sentiment", *own, "--preset", "camellia", cwd=tmp_path).returncode == 0
     assert len(server.asked) == 2 * TEXTS
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
     server.behaviour = lambda body, _: says(gold(content(body).partition("Text: ")[2]))
     words = ("--preset", "camellia", "--ask", "text", "--no-as-published", "--draws", "1")
     says_in_file(own, "sentiment", pooled=False)
-    ours = polyculture("sentiment", *own, *words, cwd=tmp_path)
+    ours = polyculture("swap", "sentiment", *own, *words, cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
     assert "pooled no, not yes" in ours.stderr
     assert "false negative" in ours.stdout
@@ -115,7 +115,7 @@ def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_pa
     with file.open("a", encoding="utf-8") as out:
         out.write(f'[instruments.sentiment]\npreset = "camellia"\ndata = "own"\nfolder = "{tmp_path}"\n')
         out.write('schema = "on"\nmax_tokens = 20\n')
-    done = polyculture("sentiment", file, "--draws", "1", cwd=tmp_path)
+    done = polyculture("swap", "sentiment", file, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert server.bodies[0]["max_tokens"] == 20
     assert '"enum"' in json.dumps(server.bodies[0])
@@ -150,7 +150,7 @@ def test_a_side_with_fewer_entities_gives_them_again_until_there_are_as_many_tex
 ) -> None:
     """Contexts x entities on both sides, each text asked once; ramen is missed wherever it is good."""
     server.behaviour = by_key
-    words = ("sentiment", *own, "--preset", "camellia", "--draws", "1")
+    words = ("swap", "sentiment", *own, "--preset", "camellia", "--draws", "1")
     done = polyculture(*words, "--entities", "7", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "sentiment en: 4 contexts x 7 = 28 texts a side in each draw" in done.stderr
@@ -216,7 +216,7 @@ def test_one_file_of_prompts_asks_about_all_texts(
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
-    words = ("sentiment", *own, "--prompts", mine, "--draws", "1")
+    words = ("swap", "sentiment", *own, "--prompts", mine, "--draws", "1")
     says_in_file(own, "sentiment", schema="off", top_p=0.9)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -247,7 +247,7 @@ def test_a_slot_that_does_not_fit_is_one_line(
     mine = tmp_path / "mine.toml"
     mine.write_text(text, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
-    done = polyculture("sentiment", *own, "--prompts", mine, cwd=tmp_path)
+    done = polyculture("swap", "sentiment", *own, "--prompts", mine, cwd=tmp_path)
     if told is None:
         assert done.returncode == 0
     else:
@@ -272,7 +272,7 @@ def test_a_prompt_of_ones_own_says_what_the_papers_prompts_say(
     mine = tmp_path / "mine.toml"
     mine.write_text(TYPE_TWICE, encoding="utf-8")
     server.behaviour = extracted
-    done = polyculture("qa", *own, "--prompts", mine, "--draws", "1", cwd=tmp_path)
+    done = polyculture("swap", "qa", *own, "--prompts", mine, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert server.asked[0][0].startswith("Which food or dish is in this English text? ")
     assert server.asked[0][0].endswith("Say the food or dish alone, or None; it is English.")
@@ -313,7 +313,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
 ) -> None:
     server.behaviour = extracted
-    words = ("qa", *own, "--draws", "1")
+    words = ("swap", "qa", *own, "--draws", "1")
     says_in_file(own, "qa", schema="off")
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -337,7 +337,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     assert "copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout
     assert len(server.asked) == 2 * asked
     assert "Copy from the following text the name that is of this kind (food or dish)." in server.asked[-1][0]
-    done = polyculture("qa", *own, "--preset", "camellia", cwd=tmp_path)
+    done = polyculture("swap", "qa", *own, "--preset", "camellia", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(server.asked) == 3 * asked
     assert rows(tmp_path, "SELECT DISTINCT answer, matched FROM swap_answers WHERE entity = 'lasagna'") == [("", 0)]
@@ -353,7 +353,7 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.behaviour = extracted
-    words = ("qa", *own, "--draws", "1")
+    words = ("swap", "qa", *own, "--draws", "1")
     says_in_file(own, "qa", schema="off")
     with monkeypatch.context() as patch:
         patch.setattr(reading, "VERSION", 1)
@@ -427,7 +427,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
         more = [line.replace("en,", "de,", 1).replace(" the ", " das ") for line in lines if line.startswith("en,")]
         write_table(table, lines[0], [*lines[1:], *more])
     server.behaviour = extracted
-    words = ("qa", file, "--data", "own", "--folder", tmp_path, "--draws", "1")
+    words = ("swap", "qa", file, "--data", "own", "--folder", tmp_path, "--draws", "1")
     alike = polyculture(*words, cwd=tmp_path)
     assert alike.returncode == 0, alike.stderr
     assert "not asked alike" not in alike.stderr

@@ -36,7 +36,7 @@ def test_an_unreadable_answer_is_a_wrong_one(
 ) -> None:
     """Of three native dishes one is named and two answers are no JSON; of two Western ones one is named wrongly."""
     server.behaviour = answering
-    done = polyculture("qa", *own, "--draws", "1", cwd=tmp_path)
+    done = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert "qa: openai:stub, own, qa: 10 asked, 10 answered, 6 readable, 4 right" in done.stderr
     assert "4 failed" in done.stderr
@@ -49,7 +49,7 @@ def test_an_unreadable_answer_is_a_wrong_one(
     ]
     left_out = f"SELECT {columns} FROM swap_intervals WHERE metric = 'readable_accuracy' AND entity_type = 'food'"
     assert rows(tmp_path, f"{left_out} AND side = 'native'") == [("native", 1.0, 2, 6, 6, 2, 2, 4)]
-    again = polyculture("qa", *own, "--draws", "1", "--unreadable", "left-out", cwd=tmp_path)
+    again = polyculture("swap", "qa", *own, "--draws", "1", "--unreadable", "left-out", cwd=tmp_path)
     assert "0.333" in done.stdout
     assert "0.333" not in again.stdout
     for printed in (done.stdout, again.stdout):
@@ -66,7 +66,7 @@ def test_a_side_of_which_nothing_can_be_read_stands_there_with_its_failures(
         return says(json.dumps({"sentiment": "positive"}) if native else "{")
 
     server.behaviour = answer
-    done = polyculture("sentiment", *own, "--draws", "1", cwd=tmp_path)
+    done = polyculture("swap", "sentiment", *own, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 4
     assert "sentiment: openai:stub, own, neutral: 20 asked, 20 answered, 12 readable, 6 right" in done.stderr
     query = "SELECT side, estimate, failed, asked FROM sentiment_association WHERE metric = 'accuracy'"

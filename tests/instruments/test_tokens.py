@@ -81,26 +81,26 @@ def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: P
 def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> None:
     model = save_causal("gpt2", tmp_path / "gpt2")
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
-    alone = polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
+    alone = polyculture("probe", "tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
     assert alone.returncode == 0, alone.stderr
     assert "nothing is scored yet" in alone.stderr
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
     assert polyculture("cbs", "exp.toml", *few, "--entities", "3", cwd=tmp_path).returncode == 0
-    asked = polyculture("tokens", "exp.toml", "--language", "hi", "--language", "en", cwd=tmp_path)
+    asked = polyculture("probe", "tokens", "exp.toml", "--language", "hi", "--language", "en", cwd=tmp_path)
     assert "en: cannot be told from other languages" in asked.stderr
     assert "Tokens per entity, and Cultural Bias Score" in asked.stdout
     assert "native" in asked.stdout
     assert "neutral" in asked.stdout
-    by_range = polyculture("tokens", "exp.toml", "--language", "ko", "--characters", "ranges", cwd=tmp_path)
+    by_range = polyculture("probe", "tokens", "exp.toml", "--language", "ko", "--characters", "ranges", cwd=tmp_path)
     assert by_range.returncode == 0, by_range.stderr
     assert by_range.stdout.count("Hangul") >= 2
-    written = polyculture("tokens", "exp.toml", cwd=tmp_path)
+    written = polyculture("probe", "tokens", "exp.toml", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     table = polyculture("table", "vocabularies", "exp.toml", "characters=letters", "--format", "csv", cwd=tmp_path)
     rows = list(csv.DictReader(table.stdout.splitlines()))
     assert [row["language"] for row in rows] == sorted(writings())
     # All that was counted is kept, each language once, and nothing of it is counted again.
-    assert "tokens " not in polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path).stderr
+    assert "tokens " not in polyculture("probe", "tokens", "exp.toml", "--language", "hi", cwd=tmp_path).stderr
     query = "SELECT language, reading, own, share FROM vocabulary_shares"
     kept = polyculture("sql", "exp.toml", query, "--format", "csv", cwd=tmp_path)
     stored = list(csv.DictReader(kept.stdout.splitlines()))
@@ -130,4 +130,4 @@ def test_shares_are_of_the_tokenizer_that_is_there(tmp_path: Path) -> None:
 
 def test_what_has_no_vocabulary_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="openai:gpt-4o-mini"), encoding="utf-8")
-    assert "does not publish its tokenizer" in one_line(polyculture("tokens", "exp.toml", cwd=tmp_path))
+    assert "does not publish its tokenizer" in one_line(polyculture("probe", "tokens", "exp.toml", cwd=tmp_path))

@@ -144,7 +144,7 @@ def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(
         write(tmp_path, stub.url, words=7)
         status = command(commands, tmp_path, "status", "exp.toml", "--format", "csv").stdout
         assert "openai:two,en,toy,toy ask,7,5,0,0,2" in status, status
-        assert "--job 1/2" in command(commands, tmp_path, "jobs", "exp.toml", "--left").stdout
+        assert "--job 1/2" in command(commands, tmp_path, "plan", "exp.toml", "--jobs").stdout
         wrong = command(commands, tmp_path, "toy", "exp.toml", "--words", "0")
         assert wrong.returncode == 2
         assert "--words" in wrong.stderr

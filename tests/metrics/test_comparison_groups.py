@@ -104,14 +104,14 @@ def test_facts_reach_the_view_of_models_and_buy_nothing(experiment: Path) -> Non
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     assert {row["origin"] for row in models()} == {None}
-    assert polyculture("measure", experiment, cwd=experiment.parent).returncode == 0
+    assert polyculture("run", "--only", "measure", experiment, cwd=experiment.parent).returncode == 0
     one, three, two = models()
     assert (one["origin"], one["parameters"], one["size"], one["open"]) == ("US", 8, "4B to 15B", True)
     assert (two["size"], two["open"]) == ("15B to 100B", False)
     assert {three[column] for column in ("origin", "parameters", "size", "open")} == {None}
     changed = experiment.read_text("utf-8").replace('"CN"', '"China"')
     experiment.write_text(changed, encoding="utf-8")
-    again = polyculture("measure", experiment, cwd=experiment.parent)
+    again = polyculture("run", "--only", "measure", experiment, cwd=experiment.parent)
     assert "0 of them before" not in again.stderr
     assert models()[2]["origin"] == "China"
     assert all(path.stat().st_mtime_ns == changed_at for path, changed_at in before.items())

@@ -107,7 +107,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         'name = "pilot"\nmodels = ["openai:one"]\nlanguages = ["de", "en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
         encoding="utf-8",
     )
-    measured = polyculture("measure", file, "--selection", "right_language", cwd=tmp_path)
+    measured = polyculture("table", "headline", file, "--selection", "right_language", cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
     assert "1.00" in measured.stdout
     query = (

@@ -83,7 +83,7 @@ def server() -> Iterator[StubServer]:
 
 
 def test_spending_holds_what_was_bought_and_what_it_cost(tmp_path: Path, server: StubServer) -> None:
-    result = polyculture("generate", write(tmp_path, server.url), cwd=tmp_path)
+    result = polyculture("run", "--only", "generate", write(tmp_path, server.url), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     rows = spending(tmp_path)
     assert [(row["stage"], row["language"], row["asked"], row["purchase"]) for row in rows] == [
@@ -99,7 +99,7 @@ def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Pa
     server.behaviour = extracting
     file = write(tmp_path, server.url, extractor="openai:stub")
     for stage in ("generate", "extract"):
-        result = polyculture(stage, file, "--language", "ja", cwd=tmp_path)
+        result = polyculture("run", "--only", stage, file, "--language", "ja", cwd=tmp_path)
         assert result.returncode == 0, result.stderr
     extraction = spending(tmp_path)[0]
     assert (extraction["stage"], extraction["answers"]) == ("extract", JOB_SAMPLES)
@@ -116,7 +116,7 @@ def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Pa
 
     server.behaviour = behave
     file = write(tmp_path, server.url, extractor="openai:stub")
-    assert polyculture("generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
     killed = start_polyculture("extract", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
@@ -138,16 +138,16 @@ def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Pa
 def test_answers_without_a_text_cost_too(tmp_path: Path, server: StubServer) -> None:
     refusal = b'{"choices": [{"message": {"refusal": "no"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 5}}'
     server.behaviour = lambda *_: Reply(body=refusal)
-    assert polyculture("generate", write(tmp_path, server.url), cwd=tmp_path).returncode == 4
+    assert polyculture("run", "--only", "generate", write(tmp_path, server.url), cwd=tmp_path).returncode == 4
     assert [(row["answers"], row["failed"]) for row in spending(tmp_path)] == [(0, JOB_SAMPLES)] * 2
     assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
 
 
 def test_what_another_run_paid_for_costs_nothing(tmp_path: Path, server: StubServer) -> None:
     file = write(tmp_path, server.url)
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 0
     file.write_text(file.read_text().replace('"paid"', '"other"', 1))
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 0
     with open_store(RunFolder(tmp_path / "runs" / "other"), store_layout()) as store:
         assert store.sql("SELECT count(*) FROM responses").fetchall() == [(2 * JOB_SAMPLES,)]
         assert store.sql("SELECT * FROM spending").fetchall() == []
@@ -164,10 +164,10 @@ def test_a_run_stops_before_max_cost_is_passed_and_goes_on_when_it_is_raised(
     # At worst an answer costs 16 tokens more than it does: that much may be left.
     assert 0.3 - 0.05 < paid * ANSWER <= 0.3
     assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(paid * ANSWER)
-    again = polyculture("generate", write(tmp_path, server.url, limit=0.3), cwd=tmp_path)
+    again = polyculture("run", "--only", "generate", write(tmp_path, server.url, limit=0.3), cwd=tmp_path)
     assert again.returncode == 5
     assert len(server.asked) == paid
-    done = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
+    done = polyculture("run", "--only", "generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(server.asked) == len(set(server.asked)) == 2 * JOB_SAMPLES
 
@@ -176,7 +176,7 @@ def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
     tmp_path: Path, server: StubServer
 ) -> None:
     server.behaviour = lambda *_: Reply(body=b'{"choices": [{"message": {"content": "ramen"}}]}')
-    stopped = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
+    stopped = polyculture("run", "--only", "generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
     assert stopped.returncode == 5
     assert "max_cost = 3 cannot be kept: the server does not say how many tokens" in stopped.stderr
     assert "Traceback" not in stopped.stderr
@@ -200,7 +200,7 @@ def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_
 def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.01
     file = write(tmp_path, server.url, limit=0.25)  # less than either of them needs
-    both = [start_polyculture("generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
+    both = [start_polyculture("run", "--only", "generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
     assert [process.wait(120) for process in both] == [5, 5]
     assert 0.25 - 0.05 < len(server.asked) * ANSWER <= 0.25
 
@@ -208,14 +208,14 @@ def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubSe
 def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.5
     file = write(tmp_path, server.url, limit=1.0)
-    killed = start_polyculture("generate", file, "--language", "ja", cwd=tmp_path)
+    killed = start_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not server.asked and time.monotonic() < deadline:
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
     server.latency = 0.0
-    done = polyculture("generate", file, cwd=tmp_path)
+    done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
 

@@ -152,13 +152,15 @@ def test_a_closed_port_is_named(experiment: Path) -> None:
         port = unused.getsockname()[1]
     text = experiment.read_text(encoding="utf-8").replace(":9/", f":{port}/")
     experiment.write_text(text, encoding="utf-8")
-    assert f"127.0.0.1:{port}" in one_line(polyculture("generate", experiment, cwd=experiment.parent), code=6)
+    assert f"127.0.0.1:{port}" in one_line(
+        polyculture("run", "--only", "generate", experiment, cwd=experiment.parent), code=6
+    )
 
 
 def test_a_missing_key_names_the_variable_and_prints_no_key(experiment: Path) -> None:
     text = experiment.read_text(encoding="utf-8").split("[options.openai]")[0]
     experiment.write_text(text, encoding="utf-8")
-    result = polyculture("generate", experiment, cwd=experiment.parent, OPENAI_API_KEY="")
+    result = polyculture("run", "--only", "generate", experiment, cwd=experiment.parent, OPENAI_API_KEY="")
     assert "OPENAI_API_KEY" in one_line(result)
 
 
@@ -166,12 +168,12 @@ def test_a_file_that_is_no_gguf_is_named(experiment: Path) -> None:
     (experiment.parent / "model.gguf").write_text("<html>Not found</html>")
     text = experiment.read_text(encoding="utf-8").replace("openai:any", f"llamacpp:{experiment.parent}/model.gguf")
     experiment.write_text(text, encoding="utf-8")
-    assert "model.gguf" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+    assert "model.gguf" in one_line(polyculture("run", "--only", "generate", experiment, cwd=experiment.parent))
 
 
 def test_a_folder_that_cannot_be_written_is_named(experiment: Path) -> None:
     (experiment.parent / "runs").write_text("a file where the folder must be")
-    assert "runs" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+    assert "runs" in one_line(polyculture("run", "--only", "generate", experiment, cwd=experiment.parent))
 
 
 def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
@@ -235,7 +237,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
 
 
 def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
-    printed = polyculture("jobs", experiment, cwd=experiment.parent)
+    printed = polyculture("plan", experiment, "--jobs", cwd=experiment.parent)
     assert printed.stdout.splitlines() == [f"polyculture run {experiment} --job 1/1"]
 
 

@@ -60,7 +60,7 @@ def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
 def undisturbed(experiment: Path) -> None:
     """All that a run ends in but its page, which takes as long as the rest and is read by none of these tests."""
     for stage in ("generate", "extract", "link", "measure"):
-        assert polyculture(stage, experiment, cwd=experiment.parent).returncode == 0
+        assert polyculture("run", "--only", stage, experiment, cwd=experiment.parent).returncode == 0
 
 
 def status(experiment: Path) -> list[dict[str, Any]]:
@@ -82,12 +82,11 @@ def test_the_lines_of_jobs_run_all_at_once_end_in_the_same_tables(tmp_path: Path
     undisturbed(once)
     asked = len(stub.asked)
     many = write_experiment(tmp_path / "many", stub.url)
-    lines = polyculture("jobs", many, "--left", cwd=many.parent).stdout.splitlines()
+    lines = polyculture("plan", many, "--jobs", cwd=many.parent).stdout.splitlines()
     assert lines == [f"polyculture run {many} --job {k}/4" for k in (1, 2, 3, 4)]
     running = [start_polyculture(*shlex.split(line)[1:], cwd=many.parent) for line in lines]
     assert [process.wait() for process in running] == [0] * 4
-    assert polyculture("jobs", many, "--left", cwd=many.parent).stdout == ""
-    assert len(polyculture("jobs", many, "--command", "extract", cwd=many.parent).stdout.splitlines()) == 4
+    assert polyculture("plan", many, "--jobs", cwd=many.parent).stdout == ""
     undisturbed(many)
     assert tables(many) == tables(once)
     assert len(stub.asked) == 2 * asked
@@ -138,7 +137,7 @@ def test_status_before_the_first_run_after_it_and_of_failures(tmp_path: Path, st
         assert (two["done"], two["failed"], two["failed_to_retry"], two["left"]) == (3, 3, 3, 0)
         extracted = found["openai:one", language, "extract"]
         assert (extracted["total"], extracted["done"], extracted["left"]) == (3, 3, 0)
-    left = polyculture("jobs", experiment, "--left", cwd=tmp_path).stdout.splitlines()
+    left = polyculture("plan", experiment, "--jobs", cwd=tmp_path).stdout.splitlines()
     assert [line.rpartition(" ")[2] for line in left] == ["3/4", "4/4"], "what failed for good is not run again"
     shown = polyculture("status", experiment, cwd=tmp_path).stdout
     assert "3 done, 3 failed" in shown

@@ -88,7 +88,7 @@ def test_the_rest_is_counted_and_priced(tmp_path: Path) -> None:
         assert (before.jobs, before.prompts, before.responses, before.left) == (2, 10, 1000, 1000)
         assert before.answer_tokens == 16_000  # nothing is known but the limit
         assert before.most == before.cost == pytest.approx((before.prompt_tokens + 160_000) / 1e6)
-        assert polyculture("generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
+        assert polyculture("run", "--only", "generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
     after = estimate(ready)
     assert after.left == 500
     assert after.answer_tokens == 500 * 5  # as the answers so far
@@ -105,7 +105,7 @@ def test_texts_that_repeat_are_extracted_once_in_the_estimate(tmp_path: Path) ->
     with StubServer(behaviour=lambda *_: Reply(body=json.dumps(same).encode())) as server:
         ready = workspace(tmp_path, server.url)
         every = estimate(ready, "extract")
-        assert polyculture("generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
+        assert polyculture("run", "--only", "generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
     repeated = estimate(ready, "extract")
     assert (repeated.left, repeated.most) == (every.left, every.most)
     assert repeated.prompt_tokens < every.prompt_tokens / 100
@@ -136,7 +136,7 @@ with = "mock:two"
     sizes, _ = zip(*planned("small", million), strict=True)
     assert sizes == (20 * million, 20 * million)
     file.write_text(experiment.format(name="small", n=2), encoding="utf-8")
-    assert polyculture("generate", "exp.toml", cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", "exp.toml", cwd=tmp_path).returncode == 0
     assert planned("small", million)[0] == (20 * million, 20 * million - 40)
     assert planned("small", 1)[0] == (20, 0)
     assert planned("beside", million)[0] == (20 * million, 20 * million - 40)  # what a run beside it holds
@@ -162,7 +162,7 @@ def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_p
         assert left.left == 1000 - asked
         assert left.hours == pytest.approx(left.left / rate / 3600)
         server.latency = 0.0
-        assert polyculture("generate", ready.file, cwd=tmp_path).returncode == 0
+        assert polyculture("run", "--only", "generate", ready.file, cwd=tmp_path).returncode == 0
         assert len(server.asked) == len(set(server.asked)) == 1000
 
 

@@ -112,7 +112,7 @@ def test_a_run_resumes_in_silence_and_the_command_line_goes_on_with_it(
         polyculture.run({**ASKED, "sampling": {"n": 3, "temperature": 0.1}})
 
     (tmp_path / "exp.toml").write_text((run.path / "experiment.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    done = command("generate", "exp.toml", cwd=tmp_path)
+    done = command("run", "--only", "generate", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "12 done, 12 of them before" in done.stderr or not done.stderr
 

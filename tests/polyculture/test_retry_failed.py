@@ -75,26 +75,26 @@ def faults(body: Mapping[str, Any], _: int) -> Reply | None:
 def test_all_that_failed_for_good_is_asked_again_but_what_was_withheld(tmp_path: Path, stub: StubServer) -> None:
     stub.behaviour = faults
     file = write(tmp_path, stub.url)
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 4
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 4
     assert len(stub.asked) == 24, "permanent failures are not asked again"
     [(paid,)] = rows(file, "SELECT sum(cost) FROM spending")
     stub.behaviour = None
     told = polyculture("plan", file, "--retry-failed", cwd=tmp_path).stdout
     assert " 6 " in next(line for line in told.splitlines() if "generate" in line)
-    done = polyculture("generate", file, "--retry-failed", cwd=tmp_path)
+    done = polyculture("run", "--only", "generate", file, "--retry-failed", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert len(stub.asked) == 30
     assert rows(file, "SELECT status, count(*) FROM responses GROUP BY ALL ORDER BY ALL") == [("failed", 6), ("ok", 18)]
     [(now, unusable)] = rows(file, "SELECT sum(cost), sum(unusable) FROM spending")
     assert unusable == 3, "the three answers that were paid for and asked for again"
     assert now == pytest.approx(paid + 6 * 12e-6)
-    last = polyculture("generate", file, "--retry-failed", "content policy", cwd=tmp_path)
+    last = polyculture("run", "--only", "generate", file, "--retry-failed", "content policy", cwd=tmp_path)
     assert last.returncode == 0, last.stderr
     assert len(stub.asked) == 36
     counted = "SELECT status, count(*), count(DISTINCT response_id) FROM responses GROUP BY ALL"
     assert rows(file, counted) == [("ok", 24, 24)]
-    assert polyculture("generate", file, "--retry-failed", cwd=tmp_path).returncode == 0
+    assert polyculture("run", "--only", "generate", file, "--retry-failed", cwd=tmp_path).returncode == 0
     assert len(stub.asked) == 36
 
 
@@ -104,8 +104,8 @@ def test_all_that_failed_for_good_is_asked_again_but_what_was_withheld(tmp_path:
 def test_a_reason_is_a_kind_of_fault_or_words_of_it(tmp_path: Path, stub: StubServer, reason: str, asked: int) -> None:
     stub.behaviour = faults
     file = write(tmp_path, stub.url)
-    assert polyculture("generate", file, cwd=tmp_path).returncode == 4
-    polyculture("generate", file, "--retry-failed", reason, cwd=tmp_path)
+    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 4
+    polyculture("run", "--only", "generate", file, "--retry-failed", reason, cwd=tmp_path)
     assert len(stub.asked) == 24 + asked
 
 

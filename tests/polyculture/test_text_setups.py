@@ -94,7 +94,7 @@ def run(file: Path, *words: str, command: str = "", code: int = 0) -> str:
     """What a command tells of its work; without one, those that ask."""
     told = ""
     for one in [command] if command else ["generate", "extract"]:
-        done = polyculture(one, file, *words, cwd=file.parent)
+        done = polyculture("run", "--only", one, file, *words, cwd=file.parent)
         assert done.returncode == code, done.stderr
         told += done.stderr
         if code:

@@ -39,7 +39,7 @@ max_tokens = 32
 
 
 def generate(folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "polyculture", "generate", str(folder / "exp.toml")]
+    command = [sys.executable, "-m", "polyculture", "run", "--only", "generate", str(folder / "exp.toml")]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

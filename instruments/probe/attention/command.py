@@ -1,4 +1,4 @@
-"""`polyculture attention culture-mcq exp.toml`: how much a model attends to each option of a question."""
+"""`polyculture probe attention culture-mcq exp.toml`: how much a model attends to each option of a question."""
 
 from __future__ import annotations
 
