@@ -1,4 +1,4 @@
-"""The pictures of the documentation: the report of a made-up run of the study's size, with models A to G.
+"""The picture of the documentation: the report of a made-up run of the study's size, with models A to G.
 
 python -m tests.pictures FOLDER     # the run is made in FOLDER, unless it is there
 """
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.measure import measure
@@ -20,14 +20,6 @@ from tests.full_study import FullStudy
 from tests.report_instruments import add_instruments
 
 DOCS = Path(__file__).parents[1] / "docs"
-FIGURES = {  # section, and which of its figures
-    "boxes": ("granularity", 1),
-    "map": ("granularity", 2),
-    "trust-map": ("specificity", 1),
-    "two-voices": ("consensus", 2),
-    "consensus-by-topic": ("consensus", 1),
-    "saturation": ("saturation", 0),
-}
 
 
 def made_up_run(folder: Path, n: int = 6) -> RunFolder:
@@ -46,32 +38,13 @@ def shrink(file: Path) -> None:
     Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
 
 
-def first_screens(browser: Browser, report: Path) -> None:
-    """What is seen first: light, dark, and on a telephone."""
-    for name, width, high, scheme in (
-        ("report.png", 1440, 900, "light"),
-        ("screens/dark.png", 1440, 900, "dark"),
-        ("screens/phone.png", 390, 844, "light"),
-    ):
-        page = browser.new_page(viewport={"width": width, "height": high}, color_scheme=scheme)  # type: ignore[arg-type]
-        page.goto(report.as_uri())
-        wait_until(page, "performance.getEntriesByName('usable').length > 0")
-        page.screenshot(path=DOCS / name)
-        shrink(DOCS / name)
-        page.close()
-
-
-def figures(browser: Browser, report: Path) -> None:
-    """Each of `FIGURES` with its legend, as far as its first panels go."""
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
+def first_screen(browser: Browser, report: Path) -> None:
+    """What is seen first, for the README and the first page of docs/."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
     page.goto(report.as_uri())
     wait_until(page, "performance.getEntriesByName('usable').length > 0")
-    page.evaluate("document.querySelectorAll('details:is(.question, .more)').forEach((fold) => { fold.open = true; })")
-    for name, (section, number) in FIGURES.items():
-        figure: Locator = page.locator(f"#{section} figure").nth(number)
-        figure.locator("figcaption").evaluate("caption => { caption.hidden = true; }")
-        figure.screenshot(path=DOCS / "screens" / f"{name}.png")
-        shrink(DOCS / "screens" / f"{name}.png")
+    page.screenshot(path=DOCS / "report.png")
+    shrink(DOCS / "report.png")
     page.close()
 
 
@@ -79,5 +52,4 @@ if __name__ == "__main__":
     run = made_up_run(Path(sys.argv[1]))
     report = write_report(run, layout=store_layout(), sections=report_sections())
     with opened_browser() as browser:
-        first_screens(browser, report)
-        figures(browser, report)
+        first_screen(browser, report)

@@ -72,7 +72,7 @@ def report(
     With --main-table, models by metrics with their intervals, in the 8.5 cm of a paper's column. It takes the LaTeX
     packages booktabs, array and graphicx.
 
-    With --figures, letters are 7 points, in the fonts of this machine; see docs/figures.md.
+    With --figures, letters are 7 points, in the fonts of this machine; see docs/publishing.md.
     """
     if paper is None and (data or published):
         raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
