@@ -39,7 +39,8 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
     pa.map_(pa.string(), pa.int64()): "MAP(VARCHAR, BIGINT)",
 }
-Statement = tuple[str, str]  # the name of what it creates, and its SQL
+# The name of what it creates, and its SQL, or the table that is created empty: of most of them nobody asks the columns.
+Statement = tuple[str, str | Table[Any]]
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
 _COMMENT = re.compile(r"--.*")
 _NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:"?\w+"?\.)?"?(\w+))|(\w+)\(')
@@ -78,13 +79,13 @@ def create_views(
     """
     files = [file.read_text(encoding="utf-8") for selection in selections for file in selection_files(selection)]
     for _, statement in needed(statements_of(layout), asked and " ".join([asked, *files])):
-        connection.execute(statement)
+        connection.execute(_sql(statement))
     for selection in sorted(selections):
         connection.execute(f"CREATE SCHEMA {selection}")
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
         computed = [table for table in layout.tables if table.name in COMPUTED]
         for _, statement in needed(statements_of(layout, computed, selection_files(selection)), asked):
-            connection.execute(statement)
+            connection.execute(_sql(statement))
         connection.execute(f"SET search_path = '{MAIN}'")
 
 
@@ -99,7 +100,7 @@ def needed(statements: Sequence[Statement], asked: str | None) -> list[Statement
     for name, statement in reversed(statements):
         if name.lower() in names:
             found.append((name, statement))
-            names |= _names(statement)
+            names |= _names(statement) if isinstance(statement, str) else set()
     return found[::-1]
 
 
@@ -120,7 +121,8 @@ def statements_of(
     layout: Layout, tables: Sequence[Table[Any]] | None = None, first: Sequence[Path] = (RUN,)
 ) -> list[Statement]:
     """All that makes the views of a layout, in order: empty tables (all, by default), the first files, its layers."""
-    found = [(f"stored_{table.name}", _empty(table)) for table in (layout.tables if tables is None else tables)]
+    empty = layout.tables if tables is None else tables
+    found: list[Statement] = [(f"stored_{table.name}", table) for table in empty]
     for file in first:
         found += _of_file(file)
     for layer in (layout.current, layout.views):
@@ -192,9 +194,11 @@ def failed_rows(table: Table[Any]) -> str:
     return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 
-def _empty(table: Table[Any]) -> str:
-    columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in table.schema)
-    return f"CREATE TABLE stored_{table.name} ({columns})"
+def _sql(made: str | Table[Any]) -> str:
+    if isinstance(made, str):
+        return made
+    columns = ", ".join(f'"{field.name}" {_SQL_TYPES[field.type]}' for field in made.schema)
+    return f"CREATE TABLE stored_{made.name} ({columns})"
 
 
 def _identity(layout: Layout, selections: Collection[str]) -> str:

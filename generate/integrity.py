@@ -91,7 +91,7 @@ def _check_forms(
     language: Language, wording: Wording, countries: Sequence[str], file: Path, inside: str | None = None
 ) -> Iterator[Finding]:
     """The name and the forms of each country: their script, and that the name is the one of CLDR."""
-    official = country_names(language.code)
+    official = country_names(language.code) if countries else {}  # CLDR is large
     for code in countries:
         country = wording.countries[code]
         place = f"countries.{code}" if inside is None else f"{code}{inside}"

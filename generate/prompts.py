@@ -45,7 +45,7 @@ def build_prompts(
     for code in countries:
         catalog.country(code)
     design = design or PromptDesign()
-    names = read_names()
+    names = read_names() if any(condition.startswith("implicit") for condition in conditions) else {}
     cells: list[_Cell] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)

@@ -17,11 +17,12 @@ from polyculture.cache.layout import SELECTIONS
 from polyculture.cache.queries import check_query, interrupted_after, query_faults
 from polyculture.cache.shards import unsealed
 from polyculture.cache.store import open_store
+from polyculture.cache.view_template import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
 from polyculture.cli.tables import print_vertical, write_rows
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
-from polyculture.running.layout import store_layout
+from polyculture.running.layout import layout_of, store_layout
 
 
 def sql(
@@ -64,8 +65,10 @@ def sql(
     named = [selection for selection in SELECTIONS if selection in question.lower()]
 
     def ask(at: Path, asked: str | None) -> None:
+        whole = asked is None or asks_of_schema(asked)  # else instruments without rows here are not imported
+        layout = store_layout() if whole else layout_of(run)
         with (
-            open_store(run, store_layout(), selections=named, at=at, memory=memory_limit(), asked=asked) as store,
+            open_store(run, layout, selections=named, at=at, memory=memory_limit(), asked=asked) as store,
             interrupted_after(timeout, store),
         ):
             if view is not None:
@@ -80,7 +83,7 @@ def sql(
         check_query(question)  # before the store is built
         try:
             ask(folder / "store.duckdb", question)
-        except duckdb.CatalogException:  # of all views, DuckDB names those that are like one that is not there
+        except duckdb.CatalogException:  # of an instrument without rows; or of none, and then DuckDB names those alike
             ask(folder / "whole.duckdb", None)
 
 

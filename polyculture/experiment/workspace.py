@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -45,9 +45,11 @@ from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.review.templates import with_template_ids
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.generate.step import SamplingStep
 from polyculture.generate.template_checks import refuse
 from polyculture.generate.wording import read_wording
+
+if TYPE_CHECKING:
+    from polyculture.generate.step import SamplingStep
 
 One = TypeVar("One")
 IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
@@ -148,6 +150,8 @@ class Workspace:
 
     def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
         """The step that samples jobs, with the experiment's sampling or another."""
+        from polyculture.generate.step import SamplingStep  # here: what asks nothing need not load it
+
         return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog, self.requests)
 
     @cached_property

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from polyculture.reports.paper_tables.paper import ReportPaper
     from polyculture.reports.section import Section
 
+_OTHERS = ("batches", "report-data", "report-tables")  # folders of a run that are no tables
+
 
 @cache
 def store_layout() -> Layout:
@@ -25,11 +27,11 @@ def store_layout() -> Layout:
 
 def layout_of(run: RunFolder) -> Layout:
     """The same of a run, without the instruments that it has no row of."""
+    tables = {path.stem for path in run.root.glob("*") if path.is_dir() or path.suffix == ".parquet"}
+    if tables <= {*(table.name for table in METRICS.tables), *_OTHERS}:
+        return METRICS  # no instrument is imported to find out that it has nothing here
     layouts = (entry.layout for entry in INSTRUMENTS)
-    there = (
-        one for one in layouts if any((run.root / t.name).exists() or run.table(t.name).exists() for t in one.tables)
-    )
-    return compose(METRICS, *there)
+    return compose(METRICS, *(one for one in layouts if any(table.name in tables for table in one.tables)))
 
 
 def report_sections() -> tuple[Section, ...]:

@@ -21,9 +21,9 @@ from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.failures import REASONS, FrequentReason, frequent_reasons
 from polyculture.running.layout import layout_of
-from polyculture.running.studies import calls_of_run
 
 DATA = Path(__file__).parent
+FAILED = -2  # the column of `run_status.sql`, before those to retry
 STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
 
 
@@ -93,6 +93,10 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
 
 def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
     """The jobs of instruments, requested by the file or by commands. Opens no model."""
+    if not workspace.experiment.instruments and not workspace.run.instruments.exists():
+        return
+    from polyculture.running.studies import calls_of_run  # here: it loads the instruments
+
     for asked in calls_of_run(workspace):
         try:
             works = list(asked.works())
@@ -113,7 +117,8 @@ def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason,
         return {}, 0, 0, ()
     of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
     with current_store(run, before, layout_of(run), asked=of_jobs + of_links + REASONS) as store:
-        rows, reasons = store.sql(of_jobs).fetchall(), frequent_reasons(store)
+        rows = store.sql(of_jobs).fetchall()
+        reasons = frequent_reasons(store) if any(row[FAILED] for row in rows) else ()
         linked, unlinked = store.sql(of_links).fetchall()[0]
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, retryable=retryable)
               for stage, *job, done, failed, retryable in rows}  # fmt: skip

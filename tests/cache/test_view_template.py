@@ -96,7 +96,7 @@ def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
     resting = {name: {below for below, _ in needed(every, f"FROM {name}")} - {name} for name, _ in every}
     for view, sql in every:
         on_top = not any(view in below for below in resting.values())
-        if on_top and sql.startswith("CREATE VIEW"):
+        if on_top and isinstance(sql, str) and sql.startswith("CREATE VIEW"):
             with connect() as store:
                 create_views(store, layout, [BOTH], asked=f"SELECT count(*) FROM {view}")
                 assert store.table(view).columns == store.table(f"{BOTH}.{view}").columns
