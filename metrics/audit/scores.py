@@ -1,4 +1,9 @@
-"""Precision and recall of extraction and linking, from a judged sample."""
+"""Shares of judged cases: precision, recall and F1 of extraction and linking, and what judges are asked besides.
+
+Judged cases of one response are correlated, so that the response is the unit: a ratio of sums over responses
+(`metrics.inference.shares`). A disputed case counts by halves. The interval runs from the lower limit with each
+disputed case read for the lowest share to the upper limit with each read for the highest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -17,20 +21,18 @@ from polyculture.metrics.inference.shares import share_of
 
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # responses with a judged case: of fewer all is left open
+SCORES = ("extraction precision", "extraction recall", "link precision", "link recall")
+ANSWERS = ("extraction F1", "link F1", "fabrication", "real without an item", "relevance")
 Numbers = NDArray[np.float64]
 Place = tuple[str | None, str | None]  # language and topic; None: all
+_NOTHING = np.zeros((1, 7))
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of judged cases with a 95 % interval; the shares are None without a judged case.
+    """A share of judged cases with a 95 % interval; the shares are None without a judged case."""
 
-    A disputed case counts by halves. Judged cases of one response are correlated: the response is the unit of the
-    interval, a ratio of sums over responses (`metrics.inference.shares`). It runs from the lower limit with all
-    disputed cases wrong to the upper limit with all of them right.
-    """
-
-    what: str  # 'extraction precision' | 'extraction recall' | 'link precision' | 'link recall', or of `answers.WHATS`
+    what: str  # of `SCORES` or `ANSWERS`
     language: str | None  # None: all languages
     topic: str | None  # None: all topics
     hits: float
@@ -44,18 +46,29 @@ class Share:
 
 
 def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
-    """The four shares over all, per language, and per language and topic.
+    """`SCORES` over all, per language, and per language and topic with a judgement.
 
     Extraction precision: right mentions among the judged ones. Extraction recall: right mentions among the right and
     the missed ones, in fully judged responses. Linking, of right mentions: right links among the links made, and right
     links among the mentions that have an item.
     """
-    by_response: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
-    for what, language, topic, *sums in store.execute(read_sql(_SQL, "response_shares")).fetchall():
-        for place in ((None, None), (language, None), (language, topic)):
-            by_response[what, place].append(sums)
-    rows = store.execute(read_sql(_SQL, "shares")).fetchall()
-    return [_share(row, np.array(by_response.get((row[0], (row[1], row[2])), []), dtype=float)) for row in rows]
+    groups = _by_place(store, "response_shares")
+    places = sorted({(None, None), *(place for _, place in groups)}, key=_order)
+    return [_share(what, place, groups.get((what, place), _NOTHING)) for place in places for what in SCORES]
+
+
+def answer_shares(store: duckdb.DuckDBPyConnection) -> list[Share]:
+    """`ANSWERS` over all, per language, and per language and topic; only those with a judged case.
+
+    - F1: 2 right / (2 right + wrong + missed); of extraction in responses that were judged whole, of links in right
+      mentions
+    - fabrication: right mentions of things that do not exist, among those that were asked about
+    - real without an item: likewise, of things that exist and that Wikidata lacks
+    - relevance: responses on their topic, among those that were asked about
+    """
+    groups = _by_place(store, "answers")
+    ordered = sorted(groups, key=lambda group: (_order(group[1]), ANSWERS.index(group[0])))
+    return [_share(*group, groups[group]) for group in ordered]
 
 
 def share_limits(hits: Numbers, cases: Numbers) -> tuple[float, float]:
@@ -70,17 +83,38 @@ def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:
     return disputed, relinked
 
 
-def _share(row: Sequence[Any], responses: Numbers) -> Share:
-    """A share from its sums, and what each response adds: hits and cases at worst, and at best."""
-    what, language, topic, hits, of, disputed, *readings = row
-    if not of:
-        return Share(what, language, topic, hits, of, None, None, None, disputed, None, None)
-    low, _ = share_limits(responses[:, 0], responses[:, 1])
-    _, high = share_limits(responses[:, 2], responses[:, 3])
-    return Share(
-        what, language, topic, hits, of, hits / of, low, high, disputed, _of(*readings[:2]), _of(*readings[2:])
-    )
+def _by_place(store: duckdb.DuckDBPyConnection, query: str) -> dict[tuple[str, Place], Numbers]:
+    """The rows of a query, one per response: over all, by language, and by language and topic."""
+    groups: dict[tuple[str, Place], list[Sequence[float]]] = defaultdict(list)
+    for what, language, topic, *sums in store.execute(read_sql(_SQL, query)).fetchall():
+        for place in ((None, None), (language, None), (language, topic)):
+            groups[what, place].append(sums)
+    return {group: np.array(rows, dtype=np.float64) for group, rows in groups.items()}
 
 
-def _of(hits: int, of: int) -> float | None:
-    return hits / of if of else None
+def _order(place: Place) -> tuple[bool, str, str]:
+    language, topic = place
+    return topic is not None, language or "", topic or ""
+
+
+def _share(what: str, place: Place, rows: Numbers) -> Share:
+    """A share from a row per response: hits, cases, disputed, and hits and cases at best and at worst."""
+    hits, cases, disputed, best_hits, best_cases, worst_hits, worst_cases = rows.sum(axis=0).tolist()
+    low: float | None = share_limits(rows[:, 5], rows[:, 6])[0]
+    high: float | None = share_limits(rows[:, 3], rows[:, 4])[1]
+    values = [
+        one / of if of else None for one, of in ((hits, cases), (worst_hits, worst_cases), (best_hits, best_cases))
+    ]
+    if what.endswith("F1"):
+        low, high = _f1(low), _f1(high)
+        values = [_f1(value) for value in values]
+        hits, cases = 2 * hits, hits + cases
+    value, if_wrong, if_right = values
+    if value is None:
+        low = high = None
+    return Share(what, *place, hits, cases, value, low, high, int(disputed), if_wrong, if_right)
+
+
+def _f1(jaccard: float | None) -> float | None:
+    """F1 of what is found and what should be, from the share of both among either (Jaccard's index)."""
+    return None if jaccard is None else 2 * jaccard / (1 + jaccard)

@@ -26,9 +26,8 @@ from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT
-from polyculture.metrics.audit.answers import answer_shares
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
-from polyculture.metrics.audit.scores import Share, audit_scores, open_rows
+from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.metrics.audit.sheet import SQL as AUDIT_SQL
 from polyculture.reports.escaping import defuse

@@ -13,9 +13,8 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
-from polyculture.metrics.audit.answers import _share, answer_shares
 from polyculture.metrics.audit.corrected import corrected_metrics
-from polyculture.metrics.audit.scores import Share, audit_scores, open_rows
+from polyculture.metrics.audit.scores import Share, _share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
 from tests.metrics.test_audit import build, export, judged, judged_run, run_of, said
 from tests.polyculture.test_command_line import polyculture
