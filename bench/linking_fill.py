@@ -27,7 +27,6 @@ from polyculture.link.api.fill import fill_snapshot
 from polyculture.link.api.names import Named
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from tests.link_world import statement
 from tests.wikidata_server import WikidataServer, as_wikidata
@@ -45,7 +44,7 @@ def main() -> None:
     with opened(given.snapshot, given.data, catalog) as whole, tempfile.TemporaryDirectory() as folder:
         mentions = random.Random(1).sample(drawn := list(_mentions(whole, catalog)), min(given.names, len(drawn)))
         queries = pa.Table.from_pylist([query for query, _ in mentions])
-        expected = Linker(catalog, IndexSource(whole)).link(queries)["links"].to_pylist()
+        expected = Linker(catalog, whole).link(queries)["links"].to_pylist()
         with WikidataServer(list(_entities(whole)), folding=as_wikidata) as server:
             settings = ApiSettings("bench@example.org", server.url, requests_per_minute=1e9)
             for how in ("dictionary form", "dictionary form and English name"):
@@ -57,7 +56,7 @@ def main() -> None:
                 report = fill_snapshot(catalog, sorted(names, key=repr), out, settings)
                 seconds, each = time.monotonic() - began, report.requests / len(names)
                 print(f"{how}: {report.requests:,} requests for {len(names):,} names, {each:.2f} each, {seconds:.0f} s")
-                found = Linker(catalog, IndexSource(report.snapshot)).link(queries)["links"].to_pylist()
+                found = Linker(catalog, report.snapshot).link(queries)["links"].to_pylist()
                 pairs = [(one["qid"], other["qid"]) for one, other in zip(expected, found, strict=True) if one["qid"]]
                 same = sum(one == other for one, other in pairs)
                 print(f"  {same:,} of {len(pairs):,} links are the same as with the whole snapshot")

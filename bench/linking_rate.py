@@ -36,7 +36,6 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.snapshot import open_snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.normalise import normalise
 from polyculture.link.queries import numbered
@@ -59,7 +58,7 @@ def mentions(index: Path, count: int) -> pa.Table:
     own = [(code, language.label_languages[0]) for code, language in catalog.languages.items()]
     topics = catalog.topics.values()
     kinds = [(topic.code, name) for topic in topics for name, kind in topic.kinds.items() if kind.counted]
-    with duckdb.connect() as connection, IndexSource(open_snapshot(index)).opened(connection):
+    with duckdb.connect() as connection, open_snapshot(index).opened(connection):
         columns = {"language": [code for code, _ in own], "name_language": [name for _, name in own]}
         connection.from_arrow(pa.table(columns)).create("catalogue")
         columns = {"topic": [topic for topic, _ in kinds], "kind": [kind for _, kind in kinds]}
@@ -78,7 +77,7 @@ def repeated(table: pa.Table, times: int) -> pa.Table:
 
 def link_in_bulk(index: Path, table: pa.Table, again: int, answer: Any) -> None:
     """Links everything at once; sends seconds, CPU seconds, peak memory, shares by step, and statuses."""
-    linker, profile = Linker(read_catalog(), IndexSource(open_snapshot(index))), cProfile.Profile()
+    linker, profile = Linker(read_catalog(), open_snapshot(index)), cProfile.Profile()
     before, cpu = time.perf_counter(), time.process_time()
     links = profile.runcall(linker.link, table)["links"]
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu

@@ -15,7 +15,6 @@ import orjson
 from polyculture.cache.catalog import Catalog
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 
 LABELS = """
@@ -115,9 +114,8 @@ def _members(
     snapshot: Snapshot, catalog: Catalog
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[tuple[str, str], int]]]:
     """A connection with the table `members`, and the scope of each kind."""
-    source = IndexSource(snapshot)
-    with duckdb.connect() as connection, source.opened(connection):
-        yield connection, open_members(connection, catalog, list(catalog.topics), source.scopes)
+    with duckdb.connect() as connection, snapshot.opened(connection):
+        yield connection, open_members(connection, catalog, list(catalog.topics), snapshot.scopes)
 
 
 def _topics(connection: duckdb.DuckDBPyConnection, scopes: dict[tuple[str, str], int]) -> dict[int, frozenset[str]]:

@@ -20,7 +20,6 @@ import pyarrow as pa
 from polyculture.cache.catalog import read_catalog
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 
 EVERYDAY = Path(__file__).with_name("everyday.toml")
@@ -50,7 +49,7 @@ def covered(snapshot: Snapshot, wanted: list[Named]) -> set[Named]:
         for kind, rules in catalog.topic(topic).kinds.items()
         if rules.counted
     ]
-    links = Linker(catalog, IndexSource(snapshot)).link(pa.Table.from_pylist(rows))["links"].to_pylist()
+    links = Linker(catalog, snapshot).link(pa.Table.from_pylist(rows))["links"].to_pylist()
     found = {(row["topic"], row["surface"]) for row in links if row["qid"]}
     return {item for item in wanted if item[1:] in found}
 

@@ -1,6 +1,6 @@
 """Entity linking: links mentions to Wikidata items set-wise, by joins, and keeps the evidence.
 
-    tables = Linker(catalog, IndexSource(open_snapshot(path))).link(queries)
+    tables = Linker(catalog, open_snapshot(path)).link(queries)
     tables["links"]
 
 A query is what the extractor says of a mention: its surface, dictionary form and English name within a language, topic
@@ -23,7 +23,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.queries import create_queries
@@ -40,7 +40,7 @@ class Linker:
     """Links mentions with a catalogue, a snapshot of Wikidata and `rules`."""
 
     catalog: Catalog
-    source: IndexSource
+    source: Snapshot
     rules: LinkRules = DEFAULT_RULES
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
@@ -74,7 +74,7 @@ class Linker:
                 raise SnapshotError(what, where=self.source.provenance.get("snapshot"), remedy=remedy)
 
 
-def languages_without_names(source: IndexSource, catalog: Catalog, languages: Iterable[str]) -> list[str]:
+def languages_without_names(source: Snapshot, catalog: Catalog, languages: Iterable[str]) -> list[str]:
     """The languages in which the source has no names: there only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)

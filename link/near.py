@@ -13,7 +13,7 @@ import duckdb
 from rapidfuzz import fuzz
 
 from polyculture.cache.catalog import Catalog
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.ontology import open_members
 from polyculture.link.queries import label_chain
@@ -40,7 +40,7 @@ class NearMiss:
 
 def near_misses(
     connection: duckdb.DuckDBPyConnection,
-    source: IndexSource,
+    source: Snapshot,
     catalog: Catalog,
     asked: Iterable[tuple[str, str, str]],
 ) -> dict[tuple[str, str, str], Sequence[NearMiss]]:

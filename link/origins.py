@@ -10,7 +10,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.link.entity_json import number
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
@@ -26,13 +26,13 @@ def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duc
     return connection.sql("FROM entity_countries ORDER BY ALL")
 
 
-def uncovered_topics(source: IndexSource, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:
+def uncovered_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> dict[str, list[str]]:
     """By country (ISO 3166): the topics of which the source holds no item that can come from there.
 
     A share of such a country is no number: it is not 0. Of a snapshot that the live service filled, or is to fill,
     nothing is said: it holds what was asked for.
     """
-    if source.snapshot.filled:
+    if source.filled:
         return {}
     with connect() as connection, source.opened(connection):
         members = open_members(connection, catalog, sorted(set(topics)), source.scopes)

@@ -14,7 +14,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.statements import statement
 
@@ -33,7 +33,7 @@ class PublishedLinker:
     """Takes the links that a study published; names and countries of items are those of `source`."""
 
     catalog: Catalog
-    source: IndexSource
+    source: Snapshot
     links: pa.Table  # see `published_links`
 
     @cached_property

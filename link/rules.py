@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.identity import content_id
 from polyculture.link.forms import Forms
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import scopes_of
@@ -30,7 +30,7 @@ class LinkRules:
 DEFAULT_RULES = LinkRules()
 
 
-def linker_id(source: IndexSource, catalog: Catalog, topics: Iterable[str], rules: LinkRules = DEFAULT_RULES) -> str:
+def linker_id(source: Snapshot, catalog: Catalog, topics: Iterable[str], rules: LinkRules = DEFAULT_RULES) -> str:
     """A hash of what decides the item of a query: snapshot, classes, languages, rules, algorithm."""
     kinds = {"/".join(key): scope.rules for key, scope in scopes_of(catalog, sorted(set(topics))).items()}
     chains = {code: language.label_languages for code, language in catalog.languages.items()}

@@ -20,7 +20,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS
 from polyculture.cache.store import fill_store
 from polyculture.link.api.names import Named
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import TABLES, Linker, known_countries
 from polyculture.link.origins import uncovered_topics
 from polyculture.link.published import PublishedLinker
@@ -34,7 +34,7 @@ def link_run(
     run: RunFolder,
     manifest: Manifest,
     catalog: Catalog,
-    source: IndexSource,
+    source: Snapshot,
     rules: LinkRules = DEFAULT_RULES,
     published: PublishedLinker | None = None,
 ) -> Outcome:
@@ -65,7 +65,7 @@ def link_beside(
     run: RunFolder,
     manifest: Manifest,
     catalog: Catalog,
-    source: IndexSource,
+    source: Snapshot,
     rules: LinkRules = DEFAULT_RULES,
 ) -> Outcome:
     """Links the same with another snapshot, into the table `snapshot_links`, beside the links of the run.
@@ -73,7 +73,7 @@ def link_beside(
     Rows of the same snapshot are replaced, whatever was asked of it before; others stay: also those of the same file
     before it grew, or of another of its name. Raises as `link_run`.
     """
-    surfaces, snapshot = distinct_surfaces(run, manifest), source.snapshot
+    surfaces, snapshot = distinct_surfaces(run, manifest), source
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
     found = Linker(catalog, source, rules).link(surfaces)

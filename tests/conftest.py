@@ -15,7 +15,7 @@ import typer.main
 from filelock import FileLock
 
 if TYPE_CHECKING:
-    from polyculture.link.index.source import IndexSource
+    from polyculture.link.index.snapshot import Snapshot
 
 ROOT = Path(__file__).parents[1]
 
@@ -75,11 +75,10 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
+def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     """An index over the slice of Wikidata among the real data, built once for all processes that run tests."""
     from polyculture.link.dumps.build import build_index
     from polyculture.link.index.snapshot import open_snapshot
-    from polyculture.link.index.source import IndexSource
     from tests.link_world import LANGUAGES
 
     folder = tmp_path_factory.getbasetemp()
@@ -87,4 +86,4 @@ def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with FileLock(f"{out}.lock"):
         if not out.exists():
             build_index(shared_data / "wikidata" / "slice.json.gz", out, LANGUAGES)
-    return IndexSource(open_snapshot(out))
+    return open_snapshot(out)

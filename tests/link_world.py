@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
@@ -78,10 +78,10 @@ def write_dump(path: Path, entities: Iterable[Entity]) -> Path:
     return path
 
 
-def index_of(folder: Path, entities: Iterable[Entity]) -> IndexSource:
+def index_of(folder: Path, entities: Iterable[Entity]) -> Snapshot:
     """An index over the entities and `CLASSES`."""
     dump = write_dump(folder / "dump.json", [*CLASSES, *entities])
-    return IndexSource(build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot)
+    return build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot
 
 
 def queries(*rows: Sequence[str | None]) -> pa.Table:

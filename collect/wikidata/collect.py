@@ -23,7 +23,6 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.queries import label_chain
@@ -68,7 +67,7 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
     Raises `SnapshotError` for an invalid QID, for a class or country that the snapshot lacks, and where it has no names
     in the language; `CatalogError` for an unknown language or country code.
     """
-    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
+    with duckdb.connect() as connection, snapshot.opened(connection):
         if wanted.at_least > len(wanted.languages):
             what = f"labels in {wanted.at_least} languages are asked for, and {len(wanted.languages)} are named"
             raise SnapshotError(what, remedy="Name more languages with --also.")

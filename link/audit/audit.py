@@ -25,7 +25,6 @@ from polyculture.link.audit.gold import GoldMention, counted_kinds
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
 from polyculture.link.forms import MATCHED_BY, MATCHES
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.near import near_misses
 from polyculture.link.ontology import open_members
@@ -120,22 +119,22 @@ def judge(
     """The verdict on each gold mention, in the same order."""
     if not gold:
         return []
-    source = IndexSource(snapshot)
     queries = _queries(gold, catalog)
-    links = Linker(catalog, source, rules).link(queries)
-    with duckdb.connect() as connection, source.opened(connection):
+    links = Linker(catalog, snapshot, rules).link(queries)
+    with duckdb.connect() as connection, snapshot.opened(connection):
         connection.from_arrow(_gold_table(gold)).create("gold")
         connection.from_arrow(queries.select(["number", "query", "place"])).create("gold_kinds")
         for name in ("links", "candidates"):
             connection.from_arrow(links[name]).create_view(name)
         connection.execute(statement("audit_items"))
-        _find_members(connection, catalog, source, {one.topic for one in gold})
+        _find_members(connection, catalog, snapshot, {one.topic for one in gold})
         order = {"matches": list(MATCHES), "matched_by": list(MATCHED_BY), "statuses": list(STATUSES)}
         rows = connection.sql(statement("audit"), params=order).fetchall()
-    return _with_near_misses([Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows], catalog, source)
+    verdicts = [Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows]
+    return _with_near_misses(verdicts, catalog, snapshot)
 
 
-def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: IndexSource) -> list[Verdict]:
+def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: Snapshot) -> list[Verdict]:
     """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
     missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
     with duckdb.connect() as connection, source.opened(connection):
@@ -188,7 +187,7 @@ def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
 
 
 def _find_members(
-    connection: duckdb.DuckDBPyConnection, catalog: Catalog, source: IndexSource, topics: Iterable[str]
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, source: Snapshot, topics: Iterable[str]
 ) -> None:
     """Creates the table `gold_scopes`: the scopes of the topics' counted kinds."""
     scopes = open_members(connection, catalog, sorted(topics), source.scopes)

@@ -12,7 +12,6 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.link.entity_json import number
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.statements import statement
 
 REMEDY = "Check the class on wikidata.org, or use a larger snapshot."
@@ -33,7 +32,7 @@ def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -
     where the snapshot has none of a topic's classes.
     """
     kinds = {topic: _classes(catalog, topic) for topic in topics}
-    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
+    with duckdb.connect() as connection, snapshot.opened(connection):
         unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
     built_in, lines = read_catalog().topics, []
     for topic, named in kinds.items():

@@ -9,7 +9,6 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.database import connect
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
@@ -28,10 +27,10 @@ def lexicons(
     snapshot: Snapshot, catalog: Catalog, topic: str, languages: Iterable[str], *, own_only: bool = False
 ) -> dict[str, pa.Table]:
     """The same in several languages. What reaches the topic, which costs most, is found once for all of them."""
-    source, chosen = IndexSource(snapshot), catalog.topic(topic)
+    chosen = catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
-    with connect() as connection, source.opened(connection):
-        scopes = open_members(connection, catalog, [topic], source.scopes)
+    with connect() as connection, snapshot.opened(connection):
+        scopes = open_members(connection, catalog, [topic], snapshot.scopes)
         rows = [
             {"kind": name, "scope": scopes[topic, name], "granularity": kind.granularity, "place": place}
             for place, (name, kind) in enumerate(kinds)

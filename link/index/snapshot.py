@@ -95,6 +95,22 @@ class Snapshot:
         found: Mapping[str, int] = self.meta.get("scopes", {})  # none yet in a file that is still to be filled
         return found
 
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What a run's manifest says of it."""
+        told = {key: value for key, value in self.meta.items() if key != "scopes"}  # of no interest to a reader
+        return {"source": "snapshot", "snapshot": self.path.name, **told}
+
+    @contextmanager
+    def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Attaches it as `wikidata`. Raises `SnapshotError` where it cannot be opened or is damaged."""
+        try:
+            connection.execute("ATTACH $path AS wikidata (READ_ONLY)", {"path": str(self.path)})
+        except duckdb.Error as fault:
+            raise SnapshotError(f"cannot be opened: {fault}", where=self.path, remedy=REBUILD) from fault
+        with damage_named(self.path):
+            yield
+
 
 def open_snapshot(path: Path) -> Snapshot:
     """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""

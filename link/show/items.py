@@ -16,7 +16,6 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import number
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins
 from polyculture.link.statements import statement
@@ -49,7 +48,7 @@ class Description:
 
 def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
     """The item's description. Raises `SnapshotError` where `qid` is no QID, or not in the snapshot."""
-    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
+    with duckdb.connect() as connection, snapshot.opened(connection):
         item = _known_item(connection, snapshot, qid)
         connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
         origins = find_origins(connection, catalog).fetchall()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.link.index.source import IndexSource
+    from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
 
 PIPE_WIDTH = 10_000  # without a terminal, lines are not wrapped
@@ -86,15 +86,14 @@ def _check_text(what: str, text: str | None) -> None:
         raise ExperimentError(f"{what} holds bytes that are no UTF-8", remedy="Write it in UTF-8.")
 
 
-def _index(snapshot: str, catalog: Catalog, language: str) -> IndexSource:
+def _index(snapshot: str, catalog: Catalog, language: str) -> Snapshot:
     from polyculture.console import say
     from polyculture.experiment.snapshots import find_snapshot
-    from polyculture.link.index.source import IndexSource
     from polyculture.link.linker import languages_without_names
 
-    source = IndexSource(find_snapshot(snapshot, Path.cwd()))
+    source = find_snapshot(snapshot, Path.cwd())
     if languages_without_names(source, catalog, [language]):
-        say(f"{source.snapshot.path}: holds no names in {catalog.language(language).name}; only other languages' match")
+        say(f"{source.path}: holds no names in {catalog.language(language).name}; only other languages' match")
     return source
 
 

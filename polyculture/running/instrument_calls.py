@@ -91,7 +91,7 @@ class ExperimentAsked:
         linking = plan_linking(self.workspace)
         if self.workspace.experiment.link.fill:
             names = [Named(row["language"], row["surface"]) for row in queries.to_pylist()]
-            fill_with(self.workspace, names, linking.source.snapshot.path)
+            fill_with(self.workspace, names, linking.source.path)
             linking = plan_linking(self.workspace)
         return Linker(self.catalog, linking.source).link(queries)
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from polyculture.link.api.names import Named
     from polyculture.link.api.settings import ApiSettings
     from polyculture.link.index.snapshot import Snapshot
-    from polyculture.link.index.source import IndexSource
     from polyculture.link.published import PublishedLinker
     from polyculture.link.rules import LinkRules
 
@@ -30,7 +29,7 @@ class LinkingStage:
     """The snapshot that an experiment names, ready for queries."""
 
     workspace: Workspace
-    source: IndexSource
+    source: Snapshot
     settings: Mapping[str, Any]  # what the manifest says of the linker
 
     @property
@@ -55,7 +54,7 @@ class LinkingStage:
         from polyculture.link.index.snapshot import verify
         from polyculture.link.stage import link_run
 
-        verify(self.source.snapshot)
+        verify(self.source)
         return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, self._rules, self._published)
 
     @property
@@ -86,7 +85,6 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
 
     Without a contact nothing can be asked of the live service: only a plan can do without (`contact_needed`).
     """
-    from polyculture.link.index.source import IndexSource
 
     section = workspace.experiment.link
     if section.fill and not api_settings(workspace).contact and contact_needed:
@@ -103,7 +101,7 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
         **({"fill": True} if section.fill else {}),
         **_forms(section),
     }
-    return LinkingStage(workspace, IndexSource(snapshot), settings)
+    return LinkingStage(workspace, snapshot, settings)
 
 
 def _snapshot(workspace: Workspace) -> Snapshot:
@@ -128,16 +126,16 @@ def _forms(section: LinkSection) -> dict[str, str]:
     return {"forms": section.forms} if section.forms == "paper" else {}
 
 
-def check_topics(workspace: Workspace, source: IndexSource) -> None:
+def check_topics(workspace: Workspace, source: Snapshot) -> None:
     """Reports classes of a user's own topics that the snapshot lacks; raises `CatalogError` where it lacks all."""
     from polyculture.link.index.classes import check_classes
 
     if not workspace.experiment.link.fill:  # else it has the classes of the names so far
-        for line in check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics):
+        for line in check_classes(source, workspace.catalog, workspace.experiment.topics):
             say(line)
 
 
-def tell_languages_without_names(workspace: Workspace, source: IndexSource) -> None:
+def tell_languages_without_names(workspace: Workspace, source: Snapshot) -> None:
     """Reports languages whose names the snapshot lacks: little will be linked in them."""
     from polyculture.link.linker import languages_without_names
 
@@ -147,7 +145,7 @@ def tell_languages_without_names(workspace: Workspace, source: IndexSource) -> N
         say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
 
 
-def tell_uncovered_countries(workspace: Workspace, source: IndexSource) -> None:
+def tell_uncovered_countries(workspace: Workspace, source: Snapshot) -> None:
     """Reports the asked countries of which the snapshot holds no item: their shares are no numbers."""
     from polyculture.link.origins import uncovered_topics
 
@@ -164,14 +162,13 @@ def link_with(workspace: Workspace, name: str) -> None:
     """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
     from polyculture.cache.manifest import require_run
     from polyculture.link.index.snapshot import verify
-    from polyculture.link.index.source import IndexSource
     from polyculture.link.rules import LinkRules
     from polyculture.link.stage import link_beside
 
     manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
     verify(snapshot)
     rules = LinkRules(forms=workspace.experiment.link.forms)
-    outcome = link_beside(workspace.run, manifest, workspace.catalog, IndexSource(snapshot), rules)
+    outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, rules)
     say(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 

@@ -122,7 +122,7 @@ class Pipeline(StepRunner):
         """Fills the snapshot, and records in the manifest what it holds now."""
         from polyculture.link.stage import current_names
 
-        fill_with(self.workspace, current_names(self.workspace.run, self.manifest), self.linking.source.snapshot.path)
+        fill_with(self.workspace, current_names(self.workspace.run, self.manifest), self.linking.source.path)
         self.linking = plan_linking(self.workspace)
         self.manifest = self.manifest.model_copy(update=self.linking.provenance)
         self.workspace.write(self.manifest)

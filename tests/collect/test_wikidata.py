@@ -17,7 +17,7 @@ from polyculture.collect.wikidata.collect import Collection, collected
 from polyculture.collect.wikidata.from_service import pulled
 from polyculture.collect.wikidata.presets import collection_presets
 from polyculture.link.index.classes import check_classes
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.pull.client import PullSettings
 from tests.link_world import CATALOG, CLASSES, index_of, item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -41,23 +41,23 @@ DISHES = [
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return index_of(tmp_path_factory.mktemp("collect"), DISHES)
 
 
-def found(index: IndexSource, *classes: str, **wanted: Any) -> dict[str, dict[str, Any]]:
+def found(index: Snapshot, *classes: str, **wanted: Any) -> dict[str, dict[str, Any]]:
     """The collected rows by QID, in their order."""
     asked = Collection(classes or ("Q746549",), wanted.pop("language", "ja"), **wanted)
-    with collected(index.snapshot, CATALOG, asked) as rows:
+    with collected(index, CATALOG, asked) as rows:
         return {row["qid"]: row for row in rows.to_arrow_table().to_pylist()}
 
 
-def test_instance_of_once_or_the_class_itself_then_subclass_of_only(index: IndexSource) -> None:
+def test_instance_of_once_or_the_class_itself_then_subclass_of_only(index: Snapshot) -> None:
     # Not a part of a dish, and no instance of an instance: Q106 is an instance of Sapporo ramen, which is no class.
     assert set(found(index)) == {"Q746549", "Q100", "Q101", "Q102", "Q103", "Q104", "Q107", "Q108"}
 
 
-def test_the_best_known_come_first_with_the_way_to_the_class(index: IndexSource) -> None:
+def test_the_best_known_come_first_with_the_way_to_the_class(index: Snapshot) -> None:
     rows = found(index)
     assert list(rows)[:3] == ["Q101", "Q103", "Q104"]
     assert rows["Q102"]["path"] == ["Q101", "Q100", "Q746549"]
@@ -65,13 +65,13 @@ def test_the_best_known_come_first_with_the_way_to_the_class(index: IndexSource)
     assert rows["Q746549"]["distance"] == 0
 
 
-def test_a_stop_is_not_crossed(index: IndexSource) -> None:
+def test_a_stop_is_not_crossed(index: Snapshot) -> None:
     assert {"Q107", "Q108"} & set(found(index, stops=["Q108"])) == set()
     assert set(found(index, members="instances")) == {"Q102", "Q103", "Q104", "Q107"}
     assert set(found(index, members="classes")) == {"Q746549", "Q100", "Q101", "Q108"}
 
 
-def test_a_country_is_that_of_a_linked_entity(index: IndexSource) -> None:
+def test_a_country_is_that_of_a_linked_entity(index: Snapshot) -> None:
     japanese = found(index, countries=["JP"])
     assert set(japanese) == {"Q101", "Q102", "Q104", "Q107"}
     assert japanese["Q101"]["country_properties"] == ["P495"]
@@ -80,14 +80,14 @@ def test_a_country_is_that_of_a_linked_entity(index: IndexSource) -> None:
     assert found(index, countries=["Q17"]) == found(index, countries=["jp"]) == japanese
 
 
-def test_what_wikidata_names_in_a_countrys_place_counts_as_it(index: IndexSource) -> None:
+def test_what_wikidata_names_in_a_countrys_place_counts_as_it(index: Snapshot) -> None:
     for country in ("KR", "Q884"):
         assert set(found(index, countries=[country])) == {"Q103", "Q104"}
     assert set(found(index, countries=["Q18097"])) == {"Q103"}
     assert set(found(index, countries=["JP", "KR"])) == {"Q101", "Q102", "Q103", "Q104", "Q107"}
 
 
-def test_a_label_is_of_the_language_and_english_stands_beside_it(index: IndexSource) -> None:
+def test_a_label_is_of_the_language_and_english_stands_beside_it(index: Snapshot) -> None:
     rows = found(index)
     assert (rows["Q101"]["label"], rows["Q101"]["label_language"]) == ("ラーメン", "ja")
     assert rows["Q101"]["english"] == "ramen"
@@ -101,13 +101,13 @@ def test_labels_fall_back_as_in_linking(tmp_path: Path) -> None:
     assert found(index, language="zh-tw")["Q101"]["label_language"] == "zh-hk"
 
 
-def test_one_set_serves_several_languages(index: IndexSource, tmp_path: Path) -> None:
+def test_one_set_serves_several_languages(index: Snapshot, tmp_path: Path) -> None:
     rows = found(index, also=("en",), at_least=2)
     assert list(rows) == ["Q101", "Q103", "Q107", "Q102"]
     assert rows["Q102"]["labels"] == [("en", "Sapporo ramen"), ("ja", "札幌ラーメン")]
     assert rows["Q102"]["in_languages"] == 2
     assert list(found(index, also=("en",), at_least=2, most=2)) == ["Q101", "Q103"]
-    words = ("--class", "Q746549", "--language", "ja", "--also", "en", "--snapshot", str(index.snapshot.path))
+    words = ("--class", "Q746549", "--language", "ja", "--also", "en", "--snapshot", str(index.path))
     done = polyculture("wikidata", "collect", *words, "--at-least", "2", "-f", "csv", "-o", "set.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with (tmp_path / "set.csv").open(encoding="utf-8", newline="") as file:
@@ -200,7 +200,7 @@ def test_the_kinds_of_a_preset_are_those_of_the_topics() -> None:
     assert (authors.most, authors.countries, authors.language) == (602, ("KR",), "ko")
 
 
-def test_several_classes(index: IndexSource) -> None:
+def test_several_classes(index: Snapshot) -> None:
     assert set(found(index, "Q101", "Q108")) == {"Q101", "Q102", "Q107", "Q108"}
 
 
@@ -221,19 +221,19 @@ def test_a_mistake_is_one_line(tmp_path: Path, words: list[str], told: str) -> N
     assert told in one_line(polyculture("wikidata", "collect", *words, cwd=tmp_path))
 
 
-def test_a_snapshot_without_the_language_is_refused(index: IndexSource) -> None:
+def test_a_snapshot_without_the_language_is_refused(index: Snapshot) -> None:
     swahili = CATALOG.language("en").model_copy(update={"code": "sw", "label_languages": ("sw", "mul", "en")})
     catalog = Catalog(topics={}, languages={"sw": swahili}, countries=CATALOG.countries)
     asked = Collection(("Q746549",), "sw")
-    meta = {**index.snapshot.meta, "languages": ["en", "ja"]}
+    meta = {**index.meta, "languages": ["en", "ja"]}
     with (
         pytest.raises(SnapshotError, match="no names in sw or mul"),
-        collected(type(index.snapshot)(index.snapshot.path, meta), catalog, asked),
+        collected(type(index)(index.path, meta), catalog, asked),
     ):
         pass
 
 
-def test_a_sparql_endpoint_gives_the_same_rows_and_is_queried_once(index: IndexSource, tmp_path: Path) -> None:
+def test_a_sparql_endpoint_gives_the_same_rows_and_is_queried_once(index: Snapshot, tmp_path: Path) -> None:
     with SparqlServer([*CLASSES, *DISHES]) as server:
         settings = PullSettings("us@example.org", server.url, requests_per_minute=1e6)
         for wanted in (
@@ -243,7 +243,7 @@ def test_a_sparql_endpoint_gives_the_same_rows_and_is_queried_once(index: IndexS
             Collection(("Q100",), "ja", ("Q17",), stops=("Q108",), members="instances"),
         ):
             snapshot = pulled(CATALOG, wanted, tmp_path, settings)
-            with collected(snapshot, CATALOG, wanted) as online, collected(index.snapshot, CATALOG, wanted) as offline:
+            with collected(snapshot, CATALOG, wanted) as online, collected(index, CATALOG, wanted) as offline:
                 rows = online.fetchall()
                 assert rows == offline.fetchall()
                 assert rows
@@ -258,8 +258,8 @@ def test_an_endpoint_needs_a_contact(tmp_path: Path) -> None:
     assert "--contact you@example.org" in one_line(polyculture(*words, cwd=tmp_path))
 
 
-def test_every_format_on_the_command_line(index: IndexSource, tmp_path: Path) -> None:
-    snapshot = str(index.snapshot.path)
+def test_every_format_on_the_command_line(index: Snapshot, tmp_path: Path) -> None:
+    snapshot = str(index.path)
     command = ("wikidata", "collect", "--class", "Q746549", "--country", "JP", "--language", "ja")
     for name in ("list.csv", "list.json", "list.parquet"):
         done = polyculture(*command, "--snapshot", snapshot, "-f", name.partition(".")[2], "-o", name, cwd=tmp_path)
@@ -277,22 +277,22 @@ def test_every_format_on_the_command_line(index: IndexSource, tmp_path: Path) ->
     assert "札幌ラーメン" in printed.stdout
 
 
-def test_a_topics_root_that_is_no_class_is_named_with_its_place(index: IndexSource) -> None:
+def test_a_topics_root_that_is_no_class_is_named_with_its_place(index: Snapshot) -> None:
     def with_roots(*roots: str) -> Catalog:
         kind = Kind(granularity=1, description="a festival", roots=roots)
         topic = Topic(code="festival", name="Festivals", kinds={"festival": kind})
         return CATALOG.model_copy(update={"topics": {"festival": topic}})
 
     with pytest.raises(CatalogError, match=r"topics/festival.toml: kinds.festival.roots: .* of Q132241\. Check"):
-        check_classes(index.snapshot, with_roots("Q132241"), ["festival"])
-    (told,) = check_classes(index.snapshot, with_roots("Q132241", "Q746549"), ["festival"])
+        check_classes(index, with_roots("Q132241"), ["festival"])
+    (told,) = check_classes(index, with_roots("Q132241", "Q746549"), ["festival"])
     assert "topics/festival.toml: kinds.festival.roots: " in told
     assert "Q132241" in told
-    assert check_classes(index.snapshot, CATALOG, ["food"]) == []  # a built-in one names what a small snapshot lacks
+    assert check_classes(index, CATALOG, ["food"]) == []  # a built-in one names what a small snapshot lacks
 
 
-def test_real_dishes_of_japan(slice_index: IndexSource) -> None:
-    with collected(slice_index.snapshot, CATALOG, Collection(("Q746549",), "ja", ("JP",), labelled=True)) as rows:
+def test_real_dishes_of_japan(slice_index: Snapshot) -> None:
+    with collected(slice_index, CATALOG, Collection(("Q746549",), "ja", ("JP",), labelled=True)) as rows:
         names = {row[0]: row[1] for row in rows.select("qid, label").fetchall()}
     assert len(names) > 100
     assert names["Q234646"] == "ラーメン"

@@ -15,7 +15,6 @@ from polyculture.link.audit.audit import LinkAuditRow, audit_links, judge, score
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
 from polyculture.link.audit.verdict import WRONG
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.index.starter import write_starter
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.queries import label_chain
@@ -38,7 +37,7 @@ WORLD = [
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    return index_of(tmp_path_factory.mktemp("world"), WORLD).snapshot
+    return index_of(tmp_path_factory.mktemp("world"), WORLD)
 
 
 @pytest.fixture(scope="module")
@@ -187,8 +186,8 @@ def test_the_starter_confirms_its_hard_cases(starter: Snapshot) -> None:
 
 
 @pytest.mark.slow
-def test_the_slice_confirms_its_hard_cases(slice_index: IndexSource) -> None:
-    _confirm(slice_index.snapshot, "slice")
+def test_the_slice_confirms_its_hard_cases(slice_index: Snapshot) -> None:
+    _confirm(slice_index, "slice")
 
 
 def _confirm(snapshot: Snapshot, name: str) -> None:
@@ -240,14 +239,14 @@ def test_the_surface_alone_links_most_hard_cases(starter: Snapshot) -> None:
 
 
 @pytest.mark.slow
-def test_the_targets_hold_on_the_slice(slice_index: IndexSource, shared_data: Path) -> None:
+def test_the_targets_hold_on_the_slice(slice_index: Snapshot, shared_data: Path) -> None:
     """FmLAMA's dishes: linkable ones in the topic, unambiguous or disambiguated by the topic."""
     gold = [
         GoldMention(dish["sub_label"], dish["lang"], "food", (dish["url"].rsplit("/", 1)[1],))
         for file in sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))
         for dish in map(orjson.loads, file.read_bytes().splitlines())
     ]
-    result = audit_links(gold, CATALOG, slice_index.snapshot)
+    result = audit_links(gold, CATALOG, slice_index)
     rows: dict[tuple[str, str], LinkAuditRow] = {(row.by, row.value): row for row in result.rows}
     assert (result.all.clear_accuracy or 0) >= 0.97
     assert (rows["name", "one item"].accuracy or 0) >= 0.97

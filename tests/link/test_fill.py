@@ -27,7 +27,6 @@ from polyculture.link.api.names import Named, Searches
 from polyculture.link.dumps.build import build_index
 from polyculture.link.entity_json import SCHEMAS, Rows
 from polyculture.link.index.snapshot import write_snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.index.under_way import answers_folder
 from polyculture.link.linker import TABLES
 from polyculture.running.linking import api_settings, plan_linking
@@ -111,7 +110,7 @@ def test_a_fill_holds_and_links_what_a_build_over_the_same_items_does(
     built = build_index(dump, tmp_path / "built.duckdb", LANGUAGES).snapshot
     content = [name for name in SCHEMAS if name != "fetched"]
     assert rows_of(out, *content) == rows_of(built.path, *content)
-    by_fill, by_build = (link_all(IndexSource(snapshot), *ASKED) for snapshot in (filled, built))
+    by_fill, by_build = (link_all(snapshot, *ASKED) for snapshot in (filled, built))
     assert all(by_fill[name].equals(by_build[name]) for name in TABLES)
     links = by_fill["links"].to_pylist()
     assert [row["status"] for row in links] == ["linked"] * len(ASKED)
@@ -158,7 +157,7 @@ def test_in_any_world_the_links_are_those_of_a_build_over_all_of_it(seed: int, t
     built = index_of(tmp_path, [*world, moved])
     names = [Named(language, word) for language, _, _, word in asked]
     with WikidataServer([*CLASSES, *world], MERGED, folding=as_wikidata) as server:
-        filled = IndexSource(fill(server, out, names).snapshot)
+        filled = fill(server, out, names).snapshot
     by_build, by_fill = link_all(built, *asked), link_all(filled, *asked)
     assert by_build["links"].column("status").to_pylist().count("linked") > 5
     assert by_fill["links"].to_pylist() == by_build["links"].to_pylist()
@@ -185,7 +184,7 @@ def test_birthplaces_decide_in_a_fill_what_they_decide_in_a_build(tmp_path: Path
     ]
     built = index_of(tmp_path, world)
     with WikidataServer([*CLASSES, *world]) as server:
-        filled = IndexSource(fill(server, out, [Named("en", name) for *_, name in asked]).snapshot)
+        filled = fill(server, out, [Named("en", name) for *_, name in asked]).snapshot
     by_build, by_fill = (link_all(source, *asked)["entity_countries"].to_pylist() for source in (built, filled))
     assert by_fill == by_build
     assert {(row["qid"], row["country"]) for row in by_fill} == {
@@ -414,12 +413,12 @@ def test_a_pulled_snapshot_can_be_filled(server: WikidataServer, out: Path) -> N
     grown = fill(server, out, NAMES[:4])
     assert not set(fetched(server)) & {entity["id"] for entity in [*CLASSES, *ITEMS[:2]]}
     assert grown.snapshot.meta["source"]["onto"] == {"kind": "sparql", "endpoint": "http://there"}
-    (tango,) = link_all(IndexSource(grown.snapshot), ASKED[3])["links"].to_pylist()
+    (tango,) = link_all(grown.snapshot, ASKED[3])["links"].to_pylist()
     assert tango["qid"] == "Q12"
 
 
 def test_what_cannot_be_filled_is_one_line(server: WikidataServer, out: Path, tmp_path: Path) -> None:
-    index = index_of(tmp_path, ITEMS).snapshot.path
+    index = index_of(tmp_path, ITEMS).path
     before = index.read_bytes()
     with pytest.raises(SnapshotError, match="there is nothing to fill"):
         fill(server, index)

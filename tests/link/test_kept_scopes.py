@@ -7,8 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from polyculture.link.index.snapshot import open_snapshot
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.ontology import scope_of
 from tests.link_world import CATALOG, index_of, item, link_all, queries
@@ -41,17 +40,17 @@ ROWS = [("en", *kind, text) for kind in (("food", "dish"), ("music", "artist"), 
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> IndexSource:
+def source(tmp_path: Path) -> Snapshot:
     return index_of(tmp_path, WORLD)
 
 
-def changed(source: IndexSource, sql: str) -> IndexSource:
-    with duckdb.connect(str(source.snapshot.path)) as connection:
+def changed(source: Snapshot, sql: str) -> Snapshot:
+    with duckdb.connect(str(source.path)) as connection:
         connection.execute(sql)
-    return IndexSource(open_snapshot(source.snapshot.path))
+    return open_snapshot(source.path)
 
 
-def test_a_snapshot_that_keeps_nothing_gives_equal_tables(source: IndexSource) -> None:
+def test_a_snapshot_that_keeps_nothing_gives_equal_tables(source: Snapshot) -> None:
     assert len(source.scopes) > 10
     kept = link_all(source, *ROWS)
     emptied = changed(source, "DELETE FROM members; UPDATE meta SET value = '{}' WHERE key = 'scopes'")
@@ -61,13 +60,13 @@ def test_a_snapshot_that_keeps_nothing_gives_equal_tables(source: IndexSource) -
     assert {"Q100", "Q101", "Q102", "Q104", "Q106"} <= set(kept["links"].column("qid").to_pylist())
 
 
-def test_what_is_kept_is_read(source: IndexSource) -> None:
+def test_what_is_kept_is_read(source: Snapshot) -> None:
     """Else the test above compares the same with the same."""
     emptied = changed(source, "DELETE FROM members")
     assert link_all(emptied, ("en", "food", "dish", "soups"))["links"].column("status").to_pylist() == ["no path"]
 
 
-def test_scopes_of_other_rules_are_searched(source: IndexSource) -> None:
+def test_scopes_of_other_rules_are_searched(source: Snapshot) -> None:
     """With topics of one's own, be it one of several."""
     nearer = FOOD.model_copy(update={"max_distance": 1})
     assert all(scope_of(nearer, kind).rules not in source.scopes for kind in nearer.kinds.values() if kind.roots)

@@ -13,7 +13,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link.dumps.build import build_index
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_of
 from polyculture.link.linker import TABLES, Linker, languages_without_names
 from polyculture.link.normalise import fold_of, normalise_array
@@ -24,11 +24,11 @@ from tests.link_world import CATALOG, index_of, item, link_all, link_one, querie
 DISH, ARTIST, SONG = ("food", "dish"), ("music", "artist"), ("music", "song")
 
 
-def row(source: IndexSource, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, Any]:
+def row(source: Snapshot, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, Any]:
     return link_one(source, language, *kind, surface)
 
 
-def reasons(source: IndexSource, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, str]:
+def reasons(source: Snapshot, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, str]:
     table = link_all(source, (language, *kind, surface))["candidates"]
     return {candidate["qid"]: candidate["reason"] for candidate in table.to_pylist()}
 
@@ -389,10 +389,10 @@ def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
 
 def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.json", [item("Q1", {"en": "ramen", "ja": "ラーメン"}, P31="Q746549")])
-    english = IndexSource(build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot)
+    english = build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot
     assert languages_without_names(english, CATALOG, ["th", "en", "ja"]) == ["ja", "th"]
     assert row(english, "th", "Ramen")["match"] == "exact"
-    japanese = IndexSource(build_index(dump, tmp_path / "ja.duckdb", ["ja"]).snapshot)
+    japanese = build_index(dump, tmp_path / "ja.duckdb", ["ja"]).snapshot
     with pytest.raises(SnapshotError, match=r"no names in any language that Thai falls back on.*wikidata build"):
         row(japanese, "th", "ราเม็ง")
     with pytest.raises(CatalogError, match="unknown language"):

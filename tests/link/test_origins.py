@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.origins import uncovered_topics
 from polyculture.link.pull.client import PullSettings
@@ -174,7 +173,7 @@ def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:
     with SparqlServer([*CLASSES, *PLACES, *world]) as server:
         settings = PullSettings("test@example.org", server.url, 60_000, sleep=lambda _seconds: None)
         report = pull_index(CATALOG, ["food", "book"], tmp_path / "pulled.duckdb", settings)
-    pulled = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)["entity_countries"]
+    pulled = Linker(CATALOG, report.snapshot).link(rows)["entity_countries"]
     assert pulled.equals(dumped["entity_countries"])
     told = [(row["qid"], row["country"]) for row in pulled.to_pylist()]
     assert told == [("Q1", "IT"), ("Q10", "IT"), ("Q2", "JP"), ("Q4", "IE"), ("Q6", "US"), ("Q7", "CZ"), ("Q7", "US"),

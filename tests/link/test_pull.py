@@ -17,8 +17,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError, SnapshotError, WikidataError
 from polyculture.link.dumps.build import build_index
-from polyculture.link.index.snapshot import open_snapshot
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.pull.client import PullSettings, SparqlClient
 from polyculture.link.pull.pages import QueryPages
@@ -98,11 +97,11 @@ def asks_of(snapshot: Path, topics: Sequence[str] = TOPICS) -> pa.Table:
     )
 
 
-def from_dump(folder: Path, entities: Sequence[Entity], redirects: dict[str, str]) -> IndexSource:
+def from_dump(folder: Path, entities: Sequence[Entity], redirects: dict[str, str]) -> Snapshot:
     by_id = {entity["id"]: entity for entity in entities}
     merged = [{**by_id[target], "redirects": {"from": origin, "to": target}} for origin, target in redirects.items()]
     dump = write_dump(folder / "dump.json", [*entities, *merged])
-    return IndexSource(build_index(dump, folder / "dumped.duckdb", LANGUAGES).snapshot)
+    return build_index(dump, folder / "dumped.duckdb", LANGUAGES).snapshot
 
 
 class Waits(list[float]):
@@ -138,9 +137,9 @@ def test_the_same_links_as_from_a_dump_row_for_row(tmp_path: Path, as_dump: bool
     index = from_dump(tmp_path, NEEDED, REDIRECTS)
     with SparqlServer(NEEDED, REDIRECTS, as_dump=as_dump) as server:
         report = pull(server, tmp_path / "pulled.duckdb")
-    rows = asks_of(index.snapshot.path)
+    rows = asks_of(index.path)
     by_dump = Linker(CATALOG, index).link(rows)
-    by_pull = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)
+    by_pull = Linker(CATALOG, report.snapshot).link(rows)
     assert all(by_pull[name].equals(by_dump[name]) for name in TABLES)
     assert by_dump["links"].column("status").to_pylist().count("linked") > 20
     assert {row["property"] for row in by_dump["entity_countries"].to_pylist()} >= {"P495", "P27", "P175/P27"}
@@ -152,9 +151,9 @@ def test_what_no_topic_needs_is_not_there(server: SparqlServer, tmp_path: Path) 
     items = {number for number, *_ in content(report.snapshot.path)["items"]}
     known = {int(qid[1:]) for qid in (*CATALOG.country_items, *CATALOG.divided_states)}  # needed by every topic
     assert items - known == {int(entity["id"][1:]) for entity in NEEDED} - known
-    rows = asks_of(index.snapshot.path)
+    rows = asks_of(index.path)
     by_dump = Linker(CATALOG, index).link(rows)["links"].to_pylist()
-    by_pull = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)["links"].to_pylist()
+    by_pull = Linker(CATALOG, report.snapshot).link(rows)["links"].to_pylist()
     reached = [(a, b) for a, b in zip(by_dump, by_pull, strict=True) if a["status"] not in ("no path", "no candidate")]
     assert len(reached) > 20
     assert all(a == b for a, b in reached)

@@ -17,7 +17,7 @@ from polyculture.link.api.fill import fill_snapshot
 from polyculture.link.api.names import Named
 from polyculture.link.dumps.build import build_index
 from polyculture.link.entity_json import PROPERTIES
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.ontology import open_members
 from tests.link_world import CATALOG, LANGUAGES, Entity, write_dump
@@ -26,12 +26,12 @@ from tests.wikidata_server import WikidataServer
 pytestmark = pytest.mark.slow
 
 
-def test_the_slice_is_whole(slice_index: IndexSource) -> None:
-    meta = slice_index.snapshot.meta
+def test_the_slice_is_whole(slice_index: Snapshot) -> None:
+    meta = slice_index.meta
     assert (meta["counts"]["items"], meta["broken"], meta["skipped"]) == (193_325, 0, 0)
 
 
-def test_the_book_topic_accepts_few_of_the_slice(slice_index: IndexSource) -> None:
+def test_the_book_topic_accepts_few_of_the_slice(slice_index: Snapshot) -> None:
     """Any path over P31, P279 and P361 accepts 177,609 of these 193,325 items as books."""
     with duckdb.connect() as connection, slice_index.opened(connection):
         scopes = open_members(connection, CATALOG, ["book"], {})
@@ -40,7 +40,7 @@ def test_the_book_topic_accepts_few_of_the_slice(slice_index: IndexSource) -> No
     assert 1_000 < len(titles) <= 8_200
 
 
-def test_dishes_are_linked_by_their_own_labels(slice_index: IndexSource, shared_data: Path) -> None:
+def test_dishes_are_linked_by_their_own_labels(slice_index: Snapshot, shared_data: Path) -> None:
     """FmLAMA: dishes in eight languages. Links are correct or ambiguous; wrong items are rare."""
     files = sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))
     dishes = [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
@@ -58,14 +58,12 @@ def test_dishes_are_linked_by_their_own_labels(slice_index: IndexSource, shared_
 
 def test_a_fill_gives_the_links_of_a_build(shared_data: Path, tmp_path: Path) -> None:
     entities = _some_entities(shared_data / "wikidata" / "slice.json.gz")
-    built = IndexSource(
-        build_index(write_dump(tmp_path / "d.json", entities), tmp_path / "i.duckdb", LANGUAGES).snapshot
-    )
+    built = build_index(write_dump(tmp_path / "d.json", entities), tmp_path / "i.duckdb", LANGUAGES).snapshot
     rows = _sample(built, 120)
     names = [Named(row["language"], row["surface"]) for row in rows.to_pylist()]
     with WikidataServer(entities) as server:
         settings = ApiSettings("test@example.org", server.url, requests_per_minute=1_000_000)
-        filled = IndexSource(fill_snapshot(CATALOG, names, tmp_path / "filled.duckdb", settings).snapshot)
+        filled = fill_snapshot(CATALOG, names, tmp_path / "filled.duckdb", settings).snapshot
         asked = len(server.requests)
         assert fill_snapshot(CATALOG, names, tmp_path / "filled.duckdb", settings).requests == 0
         assert len(server.requests) == asked
@@ -96,7 +94,7 @@ def _target(statement: dict[str, Any]) -> int | None:
     return int(value["id"][1:]) if "id" in value else value.get("numeric-id")
 
 
-def _sample(index: IndexSource, count: int) -> pa.Table:
+def _sample(index: Snapshot, count: int) -> pa.Table:
     """Queries for names of the slice: half from anywhere, half from near a topic; each in several kinds."""
     query = """
         SELECT language, name FROM (SELECT DISTINCT language, name FROM names WHERE language IN (SELECT unnest($codes)))
@@ -106,7 +104,7 @@ def _sample(index: IndexSource, count: int) -> pa.Table:
         "WHERE ", "WHERE item IN (SELECT item FROM claims WHERE target IN (746549, 40050, 7725634, 188451, 7366)) AND "
     )
     names: list[Any] = []
-    with duckdb.connect(str(index.snapshot.path), read_only=True) as connection:
+    with duckdb.connect(str(index.path), read_only=True) as connection:
         for text in (query, near):
             names += connection.execute(text, {"codes": list(CATALOG.languages), "count": count // 2}).fetchall()
     kinds = [("food", "dish"), ("beverage", "drink"), ("book", "title"), ("music", "song"), ("music", "genre")]

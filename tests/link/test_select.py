@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.experiment.snapshots import find_snapshot
-from polyculture.link.index.source import IndexSource
 from tests.link_world import index_of, item, link_one
 from tests.polyculture.test_command_line import one_line, polyculture
 
@@ -38,7 +37,7 @@ ITEMS = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return index_of(tmp_path_factory.mktemp("index"), ITEMS).snapshot.path
+    return index_of(tmp_path_factory.mktemp("index"), ITEMS).path
 
 
 def made(index: Path, out: Path, *options: str) -> str:
@@ -110,9 +109,9 @@ def test_the_same_snapshot_gives_the_same_bytes(index: Path, tmp_path: Path) -> 
 
 def test_an_experiment_links_with_the_folder(index: Path, tmp_path: Path) -> None:
     made(index, tmp_path / "starter")
-    found = link_one(IndexSource(find_snapshot("starter", tmp_path)), "de", "food", "dish", "Puszta-Topf")
+    found = link_one(find_snapshot("starter", tmp_path), "de", "food", "dish", "Puszta-Topf")
     assert found["status"] == "no candidate"  # the word names the bundled one
-    own = link_one(IndexSource(find_snapshot("./starter", tmp_path)), "de", "food", "dish", "Puszta-Topf")
+    own = link_one(find_snapshot("./starter", tmp_path), "de", "food", "dish", "Puszta-Topf")
     assert (own["qid"], own["status"]) == ("Q10", "linked")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.link.index.lexicon import lexicon
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.show.explain import Explanation, NamedItem, explain
 from polyculture.link.show.items import describe
@@ -33,7 +33,7 @@ ITEMS = [
 
 
 def test_the_lexicon_holds_the_names_that_a_text_may_use(tmp_path: Path) -> None:
-    snapshot = index_of(tmp_path, ITEMS).snapshot
+    snapshot = index_of(tmp_path, ITEMS)
     rows = {row["surface"]: (row["kind"], row["qid"]) for row in lexicon(snapshot, CATALOG, "food", "ja").to_pylist()}
     assert rows["味噌汁"] == rows["みそしる"] == rows["miso soup"] == ("dish", "Q11")
     assert rows["gift"] == ("dish", "Q12")  # the nearer one
@@ -54,7 +54,7 @@ def test_the_lexicon_holds_the_names_that_a_text_may_use(tmp_path: Path) -> None
 
 
 def test_an_item_is_described(tmp_path: Path) -> None:
-    found = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "q11")
+    found = describe(index_of(tmp_path, ITEMS), CATALOG, "q11")
     assert (found.qid, found.label) == ("Q11", "miso soup")
     assert ("ja", "味噌汁", "みそしる") in found.names
     assert found.claims == [("P31", "instance of", "Q10", "soup"), ("P495", "country of origin", "Q17", None)]
@@ -70,13 +70,13 @@ def test_an_item_is_described(tmp_path: Path) -> None:
 
 
 def test_of_equally_short_paths_that_of_the_smallest_number_is_shown(tmp_path: Path) -> None:
-    ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q15").ways
+    ways = describe(index_of(tmp_path, ITEMS), CATALOG, "Q15").ways
     found = [way for topic, kind, _, way in ways if (topic, kind) == ("food", "dish")]
     assert found == ["curry soup (Q15) > soup (Q10) > dish (Q746549)"]
 
 
 def test_a_root_reaches_itself(tmp_path: Path) -> None:
-    ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q40050").ways
+    ways = describe(index_of(tmp_path, ITEMS), CATALOG, "Q40050").ways
     assert ("beverage", "drink", 0, "drink (Q40050)") in ways
 
 
@@ -85,7 +85,7 @@ def test_a_root_reaches_itself(tmp_path: Path) -> None:
 )
 def test_an_unknown_item_is_one_line(tmp_path: Path, qid: str, says: str) -> None:
     with pytest.raises(SnapshotError, match=says):
-        describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, qid)
+        describe(index_of(tmp_path, ITEMS), CATALOG, qid)
 
 
 WORLD = [
@@ -295,8 +295,8 @@ def test_a_mistake_is_one_line(tmp_path: Path, words: tuple[str, ...], says: str
 
 @pytest.mark.parametrize("damage", ["overwritten", "truncated"])
 def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: str) -> None:
-    assert isinstance(world.source, IndexSource)
-    snapshot = world.source.snapshot.path
+    assert isinstance(world.source, Snapshot)
+    snapshot = world.source.path
     data, names = snapshot.read_bytes(), _first_block_of_names(snapshot)
     file = tmp_path / "damaged.duckdb"
     file.write_bytes(data[: names + 100] + (bytes(1_000) + data[names + 1_100 :] if damage == "overwritten" else b""))
@@ -318,7 +318,7 @@ def _first_block_of_names(snapshot: Path) -> int:
 
 
 @pytest.mark.slow
-def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_path: Path) -> None:
+def test_the_slice_tells_the_truth_about_a_shirt(slice_index: Snapshot, tmp_path: Path) -> None:
     """The snapshot has Hawaii in Thai, and no Hawaiian shirt."""
     linker = Linker(CATALOG, slice_index)
     for found in explain(linker, "เสื้อฮาวาย", "th", "clothing"):
@@ -331,9 +331,9 @@ def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_p
 
 def test_showing_a_link_loads_nothing_that_it_does_not_need(world: Linker) -> None:
     """The command answers in less than a second because it loads what it uses; how long that takes, no test can say."""
-    assert isinstance(world.source, IndexSource)
+    assert isinstance(world.source, Snapshot)
     words = ["polyculture", "link", "show", "miso soups", "--language", "en", "--topic", "food", "--snapshot"]
-    program = f"import sys; sys.argv = {[*words, str(world.source.snapshot.path)]!r}\n"
+    program = f"import sys; sys.argv = {[*words, str(world.source.path)]!r}\n"
     program += "from polyculture.__main__ import main\ntry: main()\nexcept SystemExit: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT)
     loaded = {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}

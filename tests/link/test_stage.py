@@ -14,8 +14,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import current_store
-from polyculture.link.index.snapshot import open_snapshot
-from polyculture.link.index.source import IndexSource
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES
 from polyculture.link.rules import LinkRules
 from polyculture.link.stage import DIGEST, distinct_surfaces, link_beside, link_run
@@ -49,7 +48,7 @@ def small_run(
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> IndexSource:
+def index(tmp_path: Path) -> Snapshot:
     return index_of(tmp_path, DISHES)
 
 
@@ -66,7 +65,7 @@ def test_what_is_linked(tmp_path: Path) -> None:
     }
 
 
-def test_the_four_tables_are_written_and_agree(tmp_path: Path, index: IndexSource) -> None:
+def test_the_four_tables_are_written_and_agree(tmp_path: Path, index: Snapshot) -> None:
     run = small_run(tmp_path / "run")
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
     digests = {read_metadata(run.table(name))[DIGEST] for name in TABLES}
@@ -81,7 +80,7 @@ def test_the_four_tables_are_written_and_agree(tmp_path: Path, index: IndexSourc
     assert pq.read_table(run.table("entities")).num_rows == 3
 
 
-def test_again_does_nothing_until_something_changes(tmp_path: Path, index: IndexSource) -> None:
+def test_again_does_nothing_until_something_changes(tmp_path: Path, index: Snapshot) -> None:
     run = small_run(tmp_path / "run")
     link_run(run, manifest_of(run), CATALOG, index)
     before = {name: run.table(name).stat().st_mtime_ns for name in TABLES}
@@ -94,7 +93,7 @@ def test_again_does_nothing_until_something_changes(tmp_path: Path, index: Index
     assert link_run(run, manifest_of(run), CATALOG, index_of(tmp_path / "other", DISHES[:1])) == Outcome(4, 0)
 
 
-def test_links_that_know_fewer_countries_or_other_regions_are_made_again(tmp_path: Path, index: IndexSource) -> None:
+def test_links_that_know_fewer_countries_or_other_regions_are_made_again(tmp_path: Path, index: Snapshot) -> None:
     """Links of a version that knew 19 countries have no `known_countries`: none of their rows stays beside new ones."""
     run = small_run(tmp_path / "run")
     link_run(run, manifest_of(run), CATALOG, index)
@@ -117,7 +116,7 @@ def test_links_that_know_fewer_countries_or_other_regions_are_made_again(tmp_pat
 
 
 def test_killed_between_the_files_it_is_done_again(
-    tmp_path: Path, index: IndexSource, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, index: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = small_run(tmp_path / "run")
     link_run(run, manifest_of(run), CATALOG, index)
@@ -136,7 +135,7 @@ def test_killed_between_the_files_it_is_done_again(
     assert whole == {name: run.table(name).read_bytes() for name in TABLES}
 
 
-def test_the_country_of_the_prompt_is_never_used(tmp_path: Path, index: IndexSource) -> None:
+def test_the_country_of_the_prompt_is_never_used(tmp_path: Path, index: Snapshot) -> None:
     """ "toast" is two dishes, of Japan and of Italy: the prompt's country makes no difference."""
     tables = []
     for country in ("JP", "IT", "US"):
@@ -146,7 +145,7 @@ def test_the_country_of_the_prompt_is_never_used(tmp_path: Path, index: IndexSou
     assert all(other[name].equals(tables[0][name]) for other in tables[1:] for name in TABLES)
 
 
-def test_a_run_without_mentions_has_empty_tables(tmp_path: Path, index: IndexSource) -> None:
+def test_a_run_without_mentions_has_empty_tables(tmp_path: Path, index: Snapshot) -> None:
     builder = StoreBuilder(tmp_path / "run")
     builder.answer(builder.ask())
     run = builder.write()
@@ -155,14 +154,14 @@ def test_a_run_without_mentions_has_empty_tables(tmp_path: Path, index: IndexSou
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(0, 0, 0)
 
 
-def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path: Path, index: IndexSource) -> None:
+def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path: Path, index: Snapshot) -> None:
     run = small_run(tmp_path / "run")
     link_run(run, manifest_of(run), CATALOG, index)
     before = {name: run.table(name).read_bytes() for name in TABLES}
     (tmp_path / "later").mkdir()
     moved = [item("Q999", "ramen", P31="Q746549", P495="Q148"), *DISHES[1:]]
     later = index_of(tmp_path / "later", moved)
-    later = IndexSource(open_snapshot(later.snapshot.path.rename(tmp_path / "later.duckdb")))
+    later = open_snapshot(later.path.rename(tmp_path / "later.duckdb"))
     assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)
     link_beside(run, manifest_of(run), CATALOG, index)
     assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)  # replaces its own rows alone
@@ -182,12 +181,12 @@ def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path:
     ]
 
 
-def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: IndexSource) -> None:
+def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: Snapshot) -> None:
     """A newer snapshot, or one that grew, often has the name of the older one: drift is between the two."""
     run = small_run(tmp_path / "run")
     (tmp_path / "newer").mkdir()
     newer = index_of(tmp_path / "newer", [item("Q999", "ramen", P31="Q746549"), *DISHES[1:]])
-    assert newer.snapshot.path.name == index.snapshot.path.name
+    assert newer.path.name == index.path.name
     for source in (index, newer, newer, index):
         link_beside(run, manifest_of(run), CATALOG, source)
     link_beside(run, manifest_of(run), CATALOG, newer, LinkRules(forms="paper"))
@@ -197,18 +196,18 @@ def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: IndexSo
     assert {row["qid"] for row in rows if row["surface"] == "ramen"} == {"Q234646", "Q999"}
 
 
-def test_links_with_a_snapshot_say_its_day_and_the_starter_by_its_name(tmp_path: Path, index: IndexSource) -> None:
+def test_links_with_a_snapshot_say_its_day_and_the_starter_by_its_name(tmp_path: Path, index: Snapshot) -> None:
     """And a topic more is linked anew with the same snapshot: none of its rows is of the topics of before."""
-    run, snapshot = small_run(tmp_path / "run"), index.snapshot
+    run, snapshot = small_run(tmp_path / "run"), index
     day = "2026-10-01T00:00:00+00:00"
     later = replace(snapshot, meta={**snapshot.meta, "identity": "later", "modified": "2026-09-30", "filled": day})
     starter = replace(snapshot, meta={**snapshot.meta, "identity": "own", "source": {"kind": "starter"}})
     for one in (later, starter):
-        link_beside(run, manifest_of(run), CATALOG, IndexSource(one))
+        link_beside(run, manifest_of(run), CATALOG, one)
     more = StoreBuilder(run.root)
     more.answer(more.ask(), ["ramen"])
     more.answer(more.ask(topic="music"), [{"surface": "Song", "kind": "song"}])
-    link_beside(more.write(), manifest_of(run), CATALOG, IndexSource(later))
+    link_beside(more.write(), manifest_of(run), CATALOG, later)
     rows = pq.read_table(run.table("snapshot_links")).to_pylist()
     own = ["pizza", "ramen", "toast", "x"]
     assert sorted((row["snapshot"], row["date"] or "", row["surface"]) for row in rows) == [

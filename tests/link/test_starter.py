@@ -17,7 +17,6 @@ from polyculture.cache.errors import CatalogError
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.made import MADE
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
-from polyculture.link.index.source import IndexSource
 from polyculture.link.index.starter import (
     STARTER,
     UNCOUNTED,
@@ -74,7 +73,7 @@ def test_every_entity_is_linked_by_its_own_labels(starter: Snapshot) -> None:
         for language, label in item.labels.items()
     ]
     wanted = {(r["language"], r["topic"], r["kind"], r["surface"]): r for r in rows}
-    found = Linker(CATALOG, IndexSource(starter)).link(pa.Table.from_pylist(rows))["links"].to_pylist()
+    found = Linker(CATALOG, starter).link(pa.Table.from_pylist(rows))["links"].to_pylist()
     assert len(found) == len(wanted)
     qids = {
         (topic, item.kind, language, label): qid
@@ -131,7 +130,7 @@ def test_famous_items_have_their_country(starter: Snapshot) -> None:
         topic.code: [name for name, kind in topic.kinds.items() if kind.counted] for topic in CATALOG.topics.values()
     }
     asked = [("en", row["topic"], kind, row["name"]) for row in famous for kind in kinds[row["topic"]]]
-    found = Linker(CATALOG, IndexSource(starter)).link(queries(*asked))
+    found = Linker(CATALOG, starter).link(queries(*asked))
     linked = {
         (row["topic"], row["surface"]): row["qid"] for row in found["links"].to_pylist() if row["status"] == "linked"
     }
@@ -176,10 +175,10 @@ def test_a_file_that_does_not_fit_names_file_and_place(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def slice_names(slice_index: IndexSource) -> dict[str, set[str]]:
+def slice_names(slice_index: Snapshot) -> dict[str, set[str]]:
     """English labels and aliases of the slice's items, case-folded."""
     names: dict[str, set[str]] = {}
-    with duckdb.connect(str(slice_index.snapshot.path), read_only=True) as connection:
+    with duckdb.connect(str(slice_index.path), read_only=True) as connection:
         rows = connection.execute("SELECT 'Q' || item, lower(name) FROM names WHERE language = 'en'").fetchall()
     for qid, name in rows:
         names.setdefault(qid, set()).add(name)
