@@ -178,6 +178,7 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
         for table in layout.tables:
             if table.wanted is not None and table.account is not None:
                 feeds.setdefault("bought", []).append(bought_rows(table))
+            if table.wanted is not None and "status" in table.columns:
                 feeds.setdefault("failed", []).append(failed_rows(table))
     return [(view, f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}") for view, sources in feeds.items()]
 
@@ -190,7 +191,7 @@ def bought_rows(table: Table[Any]) -> str:
 
 def failed_rows(table: Table[Any]) -> str:
     """The query for the rows of a table that count and have no answer."""
-    columns = f"'{table.account}' AS stage, model, language, topic, error, retryable"
+    columns = f"'{table.account or table.name}' AS stage, model, language, topic, error, retryable"
     return f"SELECT {columns} FROM {table.name} WHERE status = 'failed'"  # noqa: S608
 
 

@@ -27,10 +27,10 @@ def present_tables(
     units: which of it counts, `wanted.sql` says.
     """
     rows = [question_row(question, one.numbers) for one in sets for question in one.questions]
-    questions = objects_to_table(QUESTIONS, list({row.question_id: row for row in rows}.values()))
+    questions = list({row.question_id: row for row in rows}.values())
     return {
-        **_changed(run, QUESTIONS, questions, ("set", "language")),
-        **_changed(run, WANTED_ANSWERS, objects_to_table(WANTED_ANSWERS, list(wanted)), _KEY),
+        **present_rows(run, QUESTIONS, questions, ("set", "language")),
+        **present_rows(run, WANTED_ANSWERS, list(wanted), _KEY),
     }
 
 
@@ -48,9 +48,11 @@ def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
                 )  # fmt: skip
 
 
-def _changed(run: RunFolder, table: Table[Any], now: pa.Table, key: Sequence[str]) -> dict[Table[Any], pa.Table]:
-    """The table to write so that `now` takes the place of rows of the same `key`; nothing where it is so already."""
-    path = run.table(table.name)
+def present_rows(
+    run: RunFolder, table: Table[Any], rows: Sequence[Any], key: Sequence[str]
+) -> dict[Table[Any], pa.Table]:
+    """The table to write so that `rows` take the place of those with the same `key`; nothing where it is so already."""
+    now, path = objects_to_table(table, rows), run.table(table.name)
     if not path.exists():
         return {table: now}
     before = read_rows(path, table).cast(table.schema)

@@ -81,6 +81,12 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     assert rows(tmp_path, found) == both
     assert "Attention (z) to some options against others" in done.stdout
 
+    contrasts = {row[:2] for row in rows(tmp_path, "SELECT target, comparison FROM attention_tests WHERE target <> ''")}
+    levels = ("high", "low", "mid")
+    assert contrasts <= {(one, f"{one} against {other}") for one in levels for other in levels if one != other}
+    assert contrasts
+    again = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
+    assert "done" not in again.stderr  # the model is not even opened
     more = polyculture("probe", "attention", "exp.toml", "--measure", "norm", "--measure", "weight", cwd=tmp_path)
     assert more.returncode == 0, more.stderr
     counts = "SELECT measure, count(*) FROM stored_attention GROUP BY ALL ORDER BY ALL"
@@ -176,7 +182,7 @@ def test_what_is_too_long_is_a_row_with_its_reason(tmp_path: Path) -> None:
     write(tmp_path, f"transformers:{folder}")
     done = polyculture("probe", "attention", "exp.toml", "--method", "text", cwd=tmp_path)
     assert done.returncode != 0
-    found = rows(tmp_path, "SELECT DISTINCT error FROM failed_attention")
+    found = rows(tmp_path, "SELECT DISTINCT error FROM failed WHERE stage = 'attention'")
     assert len(found) >= 1
     assert all("are more than the 128 that the model reads" in error for (error,) in found)
 
@@ -227,6 +233,26 @@ def test_tests_by_hand() -> None:
     assert (sound.first_size, sound.second_size) == (2, None)
     biased = found["wrong", "biased against others", "sound"]
     assert biased.first - biased.second == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
+
+
+def test_targets_of_a_level_are_tested_as_in_the_study_s_tables() -> None:
+    """By hand: wrong options of the target's own level against those of another; the right one is on neither side."""
+    roles, groups = ("right", "biased", "other", "other"), ("low", "high", "mid", "low")
+    z = {"a": (1.0, 0.7, -0.4, -1.3), "b": (0.2, 1.3, -0.5, -1.0), "c": (-0.3, 1.4, 0.2, -1.3)}
+    data = [
+        Weighed("wrong", unit, unit, role, place == 1, value, group, "low")
+        for unit, values in z.items()
+        for place, (role, group, value) in enumerate(zip(roles, groups, values, strict=True))
+    ]
+    data += [one._replace(target="", unit="d", question_id="d") for one in data[:4]]  # of no known level
+    found = {(one.target, one.comparison, one.kind): one for one in comparisons(data)}
+    named = {key[:2] for key in found if key[0]}
+    assert named == {("low", "low against high"), ("low", "low against mid")}
+    low, high = ([values[place] for values in z.values()] for place in (3, 1))
+    paper = found["low", "low against high", "paper"]
+    assert (paper.first_size, paper.second_size) == (3, 3)
+    assert paper.p == pytest.approx(stats.ttest_ind(low, high).pvalue)
+    assert found["low", "low against high", "sound"].p == pytest.approx(stats.ttest_rel(low, high).pvalue)
 
 
 def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:

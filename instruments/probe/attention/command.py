@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.contract import Asked, AtLeastOne, Shown, Study, Validity
 from polyculture.instruments.probe.attention.rows import Measure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from polyculture.cache.layout import Table
 
 _OWN = Path(__file__).parent
 
@@ -39,12 +45,12 @@ class AttentionOptions(BaseModel):
 
 def study(asked: Asked, options: AttentionOptions) -> Study:
     """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
-    from polyculture.cache.manifest import setup_id
     from polyculture.generate.engines import ATTENDING, check_can
     from polyculture.instruments.probe.attention.contrasts import measure_attention
-    from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep, asked_id
+    from polyculture.instruments.probe.attention.rows import WANTED_ATTENTION
+    from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
     from polyculture.instruments.questions.options import AskOptions
-    from polyculture.instruments.questions.present import present_tables
+    from polyculture.instruments.questions.present import present_rows, present_tables
     from polyculture.instruments.questions.study import ask_jobs, part_of
 
     for model in asked.models:
@@ -55,30 +61,36 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     setups = {model: asked.setup(model, "attend") for model in asked.models}
     measures = tuple(dict.fromkeys(options.measure))
     jobs = [
-        AttentionJob(job, setup_id(setups[model]), measures)
+        AttentionJob(job, measures)
         for part in parts
         for method in dict.fromkeys(options.method)
         for model in asked.models
         for job in ask_jobs(part, asking, method, model, setups[model], asked.seed)
     ]
     sets = [part.of for part in parts]
+    ids = {
+        f"attention {job.asked.questions[0].set} {job.asked.method} {prompt.name} {prompt.language}": job.asked_id(
+            prompt
+        )
+        for job in jobs
+        for prompt in job.asked.prompts
+        if prompt is not None
+    }
+    wanted = [one for job in jobs for one in job.wanted()]
+
+    def tables() -> Mapping[Table[Any], pa.Table]:
+        key = ("request_id", "question_id", "prompt")
+        return {
+            **present_tables(asked.run, sets, ()),
+            **present_rows(asked.run, WANTED_ATTENTION, wanted, key),
+        }
+
     return Study(
         [AttentionStep(jobs)],
         Validity(
             {f"attend {model}": setup for model, setup in setups.items()},
-            {
-                f"attention {one.name} {measure} {method} {prompt.name} {prompt.language}": asked_id(
-                    prompt, method, measure
-                )
-                for part in parts
-                for one in [part.of]
-                for prompts in part.prompts.values()
-                for prompt in prompts
-                if prompt is not None
-                for method in options.method
-                for measure in measures
-            },
-            lambda: present_tables(asked.run, sets, ()),
+            ids,
+            tables,
             f"{options.set}: not all that was asked is among its questions now",
         ),
         lambda: measure_attention(asked.run),

@@ -8,16 +8,21 @@ independent, though they add up to 0.
 `sound`: the paired t-test. A question gives the difference between the mean of its first options and the mean of its
 second ones. A unit, a question that is asked of many targets, is one witness: the mean of its differences.
 
+CultureScope (D.2) tests targets of one level or region: the wrong options of their own group against those of another,
+as low against high where the target's level is low (Table 10), or South Asia against Europe (Table 11). Here that is
+done of each level and region. What its row of European targets against Europe compares is not told.
+
 All are two-sided. False discovery rates (Benjamini and Hochberg 1995) over all tests of one kind, measure, model, set,
-method, reader and prompt.
+method, reader and prompt; those of single levels and regions are families of their own.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import duckdb
@@ -63,6 +68,8 @@ class Weighed(NamedTuple):
     role: str
     chosen: bool
     z: float
+    group: str = ""  # the level or region of the culture whose answer it is, by the type of the question
+    target: str = ""  # that of the culture that is asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ class Compared:
     statistic: float | None = None
     p: float | None = None
     note: str | None = None
+    target: str = ""
 
 
 def measure_attention(run: RunFolder) -> None:
@@ -109,10 +117,11 @@ def measure_attention(run: RunFolder) -> None:
 
 def weighed_rows(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:
     """What is tested together, with a row per option of a question that was answered with an option."""
-    columns = (*AttentionStudy._fields, "answers", "unit", "question_id", "option_role", "chosen", "z")
+    columns = (*AttentionStudy._fields, "answers", "unit", "question_id", "option_role", "chosen", "z", "option_group")
     query = (
-        f"SELECT {', '.join(columns)} FROM option_attention "  # noqa: S608, our own names
-        "WHERE z IS NOT NULL AND answers IS NOT NULL ORDER BY ALL"
+        f"SELECT {', '.join(columns)}, "  # noqa: S608, our own names
+        "coalesce(CASE type WHEN 'region' THEN target_region ELSE target_level END, '') AS target_group "
+        "FROM option_attention WHERE z IS NOT NULL AND answers IS NOT NULL ORDER BY ALL"
     )
     size = len(AttentionStudy._fields)
     for study, rows in groupby(store.execute(query).fetchall(), key=lambda row: row[:size]):
@@ -124,7 +133,7 @@ def attention_rows(studies: Iterable[tuple[AttentionStudy, Sequence[Weighed]]]) 
     families: dict[Any, list[tuple[AttentionStudy, Compared]]] = defaultdict(list)
     for study, rows in studies:
         for found in comparisons(rows):
-            families[(*study._replace(type=""), found.kind)].append((study, found))
+            families[(*study._replace(type=""), found.kind, bool(found.target))].append((study, found))
     for some in families.values():
         for (study, found), q in zip(some, adjusted([found.p for _, found in some]), strict=True):
             yield AttentionTestRow(**study._asdict(), **asdict(found), q=q)
@@ -134,12 +143,26 @@ def comparisons(rows: Sequence[Weighed]) -> Iterator[Compared]:
     """The tests of one study. What no question has both sides of is compared with nothing."""
     for contrast in _CONTRASTS:
         for answers in contrast.answers:
-            some = [row for row in rows if row.answers == answers]
-            first, second = ([row for row in some if side(row)] for side in (contrast.first, contrast.second))
-            if first and second:
-                yield _independent(answers, contrast.name, first, second)
-            if pairs := _pairs(first, second):
-                yield _paired(answers, contrast.name, pairs)
+            yield from _compared([row for row in rows if row.answers == answers], answers, contrast)
+    wrong = [row for row in rows if row.role != RIGHT]
+    own = {row.target for row in wrong if row.group == row.target} - {""}
+    for target, answers in product(sorted(own), ("right", "wrong")):
+        some = [row for row in wrong if (row.target, row.answers) == (target, answers)]
+        for other in sorted({row.group for row in some} - {target}):
+            contrast = _Contrast(f"{target} against {other}", *(partial(_is_of, group) for group in (target, other)))
+            yield from (replace(one, target=target) for one in _compared(some, answers, contrast))
+
+
+def _is_of(group: str, one: Weighed) -> bool:
+    return one.group == group
+
+
+def _compared(rows: Sequence[Weighed], answers: str, contrast: _Contrast) -> Iterator[Compared]:
+    first, second = ([row for row in rows if side(row)] for side in (contrast.first, contrast.second))
+    if first and second:
+        yield _independent(answers, contrast.name, first, second)
+    if pairs := _pairs(first, second):
+        yield _paired(answers, contrast.name, pairs)
 
 
 def _independent(answers: str, name: str, first: Sequence[Weighed], second: Sequence[Weighed]) -> Compared:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
 
 Measure = Literal["weight", "norm"]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedAttention:
+    """A question under a prompt as a model's attention to its options is read under a setup."""
+
+    request_id: str  # as in `attention`
+    question_id: str  # as in `questions`
+    prompt: str  # the name of the prompt
+    model: str
+    setup_id: str  # its weights count while this is the model's setup
+    asked_id: str  # hash of the prompt's wording and of the method: under another one they do not count
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionRow:
     """How much the last token of a question attends to one of its options."""
 
-    attention_id: str  # hash of asked_id, model, setup, question and option
-    asked_id: str  # hash of all that decides the weight but model and question: wording, method, measure
-    setup_id: str | None  # hash of which model it is, exactly
+    attention_id: str  # hash of request, question, prompt, measure and option
+    request_id: str  # hash of what the model reads: model, setup, text, and where the options stand in it
     measure: str  # 'weight' of attention | 'norm' of the weighted value, through the output projection
     method: str  # 'generated' | 'text': as this method asks, through the chat template or as it stands
     model: str
@@ -46,6 +57,7 @@ class AttentionTestRow:
     reader: str
     prompt: str  # the name of the prompt
     type: str  # of the questions; '' where they have none
+    target: str  # the level or region of the targets, by the type of the questions; '' of all
     answers: str  # of which answers: 'right' | 'wrong'
     comparison: str  # as 'chosen against the rest'
     kind: str  # 'paper' | 'sound'
@@ -58,9 +70,17 @@ class AttentionTestRow:
     high: float | None
     statistic: float | None  # t; None where nothing varies
     p: float | None  # two-sided; None where nothing varies
-    q: float | None  # false discovery rate over all tests of this kind, measure, model, set, method, reader and prompt
+    q: float | None  # false discovery rate over the tests of this kind, measure, model, set, method, reader and prompt;
+    # those of single levels and regions are a family of their own
     note: str | None  # why there is no p, or what is wrong with the test
 
 
-ATTENTION = Table("attention", AttentionRow, key="attention_id", unit="weights")
+WANTED_ATTENTION = Table("wanted_attention", WantedAttention)
+ATTENTION = Table(
+    "attention",
+    AttentionRow,
+    key="attention_id",
+    unit="weights",
+    wanted=Wanted("wanted_attention", ("question_id", "prompt")),
+)
 ATTENTION_TESTS = Table("attention_tests", AttentionTestRow)

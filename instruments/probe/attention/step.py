@@ -14,7 +14,8 @@ from polyculture.generate.engines import ATTENDING, Message
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.generate.engines.token_boundary import SPACES
-from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, Measure
+from polyculture.generate.request import request_id
+from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, Measure, WantedAttention
 from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob
 from polyculture.instruments.questions.model import Prompt
 from polyculture.instruments.questions.prompting import option_spans
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AttentionAsk:
-    """A question under a prompt, with the key of each measure and option."""
+    """A question under a prompt, what is read of it, and the key of each measure and option."""
 
     ask: Ask
+    request_id: str
+    read: AttentionRequest
     keys: tuple[str, ...]  # of all options of the first measure, then of the next
 
 
@@ -35,8 +38,7 @@ class AttentionAsk:
 class AttentionJob:
     """The questions of a job, with their options as they stand, as a method asks them."""
 
-    asked: AskJob
-    setup_id: str
+    asked: AskJob  # its setup is that of the model whose attention is read
     measures: Sequence[Measure]
 
     @property
@@ -45,27 +47,38 @@ class AttentionJob:
         options = sum(len(question.options) for question in self.asked.questions)
         return options * len(self.asked.prompts) * len(self.measures)
 
-    def prompt(self, name: str) -> Prompt:
-        return next(one for one in self.asked.prompts if one is not None and one.name == name)
-
     def asks(self) -> Iterator[AttentionAsk]:
-        """Every question under every prompt."""
-        model = self.asked.job.model
+        """Every question under every prompt: the message as the method asks it, and where the options stand in it."""
+        prompts = {prompt.name: prompt for prompt in self.asked.prompts if prompt is not None}
+        bare = self.asked.method != GENERATED
         for ask in self.asked.asks():
-            prompt = self.prompt(ask.prompt)
-            keys = tuple(
-                content_id(asked_id(prompt, self.asked.method, measure), model, self.setup_id, ask.question_id, place)
-                for measure in self.measures
-                for place in range(len(ask.shown))
-            )
-            yield AttentionAsk(ask, keys)
+            text = ask.text.rstrip(SPACES) if bare else ask.text  # blanks are scored with the option behind them
+            spans = option_spans(ask.question, prompts[ask.prompt], ask.shown, ask.labels)
+            request = request_id("attend", self.asked.job.model, self.asked.setup, [self.asked.method, text, spans])
+            key = f"{request} {ask.question_id} {ask.prompt}"
+            read = AttentionRequest(key, (Message("user", text),), spans, bare, "norm" in self.measures)
+            places = range(len(ask.shown))
+            keys = tuple(content_id(key, measure, place) for measure in self.measures for place in places)
+            yield AttentionAsk(ask, request, read, keys)
 
-    def request(self, item: AttentionAsk) -> AttentionRequest:
-        """What is read: the message as the method asks it, and where the options stand in it."""
-        ask, bare = item.ask, self.asked.method != GENERATED
-        text = ask.text.rstrip(SPACES) if bare else ask.text  # blanks at its end are scored with the option behind them
-        spans = option_spans(ask.question, self.prompt(ask.prompt), ask.shown, ask.labels)
-        return AttentionRequest(item.keys[0], (Message("user", text),), spans, bare, "norm" in self.measures)
+    def asked_id(self, prompt: Prompt | None) -> str:
+        """A hash of a prompt's wording and of the method: weights under another one do not count."""
+        return content_id("attention", self.asked.method, prompt and [prompt.template, prompt.labels, prompt.option,
+                                                                      prompt.unknown])  # fmt: skip
+
+    def wanted(self) -> Iterator[WantedAttention]:
+        """What is read: a row a question and prompt."""
+        asked = {prompt.name: self.asked_id(prompt) for prompt in self.asked.prompts if prompt is not None}
+        for item in self.asks():
+            ask = item.ask
+            yield WantedAttention(
+                item.request_id,
+                ask.question_id,
+                ask.prompt,
+                self.asked.job.model,
+                self.asked.setup_id,
+                asked[ask.prompt],
+            )
 
     def rows(self, item: AttentionAsk, found: Attention) -> Iterator[AttentionRow]:
         """A row per measure and option."""
@@ -76,8 +89,7 @@ class AttentionJob:
                 array = arrays[place] if arrays is not None else None
                 yield AttentionRow(
                     attention_id=next(keys),
-                    asked_id=asked_id(self.prompt(ask.prompt), self.asked.method, measure),
-                    setup_id=self.setup_id,
+                    request_id=item.request_id,
                     measure=measure,
                     method=self.asked.method,
                     model=job.model,
@@ -99,11 +111,6 @@ class AttentionJob:
 def contribution(attention: Vector) -> float:
     """The attention to an option, of attention [layers, tokens]: the mean over layers, the largest of its tokens."""
     return float(attention.mean(axis=0).max())
-
-
-def asked_id(prompt: Prompt, method: str, measure: Measure) -> str:
-    """A hash of all that decides a weight but model and question."""
-    return content_id("attention", method, measure, prompt.template, prompt.labels, prompt.option, prompt.unknown)
 
 
 class AttentionStep:
@@ -133,7 +140,7 @@ class AttentionStep:
         """The rows of a question at a time. Raises `EngineError` where the model does not give its attention."""
         job = self._jobs[work.job]
         waiting: dict[str, AttentionAsk] = {}
-        for found in models.open(ATTENDING).attend(_requests(job, items, waiting)):
+        for found in models.open(ATTENDING).attend(_requests(items, waiting)):
             yield Done(tuple(job.rows(waiting.pop(found.request_id), found)))
 
     def load(self, item: AttentionAsk) -> Load:
@@ -141,9 +148,7 @@ class AttentionStep:
         return Load(item.ask.text, 0)
 
 
-def _requests(
-    job: AttentionJob, items: Iterator[AttentionAsk], waiting: dict[str, AttentionAsk]
-) -> Iterator[AttentionRequest]:
+def _requests(items: Iterator[AttentionAsk], waiting: dict[str, AttentionAsk]) -> Iterator[AttentionRequest]:
     for item in items:
-        waiting[item.keys[0]] = item
-        yield job.request(item)
+        waiting[item.read.request_id] = item
+        yield item.read

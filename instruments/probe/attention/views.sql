@@ -36,13 +36,13 @@ WITH weighed AS (
     FROM attention AS a
     INNER JOIN questions AS q ON q.question_id = a.question_id
     WHERE a.status = 'ok'
-    WINDOW question AS (PARTITION BY a.asked_id, a.model, a.question_id)
+    WINDOW question AS (PARTITION BY a.request_id, a.question_id, a.prompt, a.measure)
 ),
 placed AS (
     SELECT
         *,
         z - avg(z) OVER (
-            PARTITION BY asked_id, measure, method, model, dataset, language, prompt, type, option
+            PARTITION BY measure, method, model, dataset, language, prompt, type, option
         ) AS place_z
     FROM weighed
 )
