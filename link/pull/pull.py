@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.files import remove_folder
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.entity_json import Rows
+from polyculture.link.etiquette import duration
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
 from polyculture.link.index.under_way import answers_beside
@@ -98,6 +100,9 @@ class _Pull:
         """Yields the rows of all items."""
         members = find_members(pages, self._scopes, self._settings.tell)
         wanted, rows = members.classes | members.instances | self._countries, Rows(self.languages)
+        queries, rate = ceil(len(wanted) / ITEMS_A_QUERY), self._settings.requests_per_minute
+        takes = f"some {queries:,} queries, {duration(queries / rate)} at {rate:g} a minute, and more for their makers"
+        self._settings.tell(f"{len(wanted):,} items of {', '.join(self._topics)} and countries: {takes}")
         for facts in self._facts(pages, wanted):
             self._take(facts, rows)
             if rows.names >= _NAMES:

@@ -15,7 +15,6 @@ from polyculture.console import say
 if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
     from polyculture.experiment.workspace import Workspace
-    from polyculture.link.pull.count import PullCount
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 EPILOG = "polyculture wikidata pull exp.toml --contact you@example.org"
@@ -50,9 +49,6 @@ def pull(
         ),
     ] = None,
     topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
-    count: Annotated[
-        bool, typer.Option("--count", help="Only count the items: how many queries the pull takes, and how long.")
-    ] = False,
     endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
     requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
     deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
@@ -65,13 +61,12 @@ def pull(
 ) -> None:
     """Build a snapshot of what an experiment or some topics need from a SPARQL endpoint: the Query Service, QLever.
 
-    The endpoint's answers stay on disk until the snapshot is written: the same command resumes a pull that failed, and
-    one after --count asks for the rest. Items outside the topics are missing: a snapshot of a dump has more candidates
-    per name.
+    The endpoint's answers stay on disk until the snapshot is written: the same command resumes a pull that failed or
+    was stopped, as one may where it says how many items there are. Items outside the topics are missing: a snapshot of
+    a dump has more candidates per name.
     """
     from polyculture.console import watch
     from polyculture.link.pull.client import PullSettings
-    from polyculture.link.pull.count import count_pull
     from polyculture.link.pull.pull import pull_index
     from polyculture.running.wikidata_requests import link_lines
 
@@ -83,9 +78,6 @@ def pull(
     settings = PullSettings(
         wanted.contact, endpoint, requests_per_minute, deadline=deadline, megabytes=max_megabytes, tell=say
     )
-    if count:
-        _tell_count(count_pull(wanted.catalog, wanted.topics, wanted.output, settings), requests_per_minute)
-        return
     check_free(wanted.output, replace)
     title = f"pull {wanted.output.name}, items"
     report = pull_index(wanted.catalog, wanted.topics, wanted.output, settings, lambda total: watch(title, total))
@@ -131,11 +123,3 @@ def _of_topics(output: Path | None, contact: str | None, topic: list[str] | None
             raise UsageError(f"Missing option '{option}', or an experiment file")
     known = read_catalog(catalog)
     return _Wanted(known, topic or list(known.topics), output or Path(), contact or "", None)
-
-
-def _tell_count(count: PullCount, rate: float) -> None:
-    from polyculture.link.etiquette import duration
-
-    say(f"{count.items:,} items of {', '.join(count.topics)} and countries, by {count.queries:,} queries that are kept")
-    say(f"  To pull them takes some {count.left:,} queries more, {duration(count.left / rate)} at {rate:g} a minute")
-    say("  Whoever made the works comes on top")

@@ -67,18 +67,14 @@ def pull_line(workspace: Workspace) -> str:
     """How many queries a pull of the experiment's topics takes, and how long."""
     from polyculture.link.etiquette import duration
     from polyculture.link.pull.client import PullSettings
-    from polyculture.link.pull.count import counted_before
     from polyculture.link.pull.pull import ITEMS_A_QUERY
 
     file, rate = own_file(workspace), PullSettings("").requests_per_minute
     if file.exists():
         return f"{file.name} is there: {link_lines(workspace, file)}"
     command = f"polyculture wikidata pull {workspace.file.name}"
-    if count := counted_before(workspace.experiment.topics, file):
-        takes = f"some {count.left:,} queries, {duration(count.left / rate)} at {rate:g} a minute"
-        return f"{command}: {takes}, for {count.items:,} items (counted on {count.day}), and more for who made them"
     each = duration(100_000 / ITEMS_A_QUERY / rate)
     return (
         f"{command}: a query per {ITEMS_A_QUERY} items of the topics, {rate:g} a minute at most: {each} per 100,000"
-        " items; with --count it says how many there are"
+        " items; it says how many there are before it asks for them"
     )
