@@ -178,7 +178,7 @@ def _of_feeds(layout: Layout, layer: Layer) -> list[Statement]:
         for table in layout.tables:
             if table.wanted is not None and table.account is not None:
                 feeds.setdefault("bought", []).append(bought_rows(table))
-            if table.wanted is not None and "status" in table.columns:
+            if table.wanted is not None and "error" in table.columns:
                 feeds.setdefault("failed", []).append(failed_rows(table))
     return [(view, f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(sources)}") for view, sources in feeds.items()]
 

@@ -59,8 +59,6 @@ class Work(Generic[I]):
     items: Callable[[], Iterator[I]]  # may be called several times
     size: int  # keys of all items together
     name: str = ""  # in messages; the job's own name where it is empty
-    # 'ok' or 'failed' by key, which overrides the status of the rows: of a later reader.
-    verdicts: Callable[[], Mapping[str, str]] = dict
     # What all of it costs at most, where that is said faster than item by item: a million of them take `plan` seconds.
     loads: Callable[[], Iterator[Load]] | None = None
 
@@ -150,7 +148,7 @@ def read_state(step: Step[I, M], work: Work[I], shards: JobShards, retry: RetryF
 
     Final failures that `retry` names are missing like transient ones.
     """
-    states = {**_states(shards, retry), **_verdicts(work, retry)}
+    states = _states(shards, retry)
     if not states:  # nothing to compare keys with, which are hashes
         return WorkState(Outcome(0, 0, reused=0), list(work.items()))
     done = failed = 0
@@ -310,14 +308,6 @@ class _OpenWork(Generic[I]):
 
 def _count(status: Sequence[Any]) -> Outcome:
     return Outcome(status.count("ok"), status.count("failed"))
-
-
-def _verdicts(work: Work[Any], retry: RetryFailed | None) -> Mapping[str, str]:
-    """What a later reader says of answers; what it could not read is asked again with all other failures."""
-    found = work.verdicts()
-    if retry is None or retry.reason:
-        return found
-    return {key: "retry_permanent" if state == "failed" else state for key, state in found.items()}
 
 
 def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:

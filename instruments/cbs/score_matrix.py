@@ -24,8 +24,7 @@ def score_matrices(
 ) -> dict[str, dict[ContextCondition, ScoreMatrix]]:
     """Under each rule a matrix per condition from columns of scores; all have the entities in the same order.
 
-    A rule names the column of likelihoods: 'sum', 'mean', 'probability' or 'calibrated'. No matrices where no entity has
-    one.
+    A rule names the column of likelihoods: 'sum', 'mean', 'probability' or 'calibrated'. Without any, no matrix.
     """
     entity, ids = pd.factorize(likelihoods["entity_id"])
     _, first_entity = np.unique(entity, return_index=True)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
-from polyculture.cache.parquet import objects_to_table, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.whole_tables import present_rows
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.context_prompts import ContextEntities, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.empty_context import NOTHING, with_empty
@@ -82,13 +82,11 @@ def asked_tables(
 
     None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts.
     """
-    path = run.table(WANTED_SCORES.name)
-    before = {WantedScore(**row) for row in read_rows(path, WANTED_SCORES).to_pylist()} if path.exists() else set()
-    wanted = before.union(*map(_wanted, jobs))
-    tables = present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes))
-    if wanted != before:
-        tables[WANTED_SCORES] = objects_to_table(WANTED_SCORES, sorted(wanted, key=astuple))
-    return tables
+    wanted = sorted({row for job in jobs for row in _wanted(job)}, key=astuple)
+    return {
+        **present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
+        **present_rows(run, WANTED_SCORES, wanted, ("request_id", "topic", "context_id")),
+    }
 
 
 def _wanted(asked: ScoringJob) -> Iterator[WantedScore]:

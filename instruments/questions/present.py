@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import objects_to_table, read_rows
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.whole_tables import present_rows
 from polyculture.instruments.questions.asking import AskJob, question_row
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rows import QUESTIONS, WANTED_ANSWERS, WantedAnswer
@@ -46,22 +45,3 @@ def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
                     ask.request_id, ask.question_id, ask.prompt, one.samples, one.job.model, one.use, one.setup_id,
                     asked[ask.prompt], *told,
                 )  # fmt: skip
-
-
-def present_rows(
-    run: RunFolder, table: Table[Any], rows: Sequence[Any], key: Sequence[str]
-) -> dict[Table[Any], pa.Table]:
-    """The table to write so that `rows` take the place of those with the same `key`; nothing where it is so already."""
-    now, path = objects_to_table(table, rows), run.table(table.name)
-    if not path.exists():
-        return {table: now}
-    before = read_rows(path, table).cast(table.schema)
-    replaced = pc.is_in(_joined(before, key), value_set=_joined(now, key))
-    if before.filter(replaced).equals(now):
-        return {}
-    return {table: pa.concat_tables([before.filter(pc.invert(replaced)), now])}
-
-
-def _joined(table: pa.Table, key: Sequence[str]) -> Any:
-    columns: list[Any] = [table[name].combine_chunks() for name in key]
-    return pc.binary_join_element_wise(*columns, "\n")

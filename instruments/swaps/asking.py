@@ -1,87 +1,88 @@
-"""Query a language model about a text with a prompt, through any engine that generates text."""
+"""How the texts of a task are asked about: by prompts to a language model, or by a model that was trained for the task.
+
+What decides an answer is in the id of its request; how it is read, in the reader's. So a corrected parser, or another
+file of labels, never pays for an answer again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.worker import Load
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
-from polyculture.generate.engines.capabilities import Sampling
+from polyculture.generate.engines.capabilities import SAMPLING
+from polyculture.generate.engines.models import Models
+from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.request import as_lists, request_id
+from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.ner import NameTagging
-from polyculture.instruments.swaps.prompts import STANDARD, Prompts, compared_in_ids
+from polyculture.instruments.swaps.prompts import STANDARD, Prompts
 from polyculture.instruments.swaps.qa import QuestionAnswering
-from polyculture.instruments.swaps.reading import Reader
+from polyculture.instruments.swaps.reading import PromptReader, Reader
+from polyculture.instruments.swaps.rows import SwapQuestion
 from polyculture.instruments.swaps.sentiment import Sentiment
-from polyculture.instruments.swaps.text import Filled, Reading, Task
+from polyculture.instruments.swaps.text import Filled, Task
 
-# A part of the ids of questions since rules of reading were one, too. It stays: rules are known by the reader's id.
-FIXED = 2
 PROMPT = "prompt"
 TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A text to query, with the number of the first draw that contains it."""
+    """A text to ask about: once, or once for each draw."""
 
-    key: str
+    answer_id: str
+    request_id: str
     filled: Filled
-    draw: int
+    sample: int
     seed: int
 
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The outcome of a query: the raw answer and its parsed reading."""
-
-    ask: Ask
-    completion: Completion
-    reading: Reading
-
-
-class Asker(Protocol):
-    """Answers about texts."""
-
-    answer_method: str
+    @property
+    def context_id(self) -> str:
+        return self.filled.context.context_id
 
     @property
-    def prompt_id(self) -> str:
-        """A content hash of all that decides an answer but the text and the model."""
+    def entity_id(self) -> str:
+        return self.filled.entity.entity_id
+
+
+class Asking(Protocol):
+    """How texts in one language are asked about, without the model."""
+
+    repeatable: bool  # a text's answer is independent of the seed: one serves all draws
+
+    @property
+    def question(self) -> SwapQuestion:
+        """What decides the answers but model and text, for the record."""
         ...
 
     @property
-    def reader_id(self) -> str | None:
-        """The id of the answers' reader; None where `prompt_id` already covers their meaning."""
+    def reader(self) -> Reader:
+        """Who reads the answers."""
         ...
 
-    @property
-    def wording(self) -> str | None:
-        """The name of the wording; None where no question is asked."""
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+        """The identity of a text as a model is asked about it."""
         ...
 
-    @property
-    def settings(self) -> str | None:
-        """What was asked and how, as JSON; None where no question is asked."""
+    def load(self, filled: Filled) -> Load | None:
+        """The upper bound of an answer's cost; None where a model in this process gives it."""
         ...
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether a text's answer is independent of the seed; if it is, one query suffices."""
-        ...
-
-    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
-        """Yields one answer per query, as they arrive. A failure is an answer with a reason, not an exception."""
+    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
+        """The answers by `answer_id`, as they arrive. A failure is an answer with a reason, not an exception."""
         ...
 
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions in one language and their settings, without the model."""
+    """The questions in one language and their settings."""
 
     task: Task
     prompts: Prompts  # in the language of the question
@@ -96,55 +97,48 @@ class Questions:
     named: str | None = None  # what its words call the language of the text, where they do
 
     @property
+    def repeatable(self) -> bool:
+        return self.temperature == 0
+
+    @cached_property
     def decoding(self) -> Decoding:
         schema = self.task.schema(self.prompts) if self.constrained else None
         return Decoding(self.temperature, self.top_p, self.top_k, self.limit or self.task.max_tokens, schema)
 
-    @property
-    def prompt_id(self) -> str:
-        """A hash of task, wording, decoding and seed. The reader's id covers the parsing of answers."""
-        wording, compared = self.task.wording(self.prompts), compared_in_ids(self.own)
-        return content_id("swap", FIXED, self.task.name, wording, compared, asdict(self.decoding), self.seed)
-
     @cached_property
     def reader(self) -> Reader:
-        """Who reads the answers."""
-        return Reader(self.task, self.prompts, self.own)
+        return PromptReader(self.task, self.prompts, self.own)
 
     @cached_property
-    def settings(self) -> str:
-        """What was asked and how, as JSON: for the record beside each answer."""
+    def question(self) -> SwapQuestion:
+        decoding = asdict(self.decoding)
+        asked_id = content_id("swap", self.task.name, self.task.wording(self.prompts), decoding, self.seed)
         said = {"ask": self.prompts.language, **self.task.asked(self.prompts), "schema": self.constrained}
-        decoding = self.decoding
-        limits = {name: getattr(decoding, name) for name in ("temperature", "top_p", "top_k", "max_tokens")}
+        limits = {name: decoding[name] for name in ("temperature", "top_p", "top_k", "max_tokens")}
         named = {"named": self.named} if self.named else {}
-        return orjson.dumps({**said, **limits, **named}).decode()
+        settings = orjson.dumps({**said, **limits, **named}).decode()
+        return SwapQuestion(asked_id, self.task.name, PROMPT, self.wording, settings, self.seed)
 
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+        omitted = setup.get("omit", ())
+        decoding = {name: None if name in omitted else value for name, value in self._plain_decoding.items()}
+        messages = as_lists(chat(self.task.prompt(filled, self.prompts), setup.get(SYSTEM)))
+        seed = None if self.repeatable or "seed" in omitted else self.seed
+        return request_id("answer", model, setup, messages, decoding, seed)
 
-class PromptAsker:
-    """Asks a language model by a prompt. An answer that cannot be read is a failure that keeps it as it came."""
+    @cached_property
+    def _plain_decoding(self) -> dict[str, Any]:
+        return asdict(self.decoding)
 
-    answer_method = PROMPT
+    def load(self, filled: Filled) -> Load:
+        """The question without the entity, which texts of a context share, and the entity."""
+        question = self.task.prompt(replace(filled, entity=replace(filled.entity, surface="")), self.prompts)
+        return Load(question, self.decoding.max_tokens, apart=filled.entity.surface)
 
-    def __init__(self, engine: Sampling, questions: Questions) -> None:
-        self._engine, self._questions = engine, questions
-        self.prompt_id, self.reader_id = questions.prompt_id, questions.reader.reader_id
-        self.repeatable = questions.temperature == 0
-        self.wording, self.settings = questions.wording, questions.settings
+    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:
+        yield from models.open(SAMPLING).sample(self._requests(asks))
 
-    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
-        waiting: dict[str, Ask] = {}
-        for completion in self._engine.sample(self._requests(asks, waiting)):
-            yield self._answered(waiting.pop(completion.request_id), completion)
-
-    def _requests(self, asks: Iterable[Ask], waiting: dict[str, Ask]) -> Iterator[Request]:
-        task, prompts, decoding = self._questions.task, self._questions.prompts, self._questions.decoding
+    def _requests(self, asks: Iterable[Ask]) -> Iterator[Request]:
         for ask in asks:
-            waiting[ask.key] = ask
-            yield Request(ask.key, (Message("user", task.prompt(ask.filled, prompts)),), decoding, (ask.seed,))
-
-    def _answered(self, ask: Ask, completion: Completion) -> Answered:
-        if completion.text is None:
-            return Answered(ask, completion, Reading(None, completion.error or "no answer"))
-        cut = completion.ending == "cut"
-        return Answered(ask, completion, self._questions.reader.read(completion.text, ask.filled, cut=cut))
+            message = Message("user", self.task.prompt(ask.filled, self.prompts))
+            yield Request(ask.answer_id, (message,), self.decoding, (ask.seed,))

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, EngineError
 from polyculture.cache.identity import content_id
-from polyculture.generate.engines.base import Completion
-from polyculture.generate.engines.transformers.labelling import BATCH, Labeller
-from polyculture.instruments.datasets.sentiments import Label
-from polyculture.instruments.swaps.asking import FIXED, Answered, Ask
+from polyculture.generate.engines.base import Completion, ModelSpec
+from polyculture.generate.engines.models import Models
+from polyculture.generate.engines.transformers.labelling import BATCH, Labeller, open_classifier, open_tagger
+from polyculture.generate.request import request_id
+from polyculture.instruments.datasets.sentiments import Label, gold_label
+from polyculture.instruments.swaps.asking import Ask
 from polyculture.instruments.swaps.ner import judge_spans
-from polyculture.instruments.swaps.text import Judged, Reading
+from polyculture.instruments.swaps.reading import Reader
+from polyculture.instruments.swaps.rows import SwapQuestion
+from polyculture.instruments.swaps.text import Filled, Judged, Reading
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"
+_BETWEEN = "; "  # names in a tagger's answer, each '12-17 PER'
 
 
 class Labels(BaseModel):
@@ -43,53 +51,84 @@ def read_labels(file: Path | None = None) -> Labels:
     return parse_model(Labels, read_toml(file or LABELS, DataSetError), file or LABELS)
 
 
-class ClassifierAsker:
-    """Labels texts with a classifier. Raises `EngineError` if one of its labels is not a sentiment."""
+@dataclass(frozen=True)
+class LabelReader:
+    """Reads the labels of texts, or of the names in them: those of a name that mean the entity's type."""
 
-    answer_method, repeatable, reader_id, wording, settings = CLASSIFIER, True, None, None, None
+    method: str
+    labels: Labels
 
-    def __init__(self, labeller: Labeller, labels: Labels, model: str) -> None:
-        self._labeller, self._labels = labeller, labels
-        self.prompt_id = labels_id(CLASSIFIER, labels)
-        strange = sorted(label for label in labeller.labels if labels.sentiment_of(label) is None)
-        if strange:
-            remedy = "Say what it means in a file like instruments/swaps/labels.toml, and name that with --labels."
-            raise EngineError(f"gives the label {strange[0]!r}, which is no sentiment", where=model, remedy=remedy)
+    @cached_property
+    def reader_id(self) -> str:
+        return content_id("swap reader", self.method, self.labels.model_dump())
 
-    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:  # noqa: ARG002, it has no limit
+        if self.method == CLASSIFIER:
+            label = self.labels.sentiment_of(raw) or ""
+            return Reading(Judged(label, int(label == gold_label(filled.context))))
+        named = [name.partition(" ") for name in raw.split(_BETWEEN) if name]
+        kind = filled.context.entity_type
+        places = [place.split("-") for place, _, label in named if self.labels.means(label, kind)]
+        return Reading(judge_spans([(int(start), int(end)) for start, end in places], filled))
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """A classifier or a tagger of transformers that is asked instead of the experiment's models."""
+
+    task: str
+    method: str
+    labels: Labels
+    spec: ModelSpec
+    seed: int = 1  # of the draws
+
+    repeatable = True
+
+    @cached_property
+    def reader(self) -> Reader:
+        return LabelReader(self.method, self.labels)
+
+    @property
+    def question(self) -> SwapQuestion:
+        asked_id = content_id("swap", self.method, self.labels.model_dump(), self.seed)
+        return SwapQuestion(asked_id, self.task, self.method, None, None, self.seed)
+
+    def request_id(self, model: str, setup: Mapping[str, Any], filled: Filled) -> str:
+        return request_id("label", model, setup, filled.text)
+
+    def load(self, filled: Filled) -> None:  # noqa: ARG002, it costs nothing
+        return None
+
+    def completions(self, asks: Iterable[Ask], models: Models) -> Iterator[Completion]:  # noqa: ARG002, its own
+        """Raises `EngineError` where a classifier has a label that is no sentiment."""
+        labeller = self._opened
         source = iter(asks)
         while batch := list(islice(source, BATCH)):
-            said = self._labeller.label([ask.filled.text for ask in batch])
+            said = labels_of(self.method, labeller, [ask.filled.text for ask in batch])
             for ask, raw in zip(batch, said, strict=True):
-                label = self._labels.sentiment_of(raw) or ""
-                judged = Judged(label, int(label == (ask.filled.context.sentiment or "").strip().casefold()))
-                yield Answered(ask, _completion(ask, raw, self._labeller), Reading(judged))
+                yield Completion(ask.answer_id, ask.seed, raw, model_version=labeller.version)
+
+    @cached_property
+    def _opened(self) -> Labeller:
+        if self.method == TAGGER:
+            return open_tagger(self.spec)
+        labeller = open_classifier(self.spec)
+        check_labels(labeller, self.labels, self.spec.name)
+        return labeller
 
 
-class TaggerAsker:
-    """Finds names with a tagger: those with a label that means the entity's type."""
-
-    answer_method, repeatable, reader_id, wording, settings = TAGGER, True, None, None, None
-
-    def __init__(self, labeller: Labeller, labels: Labels) -> None:
-        self._labeller, self._labels = labeller, labels
-        self.prompt_id = labels_id(TAGGER, labels)
-
-    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
-        source = iter(asks)
-        while batch := list(islice(source, BATCH)):
-            found = self._labeller.tag([ask.filled.text for ask in batch])
-            for ask, names in zip(batch, found, strict=True):
-                kind = ask.filled.context.entity_type
-                spans = [(name.start, name.end) for name in names if self._labels.means(name.label, kind)]
-                raw = "; ".join(f"{name.start}-{name.end} {name.label}" for name in names)
-                yield Answered(ask, _completion(ask, raw, self._labeller), Reading(judge_spans(spans, ask.filled)))
+def check_labels(labeller: Labeller, labels: Labels, model: str) -> None:
+    """Raises `EngineError` if one of a classifier's labels is not a sentiment."""
+    strange = sorted(label for label in labeller.labels if labels.sentiment_of(label) is None)
+    if strange:
+        remedy = "Say what it means in a file like instruments/swaps/labels.toml, and name that with --labels."
+        raise EngineError(f"gives the label {strange[0]!r}, which is no sentiment", where=model, remedy=remedy)
 
 
-def labels_id(answer_method: str, labels: Labels) -> str:
-    """The prompt_id of answers by such a model: a hash of what its labels mean."""
-    return content_id("swap", FIXED, answer_method, labels.model_dump())
-
-
-def _completion(ask: Ask, raw: str, labeller: Labeller) -> Completion:
-    return Completion(ask.key, ask.seed, raw, model_version=labeller.version)
+def labels_of(method: str, labeller: Labeller, texts: list[str]) -> Iterator[str]:
+    """What a model says of each text: its label, or the names in it with their places and labels."""
+    if method == CLASSIFIER:
+        yield from labeller.label(texts)
+    else:
+        for names in labeller.tag(texts):
+            yield _BETWEEN.join(f"{name.start}-{name.end} {name.label}" for name in names)

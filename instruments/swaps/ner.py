@@ -30,9 +30,6 @@ class NameTagging:
     name = "ner"
     max_tokens = 256
 
-    def gold(self, filled: Filled) -> str:
-        return filled.entity.surface
-
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
         return fill(prompts.ner.prompt, text=filled.text, type=prompts.type_words(filled.context.entity_type))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,6 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.sentiments import Label
 
 PROMPTS = Path(__file__).parent / "prompts"
-FIXED_WORDS = Path(__file__).parent / "fixed_words.toml"
 OTHER = "other"  # the words for a type that has none of its own
 # Spaces, articles, prefixes, titles, honorifics.
 Compared = tuple[bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -102,25 +100,6 @@ class Prompts(_Data):
 def fill(template: str, **values: str) -> str:
     """The template with its fields filled in, in one pass; braces within a text stay unchanged."""
     return _FIELD.sub(lambda field: values[field.group(1)], template)
-
-
-def compared_in_ids(own: Prompts) -> Compared:
-    """How words are compared, as the ids of questions about texts in a language hold it.
-
-    Of our own prompts, what it was when ids were fixed: a mended list is another reader, and no other question. Of
-    prompts of the user's own, what they say: what was asked by them is known by it.
-    """
-    fixed = _fixed_words().get(own.language)
-    return fixed if fixed is not None and own == read_prompts(own.language) else own.compared
-
-
-@cache
-def _fixed_words() -> Mapping[str, Compared]:
-    kinds = ("articles", "prefixes", "titles", "honorifics")
-    return {
-        language: (words["spaces"], *(tuple(words[kind]) for kind in kinds))
-        for language, words in read_toml(FIXED_WORDS, DataSetError).items()
-    }
 
 
 def read_prompts(language: str, folder: Path | None = None) -> Prompts:

@@ -41,9 +41,6 @@ class QuestionAnswering:
     name = "qa"
     max_tokens = 64
 
-    def gold(self, filled: Filled) -> str:
-        return filled.entity.surface
-
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
         kind = prompts.type_words(filled.context.entity_type)
         question = filled.context.question or fill(prompts.qa.question, type=kind)

@@ -8,20 +8,17 @@ again, in the same order, until there are 50 texts: a text is asked about once, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-
-import pyarrow as pa
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.cache.parquet import objects_to_table, read_rows
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import Job
 from polyculture.instruments.datasets.load import QA
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
-from polyculture.instruments.datasets.selection import ContextGroup, Selection, Tell, chosen_contexts, untold
+from polyculture.instruments.datasets.selection import Selection, Tell, chosen_contexts, untold
 from polyculture.instruments.datasets.sentiments import gold_label
-from polyculture.instruments.swaps.rows import SWAP_REPEATS, SwapRepeat
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 Drawn = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it
@@ -45,11 +42,7 @@ class SwapJob:
     task: str
     seed: int  # of draw 0; draw d has this plus d
     asked: Sequence[tuple[MaskedContext, Sequence[Drawn]]]
-    setup_id: str | None = None  # under which the model is asked; None where nobody keeps setups apart
-
-    @property
-    def size(self) -> int:
-        return sum(len(draws) for _, drawn in self.asked for _, draws in drawn)
+    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for answers
 
 
 def swap_jobs(
@@ -58,7 +51,7 @@ def swap_jobs(
     model: str,
     selection: Selection,
     draws: DrawOptions,
-    setup_id: str | None = None,
+    setup: Mapping[str, Any] | None = None,
     *,
     tell: Tell = untold,
 ) -> list[SwapJob]:
@@ -66,9 +59,14 @@ def swap_jobs(
 
     A context that no entity of one of its cultures fits is out: `tell` gets a line about them.
     """
-    chosen = chosen_contexts(_fit(dataset, task), _with_setting(selection, task), tell)
-    jobs = [_job(dataset, task, model, unit, contexts, draws) for unit, contexts in chosen]
-    return [replace(job, setup_id=setup_id) for job in jobs]
+    found = []
+    for (language, culture, kind), contexts in chosen_contexts(
+        _fit(dataset, task), _with_setting(selection, task), tell
+    ):
+        asked = [(context, _drawn(context, dataset.fitting(context), draws)) for context in contexts]
+        job = Job(model, language, f"{task}-{dataset.name}-{culture}-{kind}".lower())
+        found.append(SwapJob(job, task, draws.seed, asked, setup or {}))
+    return found
 
 
 def _fit(dataset: DataSet, task: str) -> DataSet:
@@ -87,18 +85,6 @@ def _with_setting(selection: Selection, task: str) -> Selection:
     return replace(whole, settings=(QA,)) if task == "qa" and not selection.settings else whole
 
 
-def _job(
-    dataset: DataSet, task: str, model: str, unit: ContextGroup, contexts: Sequence[MaskedContext], draws: DrawOptions
-) -> SwapJob:
-    language, culture, kind = unit
-    asked = []
-    for context in contexts:
-        fitting = dataset.fitting(context)
-        asked.append((context, _drawn(context, fitting, draws)))
-    topic = f"{task}-{dataset.name}-{culture}-{kind}".lower()
-    return SwapJob(Job(model, language, topic), task, draws.seed, asked)
-
-
 def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: DrawOptions) -> list[Drawn]:
     """The entities of all draws, each with the draws that contain it."""
     cultures = sorted({entity.culture for entity in entities})
@@ -113,21 +99,3 @@ def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Dr
                 times = rounds + (number < more) if draws.equal_sides and rounds else 1
                 found.setdefault(entity.entity_id, {})[draw] = times
     return [(entity, found[entity.entity_id]) for entity in entities if entity.entity_id in found]
-
-
-def repeats_table(run: RunFolder, jobs: Sequence[SwapJob]) -> pa.Table | None:
-    """`swap_repeats` as these jobs draw: their contexts' rows are replaced. None where it says so already."""
-    path = run.table(SWAP_REPEATS.name)
-    before = [SwapRepeat(**row) for row in read_rows(path, SWAP_REPEATS).to_pylist()] if path.exists() else []
-    asked = {(job.task, context.context_id) for job in jobs for context, _ in job.asked}
-    now = {row for row in before if (row.task, row.context_id) not in asked} | {*_repeats(jobs)}
-    return None if now == set(before) else objects_to_table(SWAP_REPEATS, sorted(now, key=astuple))
-
-
-def _repeats(jobs: Sequence[SwapJob]) -> Iterator[SwapRepeat]:
-    for job in jobs:
-        for context, drawn in job.asked:
-            for entity, draws in drawn:
-                for draw, times in draws.items():
-                    if times > 1:
-                        yield SwapRepeat(job.task, context.context_id, entity.entity_id, draw, times)

@@ -23,9 +23,6 @@ class Sentiment:
     name = "sentiment"
     max_tokens = 48  # some models put spaces into their JSON
 
-    def gold(self, filled: Filled) -> str:
-        return gold_label(filled.context) or ""
-
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
         return fill(prompts.sentiment.prompt, text=filled.text)
 
@@ -40,7 +37,7 @@ class Sentiment:
 
     def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
         label = read_label(words(raw, KEY), prompts)
-        return Judged(label, int(label == self.gold(filled)))
+        return Judged(label, int(label == gold_label(filled.context)))
 
 
 def _says(said: str, word: str) -> bool:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.manifest import setup_id
-from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import OURS, told
 from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
-from polyculture.instruments.swaps.asking import PROMPT, TASKS, Asker, Questions
-from polyculture.instruments.swaps.classifiers import (
-    CLASSIFIER,
-    TAGGER,
-    ClassifierAsker,
-    Labels,
-    TaggerAsker,
-    labels_id,
-    read_labels,
-)
+from polyculture.instruments.swaps.asking import TASKS, Asking, Questions
+from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
 from polyculture.instruments.swaps.options import (
     COUNTS,
@@ -35,19 +23,10 @@ from polyculture.instruments.swaps.options import (
     SwapOptions,
 )
 from polyculture.instruments.swaps.prompts import STANDARD
-from polyculture.instruments.swaps.reading_step import ReadingStep, verdicts
-from polyculture.instruments.swaps.rows import SWAP_REPEATS
-from polyculture.instruments.swaps.selection import DrawOptions, SwapJob, repeats_table, swap_jobs
+from polyculture.instruments.swaps.reading_step import ReadingStep
+from polyculture.instruments.swaps.selection import DrawOptions, SwapJob, swap_jobs
 from polyculture.instruments.swaps.sizes import size_lines
-from polyculture.instruments.swaps.step import Answerers, SwapStep, prompted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from polyculture.cache.layout import Table
-    from polyculture.cache.worker import Step
-    from polyculture.generate.engines.models import Models
-    from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.swaps.step import SwapStep, wanted_tables
 
 
 def study(asked: Asked, options: SwapOptions) -> Study:
@@ -61,28 +40,57 @@ def study(asked: Asked, options: SwapOptions) -> Study:
     own = options.own_model
     models = asked.models if own is None else [f"transformers:{own.name}"]
     setups = {model: asked.setup(model, "answer") for model in models}
-    jobs = [job for model, setup in setups.items() for job in _jobs(asked, options, dataset, model, setup)]
+    selection = options.selection(options.setting, "causal", options.contexts, None)
+    draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
+    jobs = [
+        job
+        for model, setup in setups.items()
+        for job in swap_jobs(dataset, options.task, model, selection, draws, setup, tell=asked.say)
+    ]
+    by_language: dict[str, Asking]
     if own is None:
-        method, answerers = PROMPT, _prompted(asked, options, jobs)
+        by_language = {language: _questions(language, asked, options) for language in _languages(jobs)}
     else:
         labels, method = read_labels(own.labels), TAGGER if options.task == "ner" else CLASSIFIER
         jobs = _with_labels(asked, jobs, labels) if method == TAGGER else jobs
-        answerers = _labelled(asked, jobs, models[0], labels, method)
-    return _of_jobs(asked, options, dataset, jobs, method, answerers, setups)
+        labelled = LabelledTexts(options.task, method, labels, asked.spec(models[0]), asked.seed)
+        by_language = dict.fromkeys(_languages(jobs), labelled)
+    if options.equal_sides:
+        for line in size_lines(jobs, options):
+            asked.say(line)
+
+    def derive() -> None:
+        for line in (
+            *health_lines(measure_swaps(asked.run), options.task),
+            *apart_lines(asked.run, options.task),
+        ):
+            asked.say(line)
+
+    return Study(
+        [
+            SwapStep(options.task, jobs, by_language),
+            ReadingStep(asked.run, options.task, dataset, by_language),
+        ],
+        Validity(
+            {f"answer {model}": setup for model, setup in setups.items()},
+            {_place(one, language): one.question.asked_id for language, one in by_language.items()},
+            lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, jobs, by_language)},
+            changed_reason(dataset),
+            {_place(one, language): one.reader.reader_id for language, one in by_language.items()},
+        ),
+        derive,
+        tuple(_shown(options, models)),
+        view="swap_answers",
+    )
 
 
-def _jobs(
-    asked: Asked, options: SwapOptions, dataset: DataSet, model: str, setup: Mapping[str, object]
-) -> list[SwapJob]:
-    selection = options.selection(options.setting, "causal", options.contexts, None)
-    draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
-    return swap_jobs(dataset, options.task, model, selection, draws, setup_id(setup), tell=asked.say)
+def _place(asking: Asking, language: str) -> str:
+    """What is asked: as in `answers.sql`."""
+    return f"{asking.question.task} {asking.question.answer_method} {language}"
 
 
-def _prompted(asked: Asked, options: SwapOptions, jobs: Sequence[SwapJob]) -> Answerers:
-    """The experiment's models answer prompts."""
-    languages = sorted({job.job.language for job in jobs})
-    return prompted({language: _questions(language, asked, options) for language in languages})
+def _languages(jobs: Sequence[SwapJob]) -> list[str]:
+    return sorted({job.job.language for job in jobs})
 
 
 def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
@@ -114,64 +122,6 @@ def _with_labels(asked: Asked, jobs: Sequence[SwapJob], labels: Labels) -> list[
     if without:
         asked.say(f"{lacking}: left out; --labels may name some")
     return [job for job in jobs if job.asked[0][0].entity_type not in without]
-
-
-def _labelled(asked: Asked, jobs: Sequence[SwapJob], model: str, labels: Labels, method: str) -> Answerers:
-    """A classifier (sentiment) or tagger (ner) of transformers answers; opened once for all jobs."""
-
-    @cache
-    def opened() -> Asker:
-        spec = asked.spec(model)
-        if method == CLASSIFIER:
-            return ClassifierAsker(open_classifier(spec), labels, model)
-        return TaggerAsker(open_tagger(spec), labels)
-
-    prompt_ids = {job.job.language: labels_id(method, labels) for job in jobs}
-    return Answerers(prompt_ids, repeatable=True, open=lambda _swap, _models: opened())
-
-
-def _of_jobs(
-    asked: Asked,
-    options: SwapOptions,
-    dataset: DataSet,
-    jobs: Sequence[SwapJob],
-    method: str,
-    answerers: Answerers,
-    setups: Mapping[str, Mapping[str, object]],
-) -> Study:
-    task, reads = options.task, answerers.reads
-
-    def derive() -> None:
-        for line in (*health_lines(measure_swaps(asked.run), task), *apart_lines(asked.run, task)):
-            asked.say(line)
-
-    if options.equal_sides:
-        for line in size_lines(jobs, options):
-            asked.say(line)
-    models = tuple(dict.fromkeys(job.job.model for job in jobs))
-    steps: list[Step[Any, Models]] = [SwapStep(task, jobs, answerers)]
-    if reads:  # first what is there, so that nothing of it counts as failed that can be read now
-        asking = SwapStep(task, jobs, answerers, partial(verdicts, asked.run, reads))
-        steps = [ReadingStep(asked.run, task, reads), asking]
-    return Study(
-        steps,
-        Validity(
-            {f"answer {model}": setup for model, setup in setups.items()},
-            {f"{task} {method} {language}": prompt_id for language, prompt_id in answerers.prompt_ids.items()},
-            partial(_tables, asked, dataset, jobs),
-            changed_reason(dataset),
-            {f"{task} {language}": one.reader_id for language, one in reads.items()},
-        ),
-        derive,
-        tuple(_shown(options, models)),
-        view="swap_answers",
-    )
-
-
-def _tables(asked: Asked, dataset: DataSet, jobs: Sequence[SwapJob]) -> dict[Table[Any], pa.Table]:
-    """The data set as it is now, and what is drawn more than once of it."""
-    repeats = repeats_table(asked.run, jobs)
-    return {**present_tables(asked.run, dataset), **({} if repeats is None else {SWAP_REPEATS: repeats})}
 
 
 def _shown(options: SwapOptions, models: Sequence[str]) -> Iterator[Shown]:

@@ -33,7 +33,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An answer as it was understood, and what of it is right; the columns of `SwapAnswer` of these names."""
+    """An answer as it was understood, and what of it is right; the columns of `SwapReading` of these names."""
 
     answer: str
     matched: int
@@ -59,7 +59,7 @@ class Reading:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of `SwapAnswer` and `SwapReading` that a reader fills."""
+        """The columns of `SwapReading` that a reader fills."""
         judged = self.judged
         return {
             "status": self.status,
@@ -80,10 +80,6 @@ class Task(Protocol):
 
     name: str
     max_tokens: int
-
-    def gold(self, filled: Filled) -> str:
-        """The correct answer."""
-        ...
 
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
         """The question, in the language of `prompts`."""

@@ -17,12 +17,11 @@ import orjson
 from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
 
 TEMPLATES = ("prompt", "question")
-UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How the texts of a type were asked about; '' where it is not known, or nothing was asked in words."""
+    """How the texts of a type were asked about; '' where nothing was asked in words."""
 
     task: str
     answer_method: str
@@ -33,7 +32,7 @@ class Way:
     culture: str
     entity_type: str
     wording: str
-    settings: str  # JSON, as in `swap_answers`
+    settings: str  # JSON, as in `swap_questions`
     seed: int | None
     labels: str | None  # of a classifier or tagger: a hash of what its labels mean
 
@@ -42,7 +41,7 @@ def differences(ways: Sequence[Way]) -> list[str]:
     """What is not the same in all of them, with its values; empty where their answers may be added up."""
     said = [dict(_said(way)) for way in ways]
     names = dict.fromkeys(name for one in said for name in one)
-    values = {name: sorted({one.get(name, UNKNOWN) for one in said}) for name in names}
+    values = {name: sorted({one[name] for one in said if name in one}) for name in names}
     found = [f"{name}: {', '.join(each)}" for name, each in values.items() if len(each) > 1]
     if _asked_differently(ways):
         found.append("asked in the text's language, or in another")
@@ -52,10 +51,8 @@ def differences(ways: Sequence[Way]) -> list[str]:
 
 
 def is_sampled(way: Way) -> bool:
-    """Whether its answers could have been others: at a temperature above 0, or where it is not known."""
-    if way.labels is not None:
-        return False
-    return _settings(way).get("temperature") != 0
+    """Whether its answers could have been others: at a temperature above 0."""
+    return way.labels is None and _settings(way)["temperature"] != 0
 
 
 def _said(way: Way) -> Iterator[tuple[str, str]]:
@@ -63,7 +60,7 @@ def _said(way: Way) -> Iterator[tuple[str, str]]:
     if way.labels is not None:
         yield "labels", way.labels
         return
-    yield "wording", way.wording or UNKNOWN
+    yield "wording", way.wording
     yield "seed", str(way.seed)
     for name, value in _settings(way).items():
         if name not in (*TEMPLATES, "ask", "named"):
@@ -72,7 +69,7 @@ def _said(way: Way) -> Iterator[tuple[str, str]]:
 
 def _asked_differently(ways: Sequence[Way]) -> bool:
     """Of texts in several languages: neither each in its own nor all in one."""
-    asked = {(way.language, str(found["ask"])) for way in ways if "ask" in (found := _settings(way))}
+    asked = {(way.language, str(found["ask"])) for way in ways if (found := _settings(way))}
     return len({ask for _, ask in asked}) > 1 and any(language != ask for language, ask in asked)
 
 

@@ -38,18 +38,20 @@ class TokensOptions(BaseModel):
 
 def study(asked: Asked, options: TokensOptions) -> Study:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
-    from polyculture.cache.manifest import setup_id
-    from polyculture.instruments.tokens.step import VocabularyStep, writing_id
+    from polyculture.cache.whole_tables import present_rows
+    from polyculture.instruments.tokens.rows import WANTED_VOCABULARIES
+    from polyculture.instruments.tokens.step import VocabularyStep, counted_languages
 
     languages = _languages(asked, options.language, options.characters)
     setups = {model: asked.setup(model, "tokenize") for model in asked.models}
-    step = VocabularyStep({model: setup_id(setup) for model, setup in setups.items()}, languages, options.characters)
+    items = counted_languages(setups, languages, options.characters)
+    wanted = [item.wanted for item in items]
     counted = {"model": list(asked.models), "language": languages, "characters": options.characters}
     return Study(
-        (step,),
+        (VocabularyStep(items),),
         Validity(
             {f"tokenize {model}": setup for model, setup in setups.items()},
-            {f"{options.characters} {language}": writing_id(language, options.characters) for language in languages},
+            tables=lambda: present_rows(asked.run, WANTED_VOCABULARIES, wanted, ("model", "language", "characters")),
         ),
         shown=(Shown(_VOCABULARIES, counted), Shown(_LENGTHS)),
         view="vocabulary_shares",

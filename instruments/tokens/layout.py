@@ -6,7 +6,9 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES
+from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, WANTED_VOCABULARIES
 
-TOKENS = compose(CBS, Layout((VOCABULARY_SHARES,), Layer((Path(__file__).with_name("current.sql"),))))
-LAYOUT = TOKENS
+LAYOUT = compose(
+    CBS,
+    Layout((WANTED_VOCABULARIES, VOCABULARY_SHARES), Layer((Path(__file__).with_name("wanted.sql"),))),
+)

@@ -9,42 +9,40 @@ from typing import Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
+from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
-from polyculture.instruments.tokens.vocabulary import (
-    Characters,
-    VocabularyShare,
-    Writing,
-    vocabulary_shares,
-    writings_of,
-)
+from polyculture.generate.request import request_id
+from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
+from polyculture.instruments.tokens.vocabulary import Characters, Writing, vocabulary_shares, writings_of
 
 
 @dataclass(frozen=True, slots=True)
 class CountedLanguage:
-    """A language whose tokens are counted in a model's vocabulary, once per reading."""
+    """A language whose tokens are counted in a model's vocabulary, once per reading; and its row of what is wanted."""
 
-    model: str
-    setup_id: str
-    language: str
+    wanted: WantedVocabulary
     characters: Characters
 
-    @property
-    def readings(self) -> tuple[str, ...]:
-        """What is counted."""
-        return tuple(writing.reading for writing in writings_of(self.language, self.characters))
-
-    def share_id(self, reading: str) -> str:
-        """The key of the row of a reading."""
-        return content_id(self.model, self.setup_id, self.language, reading, writing_id(self.language, self.characters))
+    def share_ids(self) -> tuple[str, ...]:
+        readings = (writing.reading for writing in writings_of(self.wanted.language, self.characters))
+        return tuple(content_id(self.wanted.request_id, reading) for reading in readings)
 
 
-def writing_id(language: str, characters: Characters) -> str:
-    """A hash of all that is counted as a language's own."""
-    return content_id(characters, language, [_plain(writing) for writing in writings_of(language, characters)])
+def counted_languages(
+    setups: Mapping[str, Mapping[str, Any]], languages: Sequence[str], characters: Characters
+) -> list[CountedLanguage]:
+    """Each language in the vocabulary of each model, by the models' setups."""
+    found = []
+    for model, setup in setups.items():
+        for language in languages:
+            own = [_plain(writing) for writing in writings_of(language, characters)]
+            request = request_id("tokenize", model, setup, [language, characters, own])
+            wanted = WantedVocabulary(request, model, setup_id(setup), language, characters)
+            found.append(CountedLanguage(wanted, characters))
+    return found
 
 
 class VocabularyStep:
@@ -54,20 +52,18 @@ class VocabularyStep:
     tables: tuple[Table[Any], ...] = (VOCABULARY_SHARES,)
     span: Span = "job"
 
-    def __init__(self, setup_ids: Mapping[str, str], languages: Sequence[str], characters: Characters) -> None:
-        self._setup_ids, self._languages, self._characters = setup_ids, languages, characters
+    def __init__(self, languages: Sequence[CountedLanguage]) -> None:
+        self._languages = languages
         self._read: dict[str, list[str]] = {}  # the vocabulary of the model that was read last
 
     def works(self) -> Iterator[Work[CountedLanguage]]:
         """A work per model and language."""
-        for model, setup_id in self._setup_ids.items():
-            for language in self._languages:
-                item = CountedLanguage(model, setup_id, language, self._characters)
-                job = Job(model, language, f"vocabulary-{self._characters}")
-                yield Work(job, {MODEL: model}, partial(iter, (item,)), len(item.readings))
+        for item in self._languages:
+            job = Job(item.wanted.model, item.wanted.language, f"vocabulary-{item.characters}")
+            yield Work(job, {MODEL: item.wanted.model}, partial(iter, (item,)), len(item.share_ids()))
 
     def keys(self, item: CountedLanguage) -> tuple[str, ...]:
-        return tuple(map(item.share_id, item.readings))
+        return item.share_ids()
 
     def adopt(self, run: RunFolder, work: Work[CountedLanguage], missing: Sequence[CountedLanguage]) -> None:
         """Nothing: it is soon counted."""
@@ -77,33 +73,22 @@ class VocabularyStep:
     ) -> Iterator[Done]:
         """The shares of a language, one per reading. Raises `EngineError` where there is no tokenizer to be read."""
         for item in items:
-            found = vocabulary_shares(self._vocabulary(item.model, models), [item.language], item.characters)
-            yield Done(tuple(_row(item, share) for share in found))
+            wanted = item.wanted
+            if wanted.model not in self._read:
+                self._read = {wanted.model: models.open(TOKENIZING).vocabulary()}
+            found = vocabulary_shares(self._read[wanted.model], [wanted.language], item.characters)
+            yield Done(
+                tuple(
+                    CountedVocabulary(
+                        key, wanted.request_id, wanted.model, wanted.language, item.characters, share.reading,
+                        share.tokens, share.own, share.partial, share.share, "ok",
+                    )
+                    for key, share in zip(item.share_ids(), found, strict=True)
+                )
+            )  # fmt: skip
 
-    def load(self, item: CountedLanguage) -> Load | None:
+    def load(self, item: CountedLanguage) -> None:
         """Queries no model."""
-        return None
-
-    def _vocabulary(self, model: str, models: Models) -> list[str]:
-        if model not in self._read:
-            self._read = {model: models.open(TOKENIZING).vocabulary()}
-        return self._read[model]
-
-
-def _row(item: CountedLanguage, share: VocabularyShare) -> CountedVocabulary:
-    return CountedVocabulary(
-        share_id=item.share_id(share.reading),
-        model=item.model,
-        language=item.language,
-        characters=item.characters,
-        reading=share.reading,
-        tokens=share.tokens,
-        own=share.own,
-        partial=share.partial,
-        status="ok",
-        setup_id=item.setup_id,
-        writing_id=writing_id(item.language, item.characters),
-    )
 
 
 def _plain(writing: Writing) -> list[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
@@ -17,7 +17,12 @@ from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
+from polyculture.instruments.tokens.rows import (
+    VOCABULARY_SHARES,
+    WANTED_VOCABULARIES,
+    CountedVocabulary,
+    WantedVocabulary,
+)
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO
@@ -47,24 +52,19 @@ def add_vocabularies(run: RunFolder) -> None:
     manifest = read_manifest(run.manifest)
     assert manifest
     setups = {**manifest.setups, **{f"tokenize {model}": {"weights": model} for model in MODELS}}
-    asked = {"tokens": {"ranges en": "w"}}
-    write_manifest(manifest.model_copy(update={"setups": setups, "asked": asked}), run.manifest)
-    readings = (
-        ("narrow", 10, "w", setup_id),
-        ("wide", 25, "w", setup_id),
-        ("other", 90, "v", setup_id),
-        ("old", 95, "w", str),
-    )
+    write_manifest(manifest.model_copy(update={"setups": setups}), run.manifest)
+    wanted = []
     for number, model in enumerate(MODELS):
+        wanted.append(WantedVocabulary(model, model, setup_id(setups[f"tokenize {model}"]), "en", "ranges"))
         rows = [
             CountedVocabulary(
-                f"{model}{reading}", model, "en", "ranges", reading, 200, own + number, 0, "ok",
-                known(setups[f"tokenize {model}"]), writing,
+                f"{model}{reading}", request, model, "en", "ranges", reading, 200, own + number, 0, (own + number) / 200, "ok"
             )
-            for reading, own, writing, known in readings
+            for reading, own, request in (("narrow", 10, model), ("wide", 25, model), ("other", 90, f"old {model}"))
         ]  # fmt: skip
         with JobShards(run, Job(model, "en", "vocabulary-ranges"), (VOCABULARY_SHARES,)) as shards:
             shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, rows)})
+    write_parquet(objects_to_table(WANTED_VOCABULARIES, wanted), run.table(WANTED_VOCABULARIES.name))
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,12 @@ from polyculture.instruments.papers.paper import papers
 from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
 from polyculture.instruments.papers.report_paper import compared
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
+from polyculture.instruments.tokens.rows import (
+    VOCABULARY_SHARES,
+    WANTED_VOCABULARIES,
+    CountedVocabulary,
+    WantedVocabulary,
+)
 from polyculture.published.cells import published
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
@@ -156,16 +161,27 @@ def test_the_average_of_embeddings_is_the_stored_mean_and_genders_are_columns(tm
 def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> None:
     run, setup = RunFolder(tmp_path), {"weights": "w"}
     manifest = Manifest(experiment="paper", polyculture="0", models=[MODEL, "m"])
-    asked = {"tokens": {"letters ko": "a", "ranges ko": "b"}}
     setups = {f"tokenize {model}": setup for model in (MODEL, "m")}
-    write_manifest(manifest.model_copy(update={"asked": asked, "setups": setups}), run.manifest)
-    counted = [("letters", "letters", "a", 4_000), ("ranges", "Jamo", "b", 1), ("ranges", "all", "b", 5_000)]
+    write_manifest(manifest.model_copy(update={"setups": setups}), run.manifest)
+    counted = [("letters", "letters", 4_000), ("ranges", "Jamo", 1), ("ranges", "all", 5_000)]
+    wanted = [WantedVocabulary(m, m, setup_id(setup), "ko", "letters") for m in (MODEL, "m")]
+    write_parquet(objects_to_table(WANTED_VOCABULARIES, wanted), run.table(WANTED_VOCABULARIES.name))
     for model, tokens in ((MODEL, 40_000), ("m", 0)):  # of an empty vocabulary there is no share
         found = [
             CountedVocabulary(
-                model + reading, model, "ko", way, reading, tokens, own, 0, "ok", setup_id(setup), writing
+                model + reading,
+                model,
+                model,
+                "ko",
+                way,
+                reading,
+                tokens,
+                own,
+                0,
+                own / tokens if tokens else None,
+                "ok",
             )
-            for way, reading, writing, own in counted
+            for way, reading, own in counted
         ]
         with JobShards(run, Job(model, "ko", "vocabulary"), (VOCABULARY_SHARES,)) as shards:
             shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, found)})

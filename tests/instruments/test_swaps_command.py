@@ -160,7 +160,7 @@ def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
     assert polyculture("swap", "sentiment", *few, "--draws", "2", "--temperature", "0.7", cwd=tmp_path).returncode == 0
     assert len(server.asked) - before == 2 * 2 * len(CONTEXTS)
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(4 * len(CONTEXTS),)]
-    assert rows(tmp_path, "SELECT count(*) FROM stored_swap_answers")[0][0] > 4 * len(CONTEXTS)
+    assert rows(tmp_path, "SELECT count(*) FROM stored_swap_responses")[0][0] > 4 * len(CONTEXTS)
 
 
 def test_what_does_not_parse_is_a_failed_row_with_the_answer(
@@ -176,7 +176,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     server.behaviour = answer
     done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert "24 failed; the reasons are in the view swap_answers" in done.stderr
+    assert "8 failed; the reasons are in the view swap_answers" in done.stderr
     failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
     assert rows(tmp_path, failed) == [
         ("pizza", "positive or negative", "the answer names 2 of the three labels: 'positive or negative'", None),
@@ -189,7 +189,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     asked = len(server.asked)
     again = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     assert again.returncode == 4
-    assert "24 failed; the reasons are in the view swap_answers" in again.stderr
+    assert "8 failed; the reasons are in the view swap_answers" in again.stderr
     assert len(server.asked) == asked  # it would be answered so again
 
 
@@ -233,9 +233,7 @@ def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
     killed.wait(60)
     journal = next((tmp_path / "runs").rglob("journal.jsonl"), None)
     lines = journal.read_bytes().splitlines() if journal else []
-    kept = {
-        json.loads(line)["swap_answers"][0]["entity"] + json.loads(line)["swap_answers"][0]["context"] for line in lines
-    }
+    kept = {json.loads(line)["swap_responses"][0]["answer_id"] for line in lines}
     before = len(server.asked)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -19,8 +19,15 @@ from polyculture.generate.engines.transformers.labelling import open_classifier,
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MASK
 from polyculture.instruments.datasets.rules import rules_of
-from polyculture.instruments.swaps.asking import TASKS, Ask
-from polyculture.instruments.swaps.classifiers import ClassifierAsker, TaggerAsker, read_labels
+from polyculture.instruments.swaps.asking import TASKS
+from polyculture.instruments.swaps.classifiers import (
+    CLASSIFIER,
+    TAGGER,
+    LabelReader,
+    check_labels,
+    labels_of,
+    read_labels,
+)
 from polyculture.instruments.swaps.measure import METRICS
 from polyculture.instruments.swaps.ner import judge_names, judge_spans
 from polyculture.instruments.swaps.prompts import read_prompts
@@ -137,16 +144,17 @@ def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled
     random, labels = Random(4), ["B-PER", "I-PER", "B-LOC", "I-LOC", "O"]
     tag_of = {f"{letter}{tag}": labels[tag] for tag in range(len(labels)) for letter in ("old", "new")}
     texts = [(random.choices(list(tag_of), k=12), random.randrange(10), random.randint(1, 2)) for _ in range(200)]
-    asks, gold = [], []
+    filling, gold = [], []
     for number, (words, start, length) in enumerate(texts):
         words[start : start + length] = list(tag_of)[:length] if number % 2 else words[start : start + length]
         entity = replace(filled.entity, surface=" ".join(words[start : start + length]))
         text = " ".join([*words[:start], MASK, *words[start + length :]])
-        asks.append(Ask(str(number), Filled(replace(filled.context, text=text), entity), 0, 1))
+        filling.append(Filled(replace(filled.context, text=text), entity))
         gold.append(["O"] * start + ["B-PER", "I-PER"][:length] + ["O"] * (12 - start - length))
     model = save_labeller(folder / "tagger", labels, tag_of, tokens=True)
-    asker = TaggerAsker(open_tagger(ModelSpec(f"transformers:{model}")), read_labels())
-    judged = [answer.reading.judged for answer in asker.answers(asks) if answer.reading.judged]
+    said = labels_of(TAGGER, open_tagger(ModelSpec(f"transformers:{model}")), [one.text for one in filling])
+    reader = LabelReader(TAGGER, read_labels())
+    judged = [read for raw, one in zip(said, filling, strict=True) if (read := reader.read(raw, one).judged)]
     columns = {name: np.array([getattr(one, name) for one in judged]) for name in ("matched", "predicted")}
     ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in METRICS["ner"].items()}
     predicted = [[tag_of[word].replace("B-LOC", "O").replace("I-LOC", "O") for word in words] for words, *_ in texts]
@@ -159,10 +167,13 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     words = {"aiko": "NEG", "emily": "POS"}
     model = save_labeller(folder / "classifier", ["NEG", "POS", "NEU"], words, tokens=False)
     dataset = load(rules_of("own"), folder)
-    asks = [Ask(entity.surface, Filled(dataset.contexts[0], entity), 0, 1) for entity in dataset.entities]
-    labeller = open_classifier(ModelSpec(f"transformers:{model}"))
-    answers = list(ClassifierAsker(labeller, read_labels(), "x").answers(asks))
-    assert [(a.ask.key, a.reading.judged and (a.reading.judged.answer, a.reading.judged.matched)) for a in answers] == [
+    labeller, reader = open_classifier(ModelSpec(f"transformers:{model}")), LabelReader(CLASSIFIER, read_labels())
+    filling = [Filled(dataset.contexts[0], entity) for entity in dataset.entities]
+    said = list(labels_of(CLASSIFIER, labeller, [one.text for one in filling]))
+    judged = [reader.read(raw, one).judged for raw, one in zip(said, filling, strict=True)]
+    assert [
+        (one.entity.surface, read and (read.answer, read.matched)) for one, read in zip(filling, judged, strict=True)
+    ] == [
         ("Aiko", ("negative", 0)),
         ("Kenji Sato", ("neutral", 0)),
         ("Emily", ("positive", 1)),
@@ -173,7 +184,7 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     mine = folder / "labels.toml"
     mine.write_text('[names]\n[sentiment]\npositive = ["pos"]\nnegative = ["neg"]\nneutral = []\n', encoding="utf-8")
     with pytest.raises(EngineError, match=r"'NEU'.*sentiment"):
-        ClassifierAsker(labeller, read_labels(mine), "x")
+        check_labels(labeller, read_labels(mine), "x")
 
 
 def test_a_language_model_lists_the_names(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,17 @@ import pytest
 from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
 from polyculture.generate.engines.answer import NO_ANSWER
+from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.reading import Reader
-from polyculture.instruments.swaps.reading_step import read_stored
-from polyculture.instruments.swaps.rows import SwapAnswer
+from polyculture.instruments.swaps.reading import PromptReader
 from polyculture.instruments.swaps.sentiment import Sentiment
 from polyculture.instruments.swaps.text import Filled, Judged
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
-from tests.store_builder import blank
 
+PLACE = SourceLocation("x")
 ACCURACY = (
     "SELECT side, estimate, answers, failed FROM sentiment_association WHERE metric = 'accuracy' AND culture IS NULL"
 )
@@ -62,7 +60,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
 
 def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path, server: StubServer) -> None:
     file = write(tmp_path, server.url)
-    with pytest.raises(IncompleteError, match="16 failed"):
+    with pytest.raises(IncompleteError, match="8 failed"):  # a text is asked, and read, once for both draws
         ask(file)
     bad = "the answer names 0 of the three labels: 'bad'"
     no = "the answer names 0 of the three labels: \"I'm sorry, but I can't help with that.\""
@@ -72,15 +70,12 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path, s
     assert rows(tmp_path, STATES) == before
     numbers = sorted(rows(tmp_path, ACCURACY))
     assert len(server.asked) == TEXTS
-    assert not rows(tmp_path, "FROM stored_swap_readings")
+    assert rows(tmp_path, "SELECT count(*) > 0 FROM failures WHERE stage = 'swap'") == [(True,)]
     with pytest.MonkeyPatch.context() as patch:
         mend(patch)
         # Of all that is stored, not of what is asked for alone.
-        with pytest.raises(IncompleteError, match="8 failed") as told:
+        with pytest.raises(IncompleteError, match="4 failed"):
             ask(file, contexts=1)
-        assert "24 failed" not in str(told.value)
-        with pytest.raises(IncompleteError, match=r"stub en .*: 8 failed"):
-            ask(file)
         mended = rows(tmp_path, STATES)
         assert mended == [*before[:3], ("ramen", "ok", None, False, each), fine[2]]
         assert sorted(rows(tmp_path, ACCURACY)) != numbers
@@ -92,41 +87,40 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path, s
     assert sorted(rows(tmp_path, ACCURACY)) == numbers
     assert len(server.asked) == TEXTS
     assert rows(tmp_path, "SELECT count(*) FROM stored_swap_readings") == [(2 * TEXTS,)]
-
-
-def test_an_answer_that_another_draw_takes_over_is_read_by_the_present_reader(
-    tmp_path: Path, server: StubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = write(tmp_path, server.url)
-    with pytest.raises(IncompleteError):
-        ask(file, draws=1)
-    mend(monkeypatch)
+    # More draws of the same texts: nothing is asked, and all are read by the present reader.
     with pytest.raises(IncompleteError):
         ask(file, draws=3)
     assert len(server.asked) == TEXTS
-    found = "SELECT draw, count(*) FROM swap_answers WHERE entity = 'ramen' AND status = 'ok' GROUP BY ALL ORDER BY ALL"
+    found = "SELECT draw, count(*) FROM swap_answers WHERE entity = 'ramen' GROUP BY ALL ORDER BY ALL"
     assert rows(tmp_path, found) == [(draw, len(CONTEXTS)) for draw in range(3)]
+
+
+def test_answers_of_a_run_beside_this_one_are_not_asked_again(tmp_path: Path, server: StubServer) -> None:
+    file = write(tmp_path, server.url)
+    with pytest.raises(IncompleteError):
+        ask(file)
+    other = tmp_path / "other.toml"
+    other.write_text(file.read_text().replace('name = "swapped"', 'name = "beside"'), encoding="utf-8")
+    with pytest.raises(IncompleteError):
+        ask(other)
+    assert len(server.asked) == TEXTS
 
 
 def test_how_words_are_compared_is_the_readers_and_no_other_question() -> None:
     ours, english = read_prompts("ja"), read_prompts("en")
     task = TASKS["qa"]
     mended = ours.model_copy(update={"honorifics": (*ours.honorifics, "師匠")})
-    assert Reader(task, english, ours).reader_id != Reader(task, english, mended).reader_id
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polyculture.instruments.swaps.prompts.read_prompts", lambda _language: mended)
-        assert Questions(task, ours, mended).prompt_id == Questions(task, ours, ours).prompt_id
-    # Of prompts of a user's own, what they say is a part of the question, as it always was.
-    assert Questions(task, ours, mended).prompt_id != Questions(task, ours, ours).prompt_id
+    assert PromptReader(task, english, ours).reader_id != PromptReader(task, english, mended).reader_id
+    assert Questions(task, ours, mended).question == Questions(task, ours, ours).question
 
 
 def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     english = read_prompts("en")
-    reader = Reader(TASKS["qa"], english, english)
-    raw = '<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}'
-    answer = SwapAnswer(**blank("swap_answers", raw=raw, context="We had [MASK].", entity="sushi", error=None))
-    read = read_stored(reader, answer)
+    reader = PromptReader(TASKS["qa"], english, english)
+    context = MaskedContext("x", "en", "x", "food", None, "qa", "any", "We had [MASK].", None, None, PLACE)
+    text = Filled(context, CulturalEntity("x", "en", "x", "food", "sushi", None, None, None, None, PLACE))
+    read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
     assert (read.status, read.error, read.refused) == ("failed", "refused", True)
-    read = read_stored(reader, replace(answer, raw='{"answer": "sushi"}'))
+    read = reader.read('{"answer": "sushi"}', text)
     assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1, echoed=0), False)
-    assert read_stored(reader, replace(answer, raw="<think>so")).error == NO_ANSWER
+    assert reader.read("<think>so", text).error == NO_ANSWER

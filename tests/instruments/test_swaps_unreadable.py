@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.layout import Table
+from polyculture.cache.manifest import Manifest, setup_id, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
+from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES, DatasetContext, DatasetEntity
 from polyculture.instruments.swaps.measure import health_lines, measure_swaps
-from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SwapAnswer, SwapInterval
+from polyculture.instruments.swaps.rows import (
+    SWAP_QUESTIONS,
+    SWAP_READINGS,
+    SWAP_RESPONSES,
+    WANTED_SWAPS,
+    SwapInterval,
+    SwapQuestion,
+    SwapReading,
+    SwapResponse,
+    WantedSwap,
+)
 from polyculture.running.layout import store_layout
 from tests.instruments.test_swaps_command import NATIVE, own, rows, says, server  # noqa: F401, fixtures
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer
+from tests.store_builder import blank
 
+MODEL = "transformers:t"
 SAID = {"ramen": '{"answer": "ramen"}', "onigiri": "{", "takoyaki": '{"other": 1}', "pizza": '{"answer": "pizza"}'}
 
 
@@ -80,61 +96,70 @@ def test_a_side_of_which_nothing_can_be_read_stands_there_with_its_failures(
     assert "0+8" in done.stdout
 
 
-ROW = SwapAnswer(
-    answer_id="",
-    prompt_id="p",
-    task="ner",
-    answer_method="tagger",
-    model="transformers:t",
-    dataset="made",
-    language="ja",
-    culture="Japanese",
-    entity_type="names",
-    setting="neutral",
-    context_id="c",
-    context="[MASK]",
-    entity_id="e",
-    entity="e",
-    entity_culture="Japanese",
-    native=True,
-    draw=0,
-    seed=1,
-    gold="e",
-    status="ok",
-    error=None,
-    retryable=None,
-    raw="raw",
-    answer="e",
-    matched=1,
-    predicted=1,
-    elsewhere=0,
-    prompt_tokens=None,
-    completion_tokens=None,
-    model_version=None,
-    purchase=None,
-)
+@dataclass(frozen=True)
+class Told:
+    """A tagger's answer about a text; the entity is found where it is read."""
+
+    context: str = "c"
+    entity: str = "e"
+    language: str = "ja"
+    source: str | None = None
+    matched: int = 1
+    status: str = "ok"  # of the reading
+    came: bool = True
 
 
-def measured(folder: Path, answers: list[SwapAnswer]) -> list[SwapInterval]:
+def measured(folder: Path, answers: list[Told]) -> list[SwapInterval]:
+    """The rates of answers that are in a run's tables as the steps write them."""
     run = RunFolder(folder / "run")
-    run.root.mkdir()
-    write_manifest(Manifest(experiment="x", polyculture="0", models=[], asked={"swaps": {"x": "p"}}), run.manifest)
-    numbered = [replace(row, answer_id=str(number)) for number, row in enumerate(answers)]
-    shards = run.shards(SWAP_ANSWERS.name, Job("transformers:t", "ja", "ner-x"))
-    shards.mkdir(parents=True)
-    write_parquet(objects_to_table(SWAP_ANSWERS, numbered), shards / "part-00000.parquet")
+    asked = {f"ner tagger {one.language}": "a" for one in answers}
+    readers = {f"reader {name}": "r" for name in asked}
+    manifest = Manifest(experiment="x", polyculture="0", models=[], setups={f"answer {MODEL}": {}})
+    write_manifest(manifest.model_copy(update={"asked": {"swaps": {**asked, **readers}}}), run.manifest)
+    by_table: dict[Table[Any], list[Any]] = defaultdict(list)
+    by_table[SWAP_QUESTIONS].append(SwapQuestion("a", "ner", "tagger", None, None, 1))
+    place = {"dataset": "made", "culture": "Japanese", "entity_type": "names"}
+    for number, one in enumerate(answers):
+        ids = (f"q{number}", one.context, one.entity)
+        by_table[WANTED_SWAPS].append(WantedSwap(*ids, 0, 0, 1, MODEL, setup_id({}), "a"))
+        context = blank(
+            "dataset_contexts", **place, context_id=one.context, language=one.language, unit=one.source or one.context
+        )
+        by_table[DATASET_CONTEXTS].append(
+            DatasetContext(**{**context, "setting": "neutral", "source_context_id": one.source})
+        )
+        entity = blank("dataset_entities", **place, entity_id=one.entity, entity=one.entity, language=one.language)
+        by_table[DATASET_ENTITIES].append(DatasetEntity(**entity))
+        status = "ok" if one.came else "failed"
+        response = blank(
+            "swap_responses", answer_id=str(number), request_id=ids[0], context_id=ids[1], entity_id=ids[2]
+        )
+        more = {
+            "model": MODEL,
+            "language": one.language,
+            "topic": "ner-x",
+            "status": status,
+            "raw": "x" if one.came else None,
+        }
+        by_table[SWAP_RESPONSES].append(SwapResponse(**{**response, **more}))
+        if one.came:
+            found = one.matched if one.status == "ok" else None
+            reading = (one.status, None, "e", found, 1, 0, None, found, 1, None)
+            by_table[SWAP_READINGS].append(SwapReading(f"r{number}", str(number), "r", *reading))
+    for table, rows_of in by_table.items():
+        if table.sharded:
+            with JobShards(run, Job(MODEL, "ja", "ner-x"), (table,)) as shards:
+                shards.append_part({table.name: objects_to_table(table, rows_of)})
+        else:
+            write_parquet(objects_to_table(table, list(dict.fromkeys(rows_of))), run.table(table.name))
     with open_store(run, store_layout()) as store:
         assert store.sql("SELECT count(*) FROM swap_answers").fetchall() == [(len(answers),)]
     return measure_swaps(run)
 
 
-UNREAD = {"status": "failed", "answer": None, "matched": None, "predicted": None}
-
-
 def test_one_right_answer_of_four_is_no_perfect_recall(tmp_path: Path) -> None:
-    unread = [replace(ROW, entity_id=f"e{number}", **UNREAD) for number in range(3)]  # type: ignore[arg-type]
-    never_came = replace(ROW, entity_id="none", raw=None, **UNREAD)  # type: ignore[arg-type]
-    found = measured(tmp_path, [ROW, *unread, never_came])
+    unread = [Told(entity=f"e{number}", status="failed") for number in range(3)]
+    found = measured(tmp_path, [Told(), *unread, Told(entity="none", came=False)])
     by_metric = {row.metric: row for row in found if row.entity_type and row.side == "native"}
     right = {"precision": 1.0, "recall": 0.25, "f1": pytest.approx(2 / 5)}
     right |= {"readable_precision": 1.0, "readable_recall": 1.0, "readable_f1": 1.0}
@@ -152,9 +177,9 @@ def test_one_right_answer_of_four_is_no_perfect_recall(tmp_path: Path) -> None:
 
 def test_a_context_and_its_translation_are_one_over_all_languages(tmp_path: Path) -> None:
     """Four contexts, one of them in English, too: over all languages there are four."""
-    contexts = [replace(ROW, context_id=f"c{number}", matched=number % 2) for number in range(4)]
-    english = replace(ROW, language="en", context_id="t1", source_context_id="c1", matched=0)
-    alone = replace(ROW, language="en", context_id="t9", source_context_id="c9", matched=0)  # c9 was not asked
+    contexts = [Told(f"c{number}", matched=number % 2) for number in range(4)]
+    english = Told("t1", language="en", source="c1", matched=0, entity="f")
+    alone = Told("t9", language="en", source="c9", matched=0, entity="f")  # c9 was not asked
     found = measured(tmp_path, [*contexts, english])
     recall = {row.language: row for row in found if row.metric == "recall" and row.entity_type is None}
     assert (recall["ja"].contexts, recall["en"].contexts, recall[None].contexts) == (4, 1, 4)

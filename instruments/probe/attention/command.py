@@ -45,12 +45,13 @@ class AttentionOptions(BaseModel):
 
 def study(asked: Asked, options: AttentionOptions) -> Study:
     """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
+    from polyculture.cache.whole_tables import present_rows
     from polyculture.generate.engines import ATTENDING, check_can
     from polyculture.instruments.probe.attention.contrasts import measure_attention
     from polyculture.instruments.probe.attention.rows import WANTED_ATTENTION
     from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
     from polyculture.instruments.questions.options import AskOptions
-    from polyculture.instruments.questions.present import present_rows, present_tables
+    from polyculture.instruments.questions.present import present_tables
     from polyculture.instruments.questions.study import ask_jobs, part_of
 
     for model in asked.models:
