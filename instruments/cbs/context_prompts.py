@@ -84,7 +84,7 @@ def _draws(dataset: DataSet, context: MaskedContext, number: int) -> list[list[C
             f"{len(native)} {context.culture} entities of type {context.entity_type!r} in {context.language!r} are too "
             f"few to draw {number} demonstrations twice",
             where=dataset.folder / str(context.place),
-            remedy="Ask for fewer with --demonstrations.",
+            remedy="Ask for fewer: demonstrations = 3 under [cbs] in the experiment file.",
         )
     native.sort(key=lambda entity: content_id(context.context_id, entity.entity_id))
     starts = range(0, min(len(native) - number + 1, DRAWS * number), number)

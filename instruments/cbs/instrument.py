@@ -15,7 +15,6 @@ from polyculture.instruments.contract import (
     AtLeastOne,
     Command,
     Demo,
-    Idle,
     Listing,
     Shown,
     Study,
@@ -38,7 +37,7 @@ class CbsOptions(DatasetOptions):
     """Compare how probable native and Western entities are in the same contexts.
 
     Existing scores are kept: a run over a few contexts can be extended to all of them.
-    With --help-with and --phrasings the table has the paired differences. The papers' protocols: --preset.
+    With --help-with the table has the paired differences. The papers' protocols: --preset.
     """
 
     preset: Annotated[
@@ -46,7 +45,9 @@ class CbsOptions(DatasetOptions):
         Field(description="A paper's choices for all options that you do not give: docs/cbs.md."),
     ] = "ours"
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
+    setting: Annotated[
+        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
+    ] = ()
     form: Annotated[
         Literal["causal", "masked"], Field(description="causal: for models that read what is before the gap.")
     ] = "causal"
@@ -71,8 +72,12 @@ class CbsOptions(DatasetOptions):
         tuple[Literal["token", "demonstrations", "names"], ...],
         Field(description="Score with this prefix, too: the culture's name, filled-in contexts, or bare native names."),
     ] = ()
-    demonstrations: Annotated[AtLeastOne, Field(description="How many contexts or names.")] = 5
-    phrasings: Annotated[bool, Field(description="Ask only the contexts that have two phrasings.")] = False
+    demonstrations: Annotated[
+        AtLeastOne, Field(description="How many contexts or names.", json_schema_extra=IN_FILE)
+    ] = 5
+    phrasings: Annotated[
+        bool, Field(description="Ask only the contexts that have two phrasings.", json_schema_extra=IN_FILE)
+    ] = False
     rule: Annotated[Rule, Field(description=f"{RULE} {CALIBRATED}")] = "sum"
 
     @model_validator(mode="before")
@@ -183,17 +188,10 @@ class Cbs:
                 "cbs-demo",
                 "The embedded model, contexts of our own; in cbs-demo/.",
                 {"data": "own", "folder": _OWN / "demo"},
-                ("data", "folder", "english"),
+                ("data", "folder"),
             ),
             tables=(_OWN / "cbs.sql",),
             needs=_needs,
-            idle=(
-                Idle(
-                    ("demonstrations",),
-                    lambda o: not {"demonstrations", "names"}.intersection(o.help_with),
-                    "counts with --help-with demonstrations or names",
-                ),
-            ),
         )
     }
 

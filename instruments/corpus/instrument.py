@@ -12,7 +12,7 @@ from pydantic import Field
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, measure, shown
-from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class CorpusOptions(DatasetOptions):
     ]
     name: Annotated[str | None, Field(description="The name of the corpus. Default: that of its first file.")] = None
     text_field: Annotated[str, Field(description="The field of JSON, or column of Parquet, with the text.")] = "text"
-    setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
+    setting: Annotated[
+        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
+    ] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     rule: Annotated[Literal["sum", "mean", "probability"], Field(description=RULE)] = "sum"

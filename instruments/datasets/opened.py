@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import cache_folder, is_folder_name
+from polyculture.instruments.contract import IN_FILE
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_SENTIMENT
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class DatasetOptions(BaseModel):
 
     data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
     folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
-    english: Annotated[bool, Field(description="The publisher's English translation.")] = False
+    english: Annotated[bool, Field(description="The publisher's English translation.", json_schema_extra=IN_FILE)] = (
+        False
+    )
     as_published: Annotated[
         bool,
         Field(
             description="Keep repeated rows, names on both sides and contexts that begin with their gap.",
-            json_schema_extra={"negatable": True},
+            json_schema_extra=IN_FILE,
         ),
     ] = False
     language: Annotated[Names, Field(description="Only these languages.")] = ()

@@ -91,8 +91,8 @@ def _single(place: Path | None, ask: str | None, preset: tuple[str, Prompts] | N
         return None
     if ask is not None:
         raise DataSetError(
-            f"{place} asks in a language of its own, and --ask names {ask!r}",
-            remedy="Leave --ask out, or say in the file: language = '...'.",
+            f"{place} asks in a language of its own, and `ask` names {ask!r}",
+            remedy="Leave `ask` out, or say in the file: language = '...'.",
         )
     return OWN, one_for_all(read_toml(place, DataSetError), place)
 

@@ -121,7 +121,9 @@ def check_labels(labeller: Labeller, labels: Labels, model: str) -> None:
     """Raises `EngineError` if one of a classifier's labels is not a sentiment."""
     strange = sorted(label for label in labeller.labels if labels.sentiment_of(label) is None)
     if strange:
-        remedy = "Say what it means in a file like instruments/swaps/labels.toml, and name that with --labels."
+        remedy = (
+            "Say what it means in a file like instruments/swaps/labels.toml, and name it: labels under [sentiment]."
+        )
         raise EngineError(f"gives the label {strange[0]!r}, which is no sentiment", where=model, remedy=remedy)
 
 

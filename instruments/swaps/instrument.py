@@ -35,7 +35,7 @@ def _demo(**sizes: int) -> Demo:
     """Minutes on two cores. English only: the demo's model was made for it, and is slow in other languages."""
     own = {"data": "own", "folder": _DEMO, "language": ("en",), "entities": 3, "draws": 2, **sizes}
     help_ = "The embedded model, texts of our own; in swaps-demo/."
-    return Demo(_DEMO / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder", "english"))
+    return Demo(_DEMO / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder"))
 
 
 _OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "schema", "schema_", "ask", "prompts")

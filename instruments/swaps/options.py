@@ -16,7 +16,10 @@ RATES, COUNTS, WORDINGS = (_OWN / f"swap_{name}.sql" for name in ("rates", "coun
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
 _FIELDS = {"schema": "schema_"}  # what files call an option -> its field: pydantic has a `schema` of its own
 _NAMES = {field: name for name, field in _FIELDS.items()}
-LabelFile = Annotated[Path | None, Field(description="What the model's labels mean: a TOML file of yours.")]
+LabelFile = Annotated[
+    Path | None,
+    Field(description="What the model's labels mean: a TOML file of yours.", json_schema_extra=IN_FILE),
+]
 
 
 class OwnModel(NamedTuple):
@@ -33,7 +36,7 @@ class SwapOptions(DatasetOptions):
 
     preset: str
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    setting: Annotated[Names, Field(description="Only these settings of the contexts.")] = ()
+    setting: Annotated[Names, Field(description="Only these settings of the contexts.", json_schema_extra=IN_FILE)] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
     entities: Annotated[
         AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
@@ -43,7 +46,13 @@ class SwapOptions(DatasetOptions):
     ] = False
     draws: Annotated[AtLeastOne, Field(description="How often they are drawn: the papers' runs.")] = 3
     temperature: Annotated[
-        float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer, asked once for all draws.")
+        float,
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            description="0: the likeliest answer, asked once for all draws.",
+            json_schema_extra=IN_FILE,
+        ),
     ] = 0.0
     top_p: Annotated[
         float, Field(gt=0, le=1, description="Sample from this share of the probability.", json_schema_extra=IN_FILE)
@@ -62,7 +71,10 @@ class SwapOptions(DatasetOptions):
         Literal["on", "off"],
         Field(description="off: no JSON schema constrains the answer.", json_schema_extra=IN_FILE),
     ] = "on"
-    ask: Annotated[str | None, Field(description="Ask in this language. Default: text, that of the text.")] = None
+    ask: Annotated[
+        str | None,
+        Field(description="Ask in this language. Default: text, that of the text.", json_schema_extra=IN_FILE),
+    ] = None
     prompts: Annotated[
         Path | None,
         Field(description="Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages."),
@@ -95,7 +107,10 @@ class EntityOptions(SwapOptions):
 
     unreadable: Annotated[
         Literal["wrong", "left-out"],
-        Field(description="What an answer that cannot be read counts as in the table. Both are kept."),
+        Field(
+            description="What an answer that cannot be read counts as in the table. Both are kept.",
+            json_schema_extra=IN_FILE,
+        ),
     ] = "wrong"
 
 

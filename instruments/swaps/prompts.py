@@ -111,7 +111,9 @@ def read_prompts(language: str, folder: Path | None = None) -> Prompts:
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         remedy = "Write one like those in instruments/swaps/prompts, name its folder with --prompts, or ask in another "
-        raise DataSetError(f"there is no prompt in {language!r}", where=files[0], remedy=f"{remedy}language: --ask en.")
+        raise DataSetError(
+            f"there is no prompt in {language!r}", where=files[0], remedy=f"{remedy}language: ask = 'en'."
+        )
     return checked_prompts(read_toml(file, DataSetError), file)
 
 

@@ -118,9 +118,11 @@ def _with_labels(asked: Asked, jobs: Sequence[SwapJob], labels: Labels) -> list[
     without = sorted(types - labels.names.keys())
     lacking = f"no label of a name means {', '.join(without)}"
     if not types - set(without):
-        raise DataSetError(lacking, remedy="Name labels in a file with --labels, or other types with --type.")
+        raise DataSetError(
+            lacking, remedy="Name a file that has some (labels = 'FILE' under [ner]), or other types with --type."
+        )
     if without:
-        asked.say(f"{lacking}: left out; --labels may name some")
+        asked.say(f"{lacking}: left out; a file of labels may name some")
     return [job for job in jobs if job.asked[0][0].entity_type not in without]
 
 

@@ -160,8 +160,6 @@ def _argument(name: str, field: FieldInfo) -> Parameter:
 def _parameter(name: str, field: FieldInfo) -> Parameter:
     plain, many, least = _shape(field.annotation, field.metadata)
     flag = f"--{_flag(name)}"
-    if (field.json_schema_extra or {}) == {"negatable": True}:  # what a preset or the file may say, and a user undo
-        flag += f"/--no-{_flag(name)}"
     bounds: dict[str, Any] = {} if least is None else {"min": least}
     shown = ", ".join(map(str, field.default)) if many and not field.is_required() and field.default else True
     option = typer.Option(flag, help=_help(field), show_default=shown, **bounds)

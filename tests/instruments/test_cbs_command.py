@@ -165,14 +165,8 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
 @pytest.mark.parametrize(
     ("command", "options", "told"),
     [
-        ("cbs", ("--demonstrations", "3", "--help-with", "token"), "--demonstrations counts with --help-with"),
-        (
-            "swap sentiment",
-            ("--classifier", "x", "--temperature", "0.5"),
-            "--temperature is of models that are asked by",
-        ),
-        ("swap sentiment", ("--labels", "mine.toml"), "--labels is of a --classifier"),
-        ("swap ner", ("--tagger", "x", "--ask", "en"), "--ask is of models that are asked by prompts: not --tagger"),
+        ("swap sentiment", ("--classifier", "x", "--prompts", "p.toml"), "--prompts is of models that are asked by"),
+        ("swap ner", ("--tagger", "x", "--model", "m"), "--model is of models that are asked by prompts: not --tagger"),
         ("camellia", ("--parts", "sentiment", "--form", "masked"), "--form is of the part cbs"),
         ("camel", ("--parts", "embeddings", "--native-only"), "--native-only is of the parts cbs, sentiment"),
         ("camellia", ("--parts", "tokens", "--entities", "3"), "--entities says nothing of the part tokens"),

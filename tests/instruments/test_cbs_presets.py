@@ -18,6 +18,7 @@ from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_command import folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import DEMO, MODEL
 from tests.instruments.test_datasets import SHARED, write_own
+from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 
 NAMES = sorted(path.stem for path in PRESETS.glob("*.toml"))
@@ -96,7 +97,8 @@ def test_for_a_context_of_no_gender_a_draw_takes_so_many_of_each_column(names: D
 
 def test_the_command_runs_a_preset_marks_its_number_and_tells_what_was_changed(folder: Path) -> None:  # noqa: F811
     few = ("--data", "own", "--folder", DEMO, "--culture", "Indian", "--contexts", "3", "--type", "food")
-    few = (*few, "--type", "beverage", "--no-as-published")
+    few = (*few, "--type", "beverage")
+    says_in_file(folder / "exp.toml", "cbs", as_published=False)
     done = polyculture("cbs", "exp.toml", "--preset", "camellia", *few, "--entities", "6", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "preset camellia (Naous et al. 2025, arXiv:2510.05291): data camellia (3)" in done.stderr

@@ -58,10 +58,11 @@ def add_vocabularies(run: RunFolder) -> None:
         wanted.append(WantedVocabulary(model, model, setup_id(setups[f"tokenize {model}"]), "en", "ranges"))
         rows = [
             CountedVocabulary(
-                f"{model}{reading}", request, model, "en", "ranges", reading, 200, own + number, 0, (own + number) / 200, "ok"
+                f"{model}{reading}", request, model, "en", "ranges", reading, 200, own, 0, own / 200, "ok"
             )
-            for reading, own, request in (("narrow", 10, model), ("wide", 25, model), ("other", 90, f"old {model}"))
-        ]  # fmt: skip
+            for reading, least, request in (("narrow", 10, model), ("wide", 25, model), ("other", 90, f"old {model}"))
+            for own in (least + number,)
+        ]
         with JobShards(run, Job(model, "en", "vocabulary-ranges"), (VOCABULARY_SHARES,)) as shards:
             shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, rows)})
     write_parquet(objects_to_table(WANTED_VOCABULARIES, wanted), run.table(WANTED_VOCABULARIES.name))

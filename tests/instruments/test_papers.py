@@ -186,7 +186,9 @@ def test_the_papers_protocol_asks_by_the_presets_of_the_parts(folder: Path, serv
     assert all("Below is a post in Japanese." in prompt for prompt in prompts)  # in English, about Japanese
     assert {body["max_tokens"] for body in server.bodies} == {30}
     assert lacking(folder, "qa") == {""}
-    few = ("--language", "ja", "--entities", "1", "--draws", "1", "--as-published")
+    few = ("--language", "ja", "--entities", "1", "--draws", "1")
+    with (folder / "exp.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[qa]\nas_published = true\n")
     asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *few, cwd=folder)
     assert asked.returncode == 0, asked.stderr
     command = "polyculture swap qa EXPERIMENT --preset camellia --data own --language ja"

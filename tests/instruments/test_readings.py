@@ -209,7 +209,9 @@ def test_the_commands_choose_the_papers_rows_and_say_what_is_lacking(folder: Pat
         "names, female": "",
         "names, male": "",
     }
-    again = polyculture("cbs", "exp.toml", *own, "--as-published", cwd=folder)
+    with (folder / "exp.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[cbs]\nas_published = true\n")
+    again = polyculture("cbs", "exp.toml", *own, cwd=folder)
     assert again.returncode == 0, again.stderr
     report = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder)
     assert "lack what" not in report.stdout

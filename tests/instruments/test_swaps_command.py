@@ -53,6 +53,13 @@ def write(folder: Path, url: str, limit: float | None = None) -> Path:
     return file
 
 
+def says_in_file(file: Path, command: str, **options: object) -> None:
+    """Writes options that have no flag into the experiment file, in place of those before."""
+    text = file.read_text(encoding="utf-8").partition(f"\n[{command}]\n")[0]
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    file.write_text(f"{text}\n[{command}]\n{lines}", encoding="utf-8")
+
+
 def write_table(file: Path, header: str, lines: list[str]) -> None:
     file.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
 
@@ -157,7 +164,8 @@ def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
     assert bought == [(len(server.asked), pytest.approx(len(server.asked) * ANSWER))]
     # With a temperature each draw is an answer of its own, and the greedy ones count no more.
     before = len(server.asked)
-    assert polyculture("swap", "sentiment", *few, "--draws", "2", "--temperature", "0.7", cwd=tmp_path).returncode == 0
+    says_in_file(own[0], "sentiment", temperature=0.7)
+    assert polyculture("swap", "sentiment", *few, "--draws", "2", cwd=tmp_path).returncode == 0
     assert len(server.asked) - before == 2 * 2 * len(CONTEXTS)
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(4 * len(CONTEXTS),)]
     assert rows(tmp_path, "SELECT count(*) FROM stored_swap_responses")[0][0] > 4 * len(CONTEXTS)
@@ -289,7 +297,9 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
     server.behaviour = labelling(gold)
     told = one_line(polyculture("swap", "sentiment", *own, cwd=tmp_path))
     assert "there is no prompt in 'sw'" in told
-    assert polyculture("swap", "sentiment", *own, "--ask", "en", cwd=tmp_path).returncode == 0
+    says_in_file(own[0], "sentiment", ask="en")
+    assert polyculture("swap", "sentiment", *own, cwd=tmp_path).returncode == 0
+    says_in_file(own[0], "sentiment")
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")

@@ -23,7 +23,17 @@ from polyculture.instruments.swaps.sizes import size_lines
 from polyculture.instruments.swaps.text import AnswerError
 from polyculture.instruments.swaps.ways import Way, differences
 from tests.instruments.test_datasets import SHARED
-from tests.instruments.test_swaps_command import CONTEXTS, NATIVE, TEXTS, gold, rows, says, write, write_table
+from tests.instruments.test_swaps_command import (
+    CONTEXTS,
+    NATIVE,
+    TEXTS,
+    gold,
+    rows,
+    says,
+    says_in_file,
+    write,
+    write_table,
+)
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer
 
@@ -40,14 +50,6 @@ def server() -> Iterator[StubServer]:
 @pytest.fixture
 def own(tmp_path: Path, server: StubServer) -> tuple[str | Path, ...]:
     return (write(tmp_path, server.url), "--data", "own", "--folder", tmp_path)
-
-
-def says_in_file(own: tuple[str | Path, ...], command: str, **options: object) -> None:
-    """Writes options that have no flag into the experiment file, in place of those before."""
-    file = Path(own[0])
-    text = file.read_text(encoding="utf-8").partition(f"\n[{command}]\n")[0]
-    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
-    file.write_text(f"{text}\n[{command}]\n{lines}", encoding="utf-8")
 
 
 def content(body: Mapping[str, Any]) -> str:
@@ -86,11 +88,11 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert (said["ask"], said["schema"], said["max_tokens"], said["top_k"]) == ("en", False, 30, 1)
     assert "a post in English" in said["prompt"]
     # Another limit is another answer; the first ones stay, and count again without a query.
-    says_in_file(own, "sentiment", max_tokens=12)
+    says_in_file(Path(own[0]), "sentiment", max_tokens=12)
     other = polyculture("swap", "sentiment", *own, "--preset", "camellia", "--draws", "1", cwd=tmp_path)
     assert other.returncode == 0, other.stderr
     assert "draws 1, not 3, max_tokens 12, not 30" in other.stderr
-    says_in_file(own, "sentiment")
+    says_in_file(Path(own[0]), "sentiment")
     assert len(server.asked) == 2 * TEXTS
     assert server.bodies[-1]["max_tokens"] == 12
     assert rows(tmp_path, "SELECT DISTINCT draw FROM swap_answers") == [(0,)]
@@ -98,8 +100,8 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     assert len(server.asked) == 2 * TEXTS
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
     server.behaviour = lambda body, _: says(gold(content(body).partition("Text: ")[2]))
-    words = ("--preset", "camellia", "--ask", "text", "--no-as-published", "--draws", "1")
-    says_in_file(own, "sentiment", pooled=False)
+    words = ("--preset", "camellia", "--draws", "1")
+    says_in_file(Path(own[0]), "sentiment", pooled=False, ask="text", as_published=False)
     ours = polyculture("swap", "sentiment", *own, *words, cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
     assert "pooled no, not yes" in ours.stderr
@@ -217,15 +219,16 @@ def test_one_file_of_prompts_asks_about_all_texts(
     mine.write_text(MINE, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
     words = ("swap", "sentiment", *own, "--prompts", mine, "--draws", "1")
-    says_in_file(own, "sentiment", schema="off", top_p=0.9)
+    says_in_file(Path(own[0]), "sentiment", schema="off", top_p=0.9)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Label this plain English text, and remember that it is plain English: " in server.asked[0][0]
     assert (server.bodies[0]["max_tokens"], server.bodies[0]["top_p"]) == (48, 0.9)
     assert "response_format" not in server.bodies[0]
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("own",)]
-    told = one_line(polyculture(*words, "--ask", "ja", cwd=tmp_path))
-    assert "asks in a language of its own, and --ask names 'ja'" in told
+    says_in_file(Path(own[0]), "sentiment", ask="ja")
+    told = one_line(polyculture(*words, cwd=tmp_path))
+    assert "asks in a language of its own, and `ask` names 'ja'" in told
 
 
 @pytest.mark.parametrize(
@@ -314,7 +317,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
 ) -> None:
     server.behaviour = extracted
     words = ("swap", "qa", *own, "--draws", "1")
-    says_in_file(own, "qa", schema="off")
+    says_in_file(Path(own[0]), "qa", schema="off")
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "standard" in done.stdout
@@ -354,7 +357,7 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
 ) -> None:
     server.behaviour = extracted
     words = ("swap", "qa", *own, "--draws", "1")
-    says_in_file(own, "qa", schema="off")
+    says_in_file(Path(own[0]), "qa", schema="off")
     with monkeypatch.context() as patch:
         patch.setattr(reading, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
@@ -376,7 +379,7 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
     server.behaviour = lambda body, _: says(
         "neutral" if any(name in content(body) for name in NATIVE) else gold(content(body).partition("Text: ")[2])
     )
-    says_in_file((file,), "sentiment", pooled=True)
+    says_in_file(file, "sentiment", pooled=True)
     done = polyculture(
         "sentiment",
         file,
@@ -434,7 +437,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     over_all = "SELECT DISTINCT wording, asked FROM swap_intervals WHERE language IS NULL AND side = 'difference'"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
-    says_in_file((file,), "qa", schema="off")
+    says_in_file(file, "qa", schema="off")
     done = polyculture(*words, "--language", "de", "--wording", "called", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
@@ -443,7 +446,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     found = "SELECT DISTINCT language, wording FROM swap_intervals WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "called"), ("en", "standard")]
     # All asked alike again: the answers are there, and so is the row.
-    says_in_file((file,), "qa")
+    says_in_file(file, "qa")
     again = polyculture(*words, cwd=tmp_path)
     assert rows(tmp_path, over_all) == [("standard", 20)]
     assert "not asked alike" not in again.stderr

@@ -31,7 +31,14 @@ from polyculture.instruments.swaps.rows import (
     WantedSwap,
 )
 from polyculture.running.layout import store_layout
-from tests.instruments.test_swaps_command import NATIVE, own, rows, says, server  # noqa: F401, fixtures
+from tests.instruments.test_swaps_command import (  # noqa: F401, fixtures
+    NATIVE,
+    own,
+    rows,
+    says,
+    says_in_file,
+    server,
+)
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer
 from tests.store_builder import blank
@@ -65,7 +72,8 @@ def test_an_unreadable_answer_is_a_wrong_one(
     ]
     left_out = f"SELECT {columns} FROM swap_intervals WHERE metric = 'readable_accuracy' AND entity_type = 'food'"
     assert rows(tmp_path, f"{left_out} AND side = 'native'") == [("native", 1.0, 2, 6, 6, 2, 2, 4)]
-    again = polyculture("swap", "qa", *own, "--draws", "1", "--unreadable", "left-out", cwd=tmp_path)
+    says_in_file(own[0], "qa", unreadable="left-out")
+    again = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
     assert "0.333" in done.stdout
     assert "0.333" not in again.stdout
     for printed in (done.stdout, again.stdout):
