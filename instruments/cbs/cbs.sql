@@ -12,7 +12,7 @@
 SELECT
     CASE WHEN $model IS NULL THEN model END AS model,
     concat_ws(
-        ' ', CASE WHEN sets > 1 THEN concat_ws(' ', dataset, form) END, coalesce(concat_ws(' ', language, culture) || ',', 'all,'),
+        ' ', CASE WHEN sets > 1 THEN concat_ws(' ', dataset, form) END, coalesce(nullif(concat_ws(' ', language, culture), ''), 'all cultures') || ',',
         coalesce(entity_type, 'all types')
     ) AS place,
     concat_ws(', ', setting, phrasing, context_prefix)

@@ -84,7 +84,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         derive,
         (
             *shown(options.rule, models),
-            Shown(_PAIRS, {"rule": options.rule}),
+            *(Shown(_PAIRS, {"rule": options.rule, "model": model}) for model in models),
         ),
         view="scores",
     )

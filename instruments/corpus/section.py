@@ -20,7 +20,7 @@ SECTIONS = (
             Column("Tied", number("rate", "tied")),
             Column(
                 "Unseen",
-                number("rate", "tied_unseen"),
+                number("rate", "unseen"),
                 "of all pairs: the corpus holds neither entity behind the context",
             ),
             Column("Contexts", counted("contexts")),

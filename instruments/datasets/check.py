@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from babel.core import get_global
 
+from polyculture.cache.folding import fold
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, LeftOut, MaskedContext
 
 
 def findings(dataset: DataSet) -> Iterator[LeftOut]:
     """Words that differ and mean one thing, and contexts that no entity of a side fits, each at its first place."""
     yield from _alike(dataset, "language", _language, "are one language by CLDR")
-    yield from _alike(dataset, "culture", str.casefold, "differ in case alone")
+    yield from _alike(dataset, "culture", fold, "differ in case alone")
     yield from _sides(dataset)
 
 
@@ -30,11 +32,20 @@ def _alike(dataset: DataSet, attribute: str, plain: Callable[[str], str], why: s
 
 
 def _language(code: str) -> str:
-    """A code without what CLDR takes for granted: 'tl-Latn' is 'fil'."""
-    base, *more = code.replace("-", "_").split("_")
-    base = get_global("language_aliases").get(base.lower(), base.lower())
-    usual = get_global("likely_subtags").get(base, "").split("_")[1:]
-    return "_".join([base, *(part for part in more if part not in usual)])
+    """A code in full, by CLDR: 'tl-Latn' and 'fil' are 'fil_latn_ph', 'zh-TW' is 'zh_hant_tw'."""
+    base, *more = code.casefold().replace("-", "_").split("_")
+    base = get_global("language_aliases").get(base, base)
+    script = next((part for part in more if len(part) == 4), "")
+    region = next((part for part in more if len(part) in (2, 3)), "")
+    likely = _likely()
+    keys = ("_".join(filter(None, (base, *own))) for own in ((script, region), ("", region), (script, ""), ("", "")))
+    usual = next((likely[key] for key in keys if key in likely), None)
+    return "_".join([base, script or usual[1], region or usual[2]]) if usual else code
+
+
+@cache
+def _likely() -> dict[str, list[str]]:
+    return {code.casefold(): full.casefold().split("_") for code, full in get_global("likely_subtags").items()}
 
 
 def _sides(dataset: DataSet) -> Iterator[LeftOut]:

@@ -16,18 +16,22 @@ _LETTERS = "".join(
 )
 _SQUARE = re.compile(rf"[\[【［]\s*{_LETTERS}[\]】］]")
 # Where nothing else is a gap: in brackets of any kind, of which one may be missing, or stand the wrong way round.
-_OPEN, _CLOSE = r"[\[({<（｛＜〈《⟨【［〔「『]\s*", r"[\])}>）｝＞〉》⟩】］〕」』]"
-_ANY = f"[{_OPEN[1:-4]}{_CLOSE[1:]}"
+_OPENING, _CLOSING = r"\[({<（｛＜〈《⟨【［〔「『⟦〖‹«|", r"\])}>）｝＞〉》⟩】］〕」』⟧〗›»|"
+_SIGNS = r"[\s_/\\*:.-]*"  # that people put between bracket and word
+_OPEN, _CLOSE = f"[{_OPENING}]{_SIGNS}", f"{_SIGNS}[{_CLOSING}]"
 _LOOSE = re.compile(
-    rf"{_OPEN}{_LETTERS}{_CLOSE}|{_ANY}(?!\s){_LETTERS}(?<!\s){_ANY}"
+    rf"{_OPEN}{_LETTERS}(?:[eE][dD])?{_CLOSE}|[{_OPENING}{_CLOSING}](?!\s){_LETTERS}(?<!\s)[{_OPENING}{_CLOSING}]"
     rf"|{_OPEN}{_LETTERS}(?![A-Za-z])|(?<![A-Za-z]){_LETTERS}{_CLOSE}"
 )
-_STRAY = re.compile(rf"\[\s*(?={re.escape(MASK)})|(?<={re.escape(MASK)})\s*\]")  # a bracket too many
+_PAIR = re.compile(rf"\[\s*({re.escape(MASK)})\s*\]")  # two brackets too many, or one
+_STRAY = re.compile(rf"\[\s*(?={re.escape(MASK)})|(?<={re.escape(MASK)})\s*\]")
 # The word in other scripts, as translators of a sheet have written it. A spelling close to one of them is one, too.
 _WORDS = ("मास्क", "માસ્ક", "മാസ്ക്", "മസ്ക്", "മാസ്", "ماسک", "ماسك", "قناع", "マスク", "마스크", "মাস্ক", "மாஸ்க்", "మాస్క్",
           "ಮಾಸ್ಕ್", "ਮਾਸਕ", "หน้ากาก", "маска", "掩码", "面具", "口罩", "mặt nạ")  # fmt: skip
 _BRACKETED = re.compile(r"[\[【［]\s*([^\[\]【】［］\r\n]{1,15}?)\s*[\]】］]")
-_ENCLOSED = re.compile(rf"{_OPEN}([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*{_CLOSE}")  # in brackets of any kind
+_ENCLOSED = re.compile(
+    rf"[{_OPENING}]\s*([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*[{_CLOSING}]"
+)  # in brackets of any kind
 _IN_A_ROW = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 SIMILAR = 0.6  # of two spellings, from 0 to 1
 
@@ -56,8 +60,10 @@ def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
     for found in dict.fromkeys(_other_spellings(text)):
         text = text.replace(found, MASK)
         changes.append(_read_as(found))
-    if text.count("[") != text.count("]") and _STRAY.search(text):
-        text = _STRAY.sub("", text)
+    bare = _PAIR.sub(r"\1", text)
+    bare = _STRAY.sub("", bare) if bare.count("[") != bare.count("]") else bare
+    if bare != text:
+        text = bare
         changes.append("kept: without a bracket too many beside its gap")
     joined = _IN_A_ROW.sub(MASK, text)
     if joined != text:

@@ -72,9 +72,9 @@ def measure_swaps(run: RunFolder) -> list[SwapInterval]:
     return rows
 
 
-def health_lines(rows: Sequence[SwapInterval], task: str) -> Iterator[str]:
+def health_lines(rows: Sequence[SwapInterval], task: str, models: Sequence[str]) -> Iterator[str]:
     """What became of the texts of a task, a line per model and setting: of the rows that the tables show."""
-    shown = (row for row in rows if row.task == task and not row.pooled)
+    shown = (row for row in rows if row.task == task and row.model in models and not row.pooled)
     parts = [row for row in shown if row.entity_type and row.side != SIDES[-1]]
     first = next(iter(METRICS[task]))
     counts: dict[tuple[str, str, str], Counter[str]] = {}
@@ -87,13 +87,13 @@ def health_lines(rows: Sequence[SwapInterval], task: str) -> Iterator[str]:
         yield f"{task}: {model}, {dataset}, {setting}: {told}"
 
 
-def apart_lines(run: RunFolder, task: str) -> Iterator[str]:
+def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
     """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
     with open_store(run, compose(CORE, SWAPS)) as store:
         found = [(whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store)) for part in _levels(ways)]
     reasons: dict[tuple[str, str, str, str], None] = {}
     for whole, part, ways in found:
-        if whole.task == task and (apart := differences(ways)):
+        if whole.task == task and whole.model in models and (apart := differences(ways)):
             reasons[whole.model, whole.dataset, _told(part), "; ".join(apart)] = None
     for model, dataset, over, reason in reasons:
         yield f"{task}: {model}, {dataset}: no rows over {over}, which were not asked alike ({reason})"

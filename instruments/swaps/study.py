@@ -60,10 +60,9 @@ def study(asked: Asked, options: SwapOptions) -> Study:
             asked.say(line)
 
     def derive() -> None:
-        for line in (
-            *health_lines(measure_swaps(asked.run), options.task),
-            *apart_lines(asked.run, options.task),
-        ):
+        for line in health_lines(measure_swaps(asked.run), options.task, models):
+            asked.say(line)
+        for line in apart_lines(asked.run, options.task, models):
             asked.say(line)
 
     return Study(

@@ -21,7 +21,7 @@ WITH shown AS (
 SELECT
     CASE WHEN $model IS NULL THEN model END AS model,
     concat_ws(
-        ', ', nullif(concat_ws(' ', language, culture), ''), coalesce(entity_type, 'all types'),
+        ', ', coalesce(nullif(concat_ws(' ', language, culture), ''), 'all cultures'), coalesce(entity_type, 'all types'),
         CASE WHEN (SELECT count(DISTINCT (dataset, setting)) > 1 FROM shown AS s WHERE s.task = shown.task)
             THEN concat_ws(' ', CASE WHEN (SELECT count(DISTINCT dataset) > 1 FROM shown) THEN dataset END, setting) END
     ) AS place,

@@ -1,14 +1,17 @@
 -- Tokens per entity, and Cultural Bias Score
 -- entity_lengths: a row is a type of entities of a model in a setting: tokens of an entity as it was scored behind its
 -- contexts of all settings, beside the score under two rules, without prefix and other phrasings.
---   native_tokens: mean number of tokens of a native entity
---   western_tokens: mean number of tokens of a Western entity
+--   $model = NULL: the model; NULL: all
+--   place: language, culture and type of the entities
+--   native: mean number of tokens of a native entity
+--   western: mean number of tokens of a Western entity
 --   native_single: share of native entities that are one token, 0 to 1
 --   western_single: share of Western entities that are one token, 0 to 1
 --   cbs_sum: Cultural Bias Score by the log-probability of the whole entity
 --   cbs_mean: Cultural Bias Score by the log-probability per token
 --   native_effect: Spearman's correlation of a native entity's tokens and what it adds to the score by `sum`
 --   western_effect: the same of Western entities
+-- printed: model, place, setting, native, western, cbs_sum, cbs_mean
 -- no rows: tokens per entity: nothing is scored yet; see polyculture cbs
 WITH lengths AS (
     SELECT
@@ -44,10 +47,13 @@ effect AS (
     GROUP BY ALL
 )
 SELECT
-    model, dataset, language, culture, form, entity_type, native_tokens, western_tokens, native_single, western_single,
+    CASE WHEN $model IS NULL THEN model END AS model, dataset, form,
+    concat_ws(' ', language, culture) || ', ' || entity_type AS place, language, culture, entity_type,
+    native_tokens AS native, western_tokens AS western, native_single, western_single,
     setting, cbs_sum, cbs_mean,
     native_effect, native_effect_low, native_effect_high, western_effect, western_effect_low, western_effect_high
 FROM lengths
 LEFT JOIN effect USING (model, dataset, language, culture, entity_type, form)
 LEFT JOIN bias USING (model, dataset, language, culture, entity_type, form)
-ORDER BY model, dataset, language, culture, entity_type, form, setting
+WHERE $model IS NULL OR lengths.model = $model
+ORDER BY lengths.model, dataset, language, culture, entity_type, form, setting

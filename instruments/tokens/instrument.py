@@ -53,7 +53,7 @@ def study(asked: Asked, options: TokensOptions) -> Study:
             {f"tokenize {model}": setup for model, setup in setups.items()},
             tables=lambda: present_rows(asked.run, WANTED_VOCABULARIES, wanted, ("model", "language", "characters")),
         ),
-        shown=(Shown(_VOCABULARIES, counted), Shown(_LENGTHS)),
+        shown=(Shown(_VOCABULARIES, counted), *(Shown(_LENGTHS, {"model": model}) for model in asked.models)),
         view="vocabulary_shares",
     )
 

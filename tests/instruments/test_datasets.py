@@ -544,7 +544,8 @@ fil,filipino,drink,neutral,Uminom ako ng [MASK]
 
 
 @pytest.mark.parametrize(
-    "gap", ["[MASK", "MASK]", "[MASK)", "]MASK[", "[MASK[", "[[MASK]", "[MASK]]", "《MASK]", "［mask}"]
+    "gap",
+    ["[MASK", "MASK]", "[MASK)", "]MASK[", "[MASK[", "[[MASK]", "[[MASK]]", "《MASK]", "［mask}", "⟦MASK⟧", "[/MASK]"],
 )
 def test_a_gap_with_a_broken_bracket_is_read_and_told(gap: str) -> None:
     found = read_gaps(f"나는 {gap} 먹었다", ("[MASK]",))

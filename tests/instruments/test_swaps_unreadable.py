@@ -179,7 +179,7 @@ def test_one_right_answer_of_four_is_no_perfect_recall(tmp_path: Path) -> None:
     counts = {(row.asked, row.answered, row.readable, row.right, row.failed) for row in by_metric.values()}
     assert counts == {(5, 4, 1, 1, 4)}
     assert {row.side for row in found} == {"native"}  # nobody asked about Western ones
-    [line] = health_lines(found, "ner")
+    [line] = health_lines(found, "ner", [MODEL])
     assert line.endswith("5 asked, 4 answered, 1 readable, 1 right")
 
 
