@@ -22,7 +22,6 @@ from polyculture.running.layout import store_layout
 from tests import servers
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import StubServer
-from tests.test_docs import blocks
 
 # An OpenAI-compatible server that is not ours: llama.cpp's, with the demo's model.
 LLAMA_SERVER = """
@@ -225,13 +224,6 @@ def test_another_run_beside_it_takes_the_answers_over(tmp_path: Path, stub: Stub
     assert len(stub.asked) == 12
     assert rows(other, "SELECT count(*) AS n FROM responses") == [{"n": 12}]
     assert rows(other, "SELECT count(*) AS n FROM extractions") == [{"n": 12}]
-
-
-def test_the_query_of_the_readme_runs(tmp_path: Path, stub: StubServer) -> None:
-    experiment = write_experiment(tmp_path, stub.url, n=4)
-    do(experiment, "generate", "extract", "link")
-    (query,) = blocks("README.md", "sql")
-    assert {row["label"] for row in rows(experiment, query)} & {"ramen", "pizza"}
 
 
 def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
