@@ -71,7 +71,7 @@ class Table(Generic[R]):
     account: str | None = None  # the stage that paid for its rows: in the ledger, and in `bought` and `failed`
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
-    # Its view, of this name, has the rows that count, and `failed` and, with an account, `bought` have its own; None: SQL
+    # Its view, of this name, has the rows that count, `failed` and (with an account) `bought` have its own; None: SQL
     # says which.
     wanted: Wanted | None = None
     asked: str = "model"  # the column that names the model that was asked and paid

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
+from polyculture.generate.request import request_id
 from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
 from polyculture.instruments.probe.lenders import Lenders
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
+from polyculture.instruments.probe.rows import WantedProbe
 from polyculture.instruments.probe.words import RULE, function_words, word_rule
 
 HOUSE = Path(__file__).with_name("inspection.toml")
@@ -43,13 +47,16 @@ class ProbeRules:
         published code the two below as well."""
         return range(max(1, layer - BEFORE[self.protocol]), layer + 1)
 
-    def asked_id(self, arm: Arm, language: str, lenders: Lenders | None = None) -> str:
-        """A hash of the rules as they hold for one arm and language; `lenders` where the arm lends vectors."""
+    def of_arm(self, arm: Arm, language: str) -> list[Any]:
+        """The rules as they hold for one arm and language: what another of them reads is not comparable."""
         rule = word_rule(language, self.tagger_of(language))
         words = rule, sorted(function_words(language)), sorted(function_words("en"))
-        told = asdict(self.inspection), asdict(self.answering), None if arm == TEXT else BEFORE[self.protocol]
-        lent = (lenders.lenders_id,) if arm == LENT and lenders else ()
-        return content_id("probe", arm, *told, self.seed if arm in SEEDED else None, *words, _SPLITTING, *lent)
+        replaced = None if arm == TEXT else BEFORE[self.protocol]
+        return [arm, asdict(self.inspection), replaced, self.seed if arm in SEEDED else None, *words, _SPLITTING]
+
+    def asked_id(self, arm: Arm, language: str) -> str:
+        """A hash of these rules."""
+        return content_id("probe", asdict(self.answering), self.of_arm(arm, language))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ class Asked:
     """A question under one arm."""
 
     probe_id: str
-    asked_id: str
+    request_id: str
     question: OpenQuestion
     arm: Arm
     source: OpenQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
@@ -69,11 +76,11 @@ class ProbeJob:
 
     job: Job
     dataset: str
-    setup_id: str | None
     questions: Sequence[OpenQuestion]
     arms: Sequence[Arm]
     rules: ProbeRules
     lenders: Lenders | None = None  # for the arm that lends vectors
+    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model
 
     @property
     def size(self) -> int:
@@ -81,13 +88,23 @@ class ProbeJob:
 
     def asks(self) -> Iterator[Asked]:
         """Every question, with its arms one after another."""
+        rules = {arm: self.rules.of_arm(arm, self.job.language) for arm in self.arms}
+        answering = asdict(self.rules.answering)
         for question in self.questions:
             key = question_key(self.dataset, question)
             for arm in self.arms:
-                asked = self.rules.asked_id(arm, question.language, self.lenders)
-                probe_id = content_id(asked, self.job.model, self.setup_id, key)
                 source = self.lenders.lender(question) if arm == LENT and self.lenders else question
-                yield Asked(probe_id, asked, question, arm, source)
+                read = [["user", question.question], ["user", source.question] if source else None]
+                request = request_id("patch", self.job.model, self.setup, [read, rules[arm]], answering)
+                yield Asked(content_id(request, key), request, question, arm, source)
+
+    def wanted(self) -> Iterator[WantedProbe]:
+        """What is probed now: a row a question and arm."""
+        setup = setup_id(self.setup)
+        ids = {arm: self.rules.asked_id(arm, self.job.language) for arm in self.arms}
+        for one in self.asks():
+            key = question_key(self.dataset, one.question)
+            yield WantedProbe(one.request_id, key, self.job.model, setup, one.arm, ids[one.arm])
 
 
 def read_inspection(file: Path, max_tokens: int) -> Inspection:

@@ -137,11 +137,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {
-                f"{dataset} {arm} {language}": rules.asked_id(arm, language, lenders[language])
+                f"{dataset} {arm} {language}": rules.asked_id(arm, language)
                 for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
                 for language in languages
             },
-            partial(present_questions, asked.run, dataset, chosen),
+            partial(present_questions, asked.run, dataset, chosen, [one for job in jobs for one in job.wanted()]),
             f"questions {dataset!r}: not all that was asked before is asked now",
         ),
         derive,
@@ -191,7 +191,6 @@ def _jobs(
     model: str,
 ) -> list[ProbeJob]:
     """A job per language and culture."""
-    from polyculture.cache.manifest import setup_id
     from polyculture.cache.run_folder import Job
     from polyculture.generate.engines.base import Decoding
     from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
@@ -201,11 +200,11 @@ def _jobs(
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
     taggers = choose_taggers(options.tagger, {one.language for one in questions})
     rules = ProbeRules(inspection, answering, options.protocol, options.seed, taggers)
-    setup = setup_id(asked.setup(model, "patch"))
+    setup = asked.setup(model, "patch")
     ordered = sorted(questions, key=_place)
     return [
         ProbeJob(
-            Job(model, language, f"{dataset}-{culture}"), dataset, setup, list(some), arms, rules, lenders[language]
+            Job(model, language, f"{dataset}-{culture}"), dataset, list(some), arms, rules, lenders[language], setup
         )
         for (language, culture), some in groupby(ordered, key=_place)
     ]
@@ -239,7 +238,7 @@ def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
 def _lenders(
     dataset: str, everything: Sequence[OpenQuestion], chosen: Sequence[OpenQuestion], seed: int
 ) -> dict[str, Lenders]:
-    """Per language, all questions about the chosen cultures: whatever --most is, the same vectors are lent."""
+    """Per language, all questions about the chosen cultures: whatever part is asked, the same vectors are lent."""
     from polyculture.instruments.probe.lenders import Lenders
 
     cultures = {one.culture for one in chosen}

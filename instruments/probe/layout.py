@@ -16,6 +16,7 @@ from polyculture.instruments.probe.rows import (
     PROBE_READINGS,
     PROBE_SIMILARITIES,
     PROBES,
+    WANTED_PROBES,
 )
 from polyculture.instruments.probe.together_rows import PROBE_LINKS
 from polyculture.metrics import METRICS
@@ -27,13 +28,14 @@ PROBE = Layout(
         PROBE_HUMAN_ANSWERS,
         PROBE_READINGS,
         PROBE_ITEMS,
+        WANTED_PROBES,
         PROBES,
         PROBE_SIMILARITIES,
         PROBE_FLATTENING,
         PROBE_LINKS,
         PROBE_ARMS,
     ),
-    Layer((_OWN / "current.sql",), {"failed": ("failed_probes",)}),
+    Layer((_OWN / "wanted.sql", _OWN / "counted.sql")),
     Layer((_OWN / "views.sql", _OWN / "flattening.sql")),
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.

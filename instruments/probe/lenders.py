@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from polyculture.cache.identity import content_id
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 
 
@@ -19,11 +18,6 @@ class Lenders:
     dataset: str
     questions: Sequence[OpenQuestion]
     seed: int
-
-    @cached_property
-    def lenders_id(self) -> str:
-        """A hash of all of them: with another choice, other vectors are lent."""
-        return content_id("lenders", *sorted(self._keys))
 
     def lender(self, one: OpenQuestion) -> OpenQuestion | None:
         """A question of the same topic about another culture; None: there is none.

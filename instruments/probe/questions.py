@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, PROBE_QUESTIONS, HumanAnswerRow, QuestionRow
+from polyculture.instruments.probe.rows import (
+    PROBE_HUMAN_ANSWERS,
+    PROBE_QUESTIONS,
+    WANTED_PROBES,
+    HumanAnswerRow,
+    QuestionRow,
+    WantedProbe,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,8 +126,14 @@ def question_key(dataset: str, one: OpenQuestion) -> str:
     return content_id("probe question", dataset, one.question_id, one.culture, one.language, one.question)
 
 
-def present_questions(run: RunFolder, dataset: str, questions: Sequence[OpenQuestion]) -> dict[Table[Any], pa.Table]:
-    """The tables to write so that these are the run's questions of `dataset`; none where they are. Others stay."""
+def present_questions(
+    run: RunFolder, dataset: str, questions: Sequence[OpenQuestion], wanted: Sequence[WantedProbe] = ()
+) -> dict[Table[Any], pa.Table]:
+    """The tables to write so that these are the run's questions of `dataset`, asked by these requests; none where they
+    are. Other data sets stay, and what was asked of these questions under arms that are not asked now.
+    """
+    from polyculture.cache.whole_tables import present_rows
+
     asked = [
         QuestionRow(
             question_key(dataset, one), dataset, one.language, one.culture, one.question_id, one.topic, one.question,
@@ -135,22 +148,11 @@ def present_questions(run: RunFolder, dataset: str, questions: Sequence[OpenQues
         for one in questions
         for place, answer in enumerate(one.answers, 1)
     ]
-    return {**_present(run, PROBE_QUESTIONS, dataset, asked), **_present(run, PROBE_HUMAN_ANSWERS, dataset, answers)}
-
-
-def _present(run: RunFolder, table: Table[Any], dataset: str, rows: Sequence[Any]) -> dict[Table[Any], pa.Table]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from polyculture.cache.parquet import objects_to_table, read_rows
-
-    now, path = objects_to_table(table, rows), run.table(table.name)
-    if not path.exists():
-        return {table: now} if rows else {}
-    before = read_rows(path, table).cast(table.schema)
-    if before.filter(pc.field("dataset") == dataset).equals(now):
-        return {}
-    return {table: pa.concat_tables([before.filter(pc.field("dataset") != dataset), now])}
+    return {
+        **present_rows(run, PROBE_QUESTIONS, asked, ("dataset",)),
+        **present_rows(run, PROBE_HUMAN_ANSWERS, answers, ("dataset",)),
+        **present_rows(run, WANTED_PROBES, wanted, ("question_key", "model", "arm")),
+    }
 
 
 def _question(file: Path, number: int, row: dict[str, Any]) -> OpenQuestion:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,27 @@ class HumanAnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedProbe:
+    """A question as a model is probed with it now, under one arm."""
+
+    request_id: str  # as in `probes`
+    question_key: str  # as in `probe_questions`
+    model: str
+    setup_id: str  # it counts while this is the model's setup
+    arm: str  # what stands in the placeholder's place: see `arms`
+    asked_id: str  # hash of the rules of the arm and the language: under others it does not count
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeRow:
     """A question that a model was probed with, under one arm; or the reason why it could not be."""
 
-    probe_id: str  # hash of asked_id, model, setup and question
-    asked_id: str  # hash of all that decides it but model and question: prompts, decoding, rules, arm
-    setup_id: str | None
-    model: str
-    dataset: str
-    language: str
-    culture: str
-    question_id: str
+    probe_id: str  # hash of request and question
+    request_id: str  # hash of all that decides it: model, setup, arm, question, texts, rules, decoding
     question_key: str  # of the question in `probe_questions`
-    arm: str  # what stands in the placeholder's place: see `arms`
+    model: str
+    language: str  # that the question is asked in
+    topic: str  # of the job: data set and culture
     status: str  # 'ok' | 'failed'
     error: str | None
     retryable: bool | None
@@ -163,7 +171,14 @@ PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
-PROBES = Table("probes", ProbeRow, key="probe_id", unit="probes")
+WANTED_PROBES = Table("wanted_probes", WantedProbe)
+PROBES = Table(
+    "probes",
+    ProbeRow,
+    key="probe_id",
+    unit="probes",
+    wanted=Wanted("wanted_probes", ("question_key", "model", "language"), facts=True),
+)
 PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
 PROBE_FLATTENING = Table("probe_flattening", FlatteningRow)
 PROBE_ARMS = Table("probe_arms", ArmRow)

@@ -172,9 +172,8 @@ def _rows(
     question, found = one.question, answered.found
     rule = word_rule(question.language, probing.rules.tagger_of(question.language))
     row = ProbeRow(
-        probe_id=one.probe_id, asked_id=one.asked_id, setup_id=probing.setup_id, model=probing.job.model,
-        dataset=probing.dataset, language=question.language, culture=question.culture,
-        question_id=question.question_id, question_key=question_key(probing.dataset, question), arm=one.arm,
+        probe_id=one.probe_id, request_id=one.request_id, question_key=question_key(probing.dataset, question),
+        model=probing.job.model, language=question.language, topic=probing.job.topic,
         status="failed" if answered.error else "ok", error=answered.error, retryable=False if answered.error else None,
         answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,

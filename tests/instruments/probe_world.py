@@ -7,11 +7,18 @@ from itertools import product
 from typing import Any
 
 from polyculture.cache.folding import fold
-from polyculture.cache.manifest import read_manifest, write_manifest
-from polyculture.cache.parquet import rows_to_table, write_parquet
+from polyculture.cache.manifest import read_manifest, setup_id, write_manifest
+from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
-from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_QUESTIONS, PROBE_READINGS, PROBES
+from polyculture.instruments.probe.rows import (
+    PROBE_ITEMS,
+    PROBE_QUESTIONS,
+    PROBE_READINGS,
+    PROBES,
+    WANTED_PROBES,
+    WantedProbe,
+)
 from tests.store_builder import blank
 
 CULTURES = (
@@ -40,14 +47,21 @@ def write_probes(
         for language, culture, n in product(languages, cultures, range(questions))
     ]  # fmt: skip
     write_parquet(rows_to_table(PROBE_QUESTIONS, asked), run.table("probe_questions"))
+    setup = {f"patch {model}": dict[str, Any]() for model in models}
+    wanted = [
+        WantedProbe(f"{model} {row['question_key']} {arm}", row["question_key"], model, setup_id({}), arm,
+                    f"{arm} {row['language']}")
+        for model, row, arm in product(models, asked, arms)
+    ]  # fmt: skip
+    write_parquet(objects_to_table(WANTED_PROBES, wanted), run.table(WANTED_PROBES.name))
     for model, language, culture in product(models, languages, cultures):
         found: dict[str, list[dict[str, Any]]] = {"probe_readings": [], "probe_items": [], "probes": []}
         for arm, n in product(arms, range(questions)):
             key = f"{model} {language} {culture} {arm} {n}"
             found["probes"].append(blank(
-                "probes", probe_id=key, asked_id=f"{arm} {language}", setup_id=None, model=model, dataset="open",
-                language=language, culture=culture, question_id=ids.format(n), question_key=f"{language} {culture} {n}",
-                arm=arm, status="ok", error=None, answer="an answer", layers=layers,
+                "probes", probe_id=key, request_id=f"{model} {language} {culture} {n} {arm}", model=model,
+                language=language, topic=f"open-{culture}", question_key=f"{language} {culture} {n}", status="ok",
+                error=None, answer="an answer", layers=layers,
             ))  # fmt: skip
             for layer in (0,) if arm == "text" else range(1, layers + 1):
                 items = said(arm, culture, n, layer)
@@ -65,5 +79,6 @@ def write_probes(
             shards.append_part({table.name: rows_to_table(table, found[table.name]) for table in tables})
     manifest = read_manifest(run.manifest)
     assert manifest is not None
-    ids = {f"open {arm} {language}": f"{arm} {language}" for arm in arms for language in languages}
-    write_manifest(manifest.model_copy(update={"asked": {**manifest.asked, "probe": ids}}), run.manifest)
+    rules = {f"open {arm} {language}": f"{arm} {language}" for arm in arms for language in languages}
+    now = {"asked": {**manifest.asked, "probe": rules}, "setups": {**manifest.setups, **setup}}
+    write_manifest(manifest.model_copy(update=now), run.manifest)

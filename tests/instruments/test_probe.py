@@ -414,12 +414,13 @@ class Small:
 def test_failures_are_rows_and_the_released_protocol_replaces_two_layers_more(tmp_path: Path) -> None:
     questions = [one for one in read_questions(write_questions(tmp_path)) if one.culture == "Iran"]
     rules = ProbeRules(Inspection("a: b\nx", "x"), Decoding(0.0), protocol="released")
-    job = ProbeJob(Job("m", "en", "open-Iran"), "open", None, questions, ("patched", "text"), rules)
+    job = ProbeJob(Job("m", "en", "open-Iran"), "open", questions, ("patched", "text"), rules)
     step = ProbingStep([job])
     (work,) = step.works()
     models: Any = OneModel(Small(), ModelSpec("mock:m"))  # type: ignore[arg-type]
     done: list[Any] = [one.rows for one in step.ask(work, work.items(), models, None)]  # type: ignore[arg-type]
-    rows = {(one[-1].question_id, one[-1].arm): one for one in done}
+    asked = {one.probe_id: (one.question.question_id, one.arm) for one in job.asks()}
+    rows = {asked[one[-1].probe_id]: one for one in done}
     read = [row.text for row in rows["q1", "patched"] if isinstance(row, ReadingRow)]
     assert read == [": {1: 1.0}", ": {1: 1.0, 2: 2.0}", ": {1: 1.0, 2: 2.0, 3: 3.0}", ": {2: 2.0, 3: 3.0, 4: 4.0}"]
     assert rows["q1", "patched"][-1].status == "ok"

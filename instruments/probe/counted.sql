@@ -1,24 +1,8 @@
--- Which probes count now.
-
--- probe_questions: a row is an open question about a culture, as it is at present.
-CREATE VIEW probe_questions AS SELECT * FROM stored_probe_questions;
+-- What stands beside the probes that count.
 
 -- probe_human_answers: a row is what people answered to such a question, and how many.
 CREATE VIEW probe_human_answers AS
 SELECT a.* FROM stored_probe_human_answers AS a SEMI JOIN probe_questions AS q ON a.question_key = q.question_key;
-
--- probes: a row is a question that a model of the run was probed with under one arm, in its present setup,
--- with the region and the resource level of its culture.
---   region: the culture's region; NULL: not known
---   level: the culture's resource level; NULL: not known
-CREATE VIEW probes AS
-SELECT s.*, q.region, q.level
-FROM stored_probes AS s
-SEMI JOIN run_models AS m ON s.model = m.model
-INNER JOIN probe_questions AS q ON s.question_key = q.question_key
-LEFT JOIN run_setups AS u ON u.use = 'patch' AND s.model = u.model
-WHERE s.setup_id IS NOT DISTINCT FROM u.setup_id
-    AND s.asked_id IN (SELECT id FROM run_asked WHERE instrument = 'probe');
 
 -- probe_readings: a row is what a model wrote with a layer's state in the place of the placeholder's.
 CREATE VIEW probe_readings AS SELECT r.* FROM stored_probe_readings AS r SEMI JOIN probes AS p ON r.probe_id = p.probe_id;
@@ -55,8 +39,3 @@ CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;
 --   spearman_high: as `difference_low`
 CREATE VIEW probe_arms AS
 SELECT * FROM stored_probe_arms WHERE model IN (SELECT model FROM run_models);
-
--- failed_probes: a row is a question that could not be probed. It is not asked again.
-CREATE VIEW failed_probes AS
-SELECT 'probe' AS stage, model, language, concat(dataset, '-', culture) AS topic, error, retryable
-FROM probes WHERE status = 'failed';
