@@ -138,21 +138,19 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
             notes.append(f"{column!r} {what}. If it is: --mapping with name = {column!r}")
             continue
         if name == "country" and (why := _of_a_person(column, first.values, source.shape.user)):
-            notes.append(
-                f"country is not taken from {column!r}: {why}. If texts were asked about it: --country {column}"
-            )
+            notes.append(f"country is not taken from {column!r}: {why}. If texts were asked about it: country={column}")
             continue
         columns[name] = column
         guessed.append(name)
     if "text" not in {*columns, *taken}:
         columns["text"] = _longest_texts(records, columns, path)
         guessed.append("text")
-        notes.append(f"text is guessed: the texts of {columns['text']!r} are the longest. --text names another column")
+        notes.append(f"text is guessed: the texts of {columns['text']!r} are the longest. text=COLUMN names another")
     lacking = [name for name in ("topic", "model", *(ITEM_FIELDS[:3] if fields != FIELDS else ()))
                if name not in {*columns, *taken}]  # fmt: skip
     if lacking:
         name = lacking[0]
-        remedy = f"Write --{name} COLUMN, or --{name} =VALUE for all rows. It has: {names(_paths(first.values))}."
+        remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
         raise UserError(f"read as {source.format}: nothing says the {name} of a text", where=path, remedy=remedy)
     ordered = {name: columns[name] for name in fields if name in columns}
     return Columns(ordered, parts, tuple(name for name in ordered if name in guessed), tuple(notes), tuple(of_shape))
@@ -169,9 +167,9 @@ def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -
         near = did_you_mean(column, there) if len(there) < 100 else ""
         remedy = near if near.startswith("Did") else "See docs/importing.md for paths."
         if name not in ("text", "id", PARTS, *ITEM_FIELDS):
-            remedy += f" If it is the {name} of all rows: ={column}."
-        option = name if name == PARTS else f"--{name.replace('_', '-')}"
-        raise UserError(f"{option} {column}: {missing(head.values, column)}", where=path, remedy=remedy)
+            remedy += f" If it is the {name} of all rows: {name}=={column}."
+        told_as = f"{name} {column}" if name == PARTS else f"{name}={column}"
+        raise UserError(f"{told_as}: {missing(head.values, column)}", where=path, remedy=remedy)
 
 
 def _of_a_person(country: str, columns: Iterable[Any], of_user: Collection[str]) -> str | None:
@@ -213,11 +211,9 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
             return ranked[0]
         every = f"{ranked[0][:-3]}[*]"
         what = f"a record has a list of texts in {ranked[0][:-3]!r}"
-        raise UserError(
-            what, where=path, remedy=f"Write --text '{every}' for all of them, or {ranked[0]} for the first."
-        )
+        raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {ranked[0]} for the first.")
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
-    remedy = f"Write --text COLUMN. It has: {names(_paths(records[0].values))}."
+    remedy = f"Write text=COLUMN. It has: {names(_paths(records[0].values))}."
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 
 

@@ -42,12 +42,12 @@ def survey(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         columns = _with_language(source, columns, catalog)
     found = _read(source, columns, catalog)
     if "id" in columns.guessed and "id" in columns.columns and _REPEATED in found.lost:
-        note = f"id is not taken from {columns.columns['id']!r}: it repeats. --id says what a row is known by"
+        note = f"id is not taken from {columns.columns['id']!r}: it repeats. id=COLUMN says what a row is known by"
         return survey(source, columns.without("id", note), catalog)
     if "country" in columns.guessed and "country" in columns.columns and found.asked and not found.named:
         note = (
             f"country is not taken from {columns.columns['country']!r}: no prompt names it, so it may be a person's. "
-            f"If texts were asked about it: --country {columns.columns['country']}"
+            f"If texts were asked about it: country={columns.columns['country']}"
         )
         return survey(source, columns.without("country", note), catalog)
     return found
@@ -95,7 +95,7 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             found.named += text.condition == "explicit"
     if by_prompt and set(found.conditions) - {UNSTATED}:
         shares = ", ".join(f"{name} {count}" for name, count in found.conditions.most_common())
-        note = f"condition by the countries that prompts name: {shares}. --condition says it otherwise"
+        note = f"condition by the countries that prompts name: {shares}. condition=COLUMN says it otherwise"
         found.columns = replace(columns, notes=(*columns.notes, note))
     return found
 
@@ -116,13 +116,15 @@ def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Column
     total = languages.total()
     if not total:  # then each row says why
         return columns.with_field(
-            "language", DETECTED, "language is not said, and cannot be detected: --language =CODE"
+            "language", DETECTED, "language is not said, and cannot be detected: language==CODE says it"
         )
     shares = ", ".join(f"{language} {count / total:.1%}" for language, count in languages.most_common(5))
     of = f"{shares} of {total} texts" + (f", {undecided} undecided" if undecided else "")
     best, count = languages.most_common(1)[0]
     if count / total >= ONE_LANGUAGE:
-        note = f"language is detected ({of}): all texts count as asked in {best!r}. --language says it otherwise"
+        note = f"language is detected ({of}): all texts count as asked in {best!r}. language=COLUMN says it otherwise"
         return columns.with_field("language", f"={best}", note)
-    note = f"language is detected text by text ({of}): none counts as off its language. --language says it otherwise"
+    note = (
+        f"language is detected text by text ({of}): none counts as off its language. language=COLUMN says it otherwise"
+    )
     return columns.with_field("language", DETECTED, note)

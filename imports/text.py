@@ -119,7 +119,7 @@ class TextReader:
         elif text is None or isinstance(text, str):
             column = self.columns.columns.get("text", "")
             if text is None and (why := missing(record.values, column)):
-                raise NoTextError(f"--text {column}: {why}" if not column.startswith(" ") else why, None)
+                raise NoTextError(f"text={column}: {why}" if not column.startswith(" ") else why, None)
             answer, text = read_text(text, _word(values.get("finish_reason"))), text or ""
         else:
             column = self.columns.columns["text"]
@@ -156,7 +156,9 @@ class TextReader:
         if value == DETECTED[1:]:
             value = detected_language(text, prompt, self.catalog)
             if value is None:
-                raise NoTextError("its language cannot be detected: --language COLUMN or =CODE says it", shown(text))
+                raise NoTextError(
+                    "its language cannot be detected: language=COLUMN or language==CODE says it", shown(text)
+                )
         written = self._label("language", value)
         code = self._names.language(written)
         if code is not None:

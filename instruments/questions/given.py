@@ -97,7 +97,7 @@ class AnswerFile:
             scores = likelihoods_of(row)
             said = None if scores else self._answer(row)
             if said is None and scores is None:
-                taken.left_out.append(f"row {row.row}: it has no text; name its column with --text")
+                taken.left_out.append(f"row {row.row}: it has no text; name its column: text=COLUMN")
                 continue
             asked = asked_text(row, self.columns.get("prompt", ""))
             try:

@@ -66,7 +66,7 @@ class QuestionIndex:
         found = None if asked is None else self._of_text(asked, spoken)
         if found is None and several:
             name, first = next(iter(several.values())), min(several)
-            remedy = f"say which with --language ={first}, or name its column"
+            remedy = f"say which with language=={first}, or name its column"
             raise LookupError(f"{shown(name)} is a question in {', '.join(sorted(several))}; {remedy}")
         return found, None
 

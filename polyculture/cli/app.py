@@ -37,7 +37,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Texts": {
         "import": (
             "Take texts that somebody else generated.",
-            "polyculture import answers.jsonl --as exp.toml --text answer --language lang --topic =food",
+            "polyculture import answers.jsonl text=answer language=lang topic==food --as exp.toml",
         ),
         "extract": ("Find the mentions in texts; measure an extractor.", ""),
         "link": ("Link mentions to Wikidata; show why; measure it.", ""),

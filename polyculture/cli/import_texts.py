@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import Runs
+from polyculture.cli.options import CatalogFolder, Runs
 
 
 class Again(StrEnum):
@@ -25,16 +26,19 @@ class Links(StrEnum):
     OURS = "ours"
 
 
-def _column(help: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(metavar="COLUMN", help=help)
-    return option
-
-
 def import_(
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="The texts: JSON, CSV, .xlsx, Parquet, the log of a tool, or a folder."),
     ],
+    fields: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FIELD=COLUMN",
+            help="Where a field stands: text=answer, or a path as text=messages[-1].content; language==ja says it of "
+            "all rows. Fields: text, language, topic, model, country, condition, prompt, id, seed.",
+        ),
+    ] = None,
     experiment: Annotated[
         Path | None,
         typer.Option(
@@ -52,26 +56,8 @@ def import_(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The format, where its content does not tell it: see docs/importing.md.",
-        ),
+        typer.Option("--format", "-f", help="The format, where its content does not tell it: see docs/importing.md."),
     ] = None,
-    text: Annotated[str | None, _column("Where the text stands: a column, or a path as messages[-1].content.")] = None,
-    language: Annotated[
-        str | None,
-        _column("Where its language stands; =ja says it of all rows, as for each field. Else it is detected."),
-    ] = None,
-    country: Annotated[str | None, _column("Where its country stands, ISO 3166.")] = None,
-    topic: Annotated[str | None, _column("Where its topic stands.")] = None,
-    condition: Annotated[
-        str | None, _column("Where its condition stands: any label; neutral and explicit give gains.")
-    ] = None,
-    model: Annotated[str | None, _column("Where the model's name stands.")] = None,
-    prompt: Annotated[str | None, _column("Where the prompt stands.")] = None,
-    id: Annotated[str | None, _column("What a row is known by; else its words.")] = None,
-    seed: Annotated[str | None, _column("Where the seed stands.")] = None,
     links: Annotated[
         Links, typer.Option(help="Of a study's items: whose links a new experiment takes, the study's or ours.")
     ] = Links.PUBLISHED,
@@ -81,9 +67,7 @@ def import_(
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(
-            metavar="TOML", help="A file with the fields, also those of items, and their columns under [import]."
-        ),
+        typer.Option(metavar="TOML", help="A file with fields, also those of items, and their columns: [import]."),
     ] = None,
     inputs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The requests of a batch, with the prompts.")
@@ -94,9 +78,7 @@ def import_(
             metavar="LABEL=TOPIC", help="A topic of your own, read with the kinds of a known one. Repeatable."
         ),
     ] = None,
-    catalog: Annotated[
-        Path | None, typer.Option("--catalog", help="Your own topics/, languages/ and countries.toml.")
-    ] = None,
+    catalog: CatalogFolder = None,
     again: Annotated[
         Again | None,
         typer.Option(help="Of a file that was imported before: replace its texts, or add what is new in it."),
@@ -112,20 +94,12 @@ def import_(
     guessed. What the file does not say is not known: it is never made up. Where a row cannot be taken, none is, unless
     --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
     """
-    from polyculture.running.importing import Wanted, import_file, read_mapping_file
+    from polyculture.running.importing import Wanted, field_columns, import_file, read_mapping_file
 
-    named = {
-        **{"text": text, "language": language, "country": country, "topic": topic, "condition": condition},
-        **{"model": model, "prompt": prompt, "id": id, "seed": seed},
-    }
     columns = {} if mapping is None else read_mapping_file(mapping)
-    columns |= {name: column for name, column in named.items() if column is not None}
-    pairs = [one.partition("=") for one in like or ()]
-    if wrong := [f"{a}{b}{c}" for a, b, c in pairs if not (a and b and c)]:
-        raise typer.BadParameter(f"--like {wrong[0]} is not LABEL=TOPIC")
-    alike = {label: topic_ for label, _, topic_ in pairs}
-    wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=alike, catalog=catalog,
-                    again=again, skip_rows=skip_rows, links=links)  # fmt: skip
+    columns |= field_columns(fields or ())
+    wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=_alike(like or ()),
+                    catalog=catalog, again=again, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
         from polyculture.cli.instrument_command import print_tables
         from polyculture.running.importing_answers import import_answers
@@ -136,3 +110,10 @@ def import_(
     if experiment is None:
         raise typer.BadParameter("name the experiment file with --as, or a question set with --set")
     import_file(file, experiment, runs, wanted)
+
+
+def _alike(words: Sequence[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in words]
+    if wrong := [f"{a}{b}{c}" for a, b, c in pairs if not (a and b and c)]:
+        raise typer.BadParameter(f"--like {wrong[0]} is not LABEL=TOPIC")
+    return {label: topic for label, _, topic in pairs}

@@ -103,12 +103,22 @@ def read_mapping_file(file: Path) -> dict[str, str]:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise UserError(f"cannot be read: {fault}", where=file, remedy="Write fields and columns as TOML.") from fault
-    table = data.get("import", data)
-    for key, value in table.items():
-        if key not in (*FIELDS, *ITEM_FIELDS) or not isinstance(value, str):
-            remedy = did_you_mean(key, (*FIELDS, *ITEM_FIELDS)) or f"Fields are: {', '.join(FIELDS)}."
-            raise UserError(f"{key!r} is no field with the name of a column", where=file, remedy=remedy)
-    return dict(table)
+    return _checked(data.get("import", data), file)
+
+
+def field_columns(words: Sequence[str]) -> dict[str, str]:
+    """`text=answer`, `language==ja` as columns of fields. Raises `UserError` where one names no field or no column."""
+    return _checked({field: column for field, _, column in (word.partition("=") for word in words)}, None)
+
+
+def _checked(columns: Mapping[str, object], file: Path | None) -> dict[str, str]:
+    checked: dict[str, str] = {}
+    for name, column in columns.items():
+        if name not in (*FIELDS, *ITEM_FIELDS) or not isinstance(column, str) or not column:
+            remedy = did_you_mean(name, (*FIELDS, *ITEM_FIELDS)) or f"Fields are: {', '.join(FIELDS)}."
+            raise UserError(f"{name!r} is no field with the name of a column", where=file, remedy=remedy)
+        checked[name] = column
+    return checked
 
 
 def _write_experiment(

@@ -85,7 +85,7 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
         raise UserError(str(fault), where=path, remedy=remedy) from fault
     if not taken.answers:
         first = next(iter((*taken.left_out, *taken.unmatched)), "it has no row")
-        remedy = "Name its columns: --id, --text, --prompt, --language. See docs/question-sets.md."
+        remedy = "Name its columns: id=, text=, prompt=, language=. See docs/question-sets.md."
         raise UserError(f"has no answer to a question of {of.name}: {first}", where=path, remedy=remedy)
     return taken
 

@@ -20,12 +20,12 @@ from polyculture.imports.text import NoTextError, TextReader
 from tests.imports.conftest import stored, take
 from tests.polyculture.test_command_line import polyculture
 
-MORE = ("--topic", "=food", "--model", "=m")
+MORE = ("topic==food", "model==m")
 
 
 def test_the_same_file_by_another_mapping_replaces_once_it_is_asked(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("ja,en\n寿司が好き。,I like sushi.\n", encoding="utf-8")
-    ja, en = ("--text", "ja", "--language", "=ja"), ("--text", "en", "--language", "=en")
+    ja, en = ("text=ja", "language==ja"), ("text=en", "language==en")
     done = polyculture("import", "wide.csv", "--as", "exp.toml", *ja, *MORE, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for again in ((), ("--again", "add")):
@@ -85,7 +85,7 @@ def test_countries_are_known_by_long_codes_and_names_and_others_have_a_remedy() 
 def test_seeds_of_tables_are_read_and_unreadable_ones_are_counted(tmp_path: Path) -> None:
     lines = ["text,seed", "Pizza.,1.0", "Rice.,-2", "Soup.,1.5", "Meat.,NA", "Tea.,", "Ramen.,one"]
     (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
-    done = polyculture("import", "a.csv", "--as", "exp.toml", "--language", "=en", *MORE, cwd=tmp_path)
+    done = polyculture("import", "a.csv", "--as", "exp.toml", "language==en", *MORE, cwd=tmp_path)
     assert "2 texts have a seed that is no whole number" in done.stderr
     run = RunFolder(tmp_path / "runs" / "exp")
     seeds = {row["text"]: (row["seed"], row["note"] is not None) for row in stored(run)}
@@ -113,7 +113,7 @@ def test_another_file_of_the_same_name_is_refused_and_is_whole_once_renamed(tmp_
     for folder, texts in (("one", ["Pizza.", "Rice."]), ("two", ["Pizza.", "Soup."])):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.csv").write_text("\n".join(["text", *texts]), encoding="utf-8")
-    words = ("--as", "exp.toml", "--language", "=en", *MORE)
+    words = ("--as", "exp.toml", "language==en", *MORE)
     assert polyculture("import", "one/a.csv", *words, cwd=tmp_path).returncode == 0
     done = polyculture("import", "two/a.csv", *words, cwd=tmp_path)
     assert done.returncode == 2

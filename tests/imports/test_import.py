@@ -32,7 +32,7 @@ ROWS: list[dict[str, object]] = [
     {"answer": "Pizza", "lang": "en", "land": "Narnia", "topic": "food"},
     {"answer": 7, "lang": "en", "land": "jp", "topic": "food"},
 ]
-TOLD = ("--text", "answer", "--language", "lang", "--country", "land", "--model", "=gpt-4o")
+TOLD = ("text=answer", "language=lang", "country=land", "model==gpt-4o")
 
 
 def write_lines(file: Path, rows: list[dict[str, object]], more: bytes = b"") -> Path:
@@ -172,14 +172,16 @@ def test_a_mapping_file_and_parts_of_a_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--text", "anser"), "no anser: it has answer_, answer"),
+        (("text=anser",), "no anser: it has answer_, answer"),
         (("--parts", "answer={languge}"), "no COLUMN=PATTERN"),
         (("--format", "inspct"), "Did you mean 'inspect'"),
-        (("--model", "=m"), "no column is clearly the text"),
+        (("model==m",), "no column is clearly the text"),
     ],
 )
 def test_a_wrong_mapping_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    write_lines(tmp_path / "a.jsonl", [{"answer_": "Pizza.", **ROWS[0]}] if words[0] != "--model" else [{"lang": "en"}])
+    write_lines(
+        tmp_path / "a.jsonl", [{"answer_": "Pizza.", **ROWS[0]}] if words != ("model==m",) else [{"lang": "en"}]
+    )
     done = polyculture("import", "a.jsonl", "--as", "exp.toml", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
@@ -206,7 +208,7 @@ def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
 
     rows = [{"response": "Pizza.", "meta": {"lang": "en"}, "topic": "food", "model": "m"}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    done = polyculture("import", "a.parquet", "--as", "exp.toml", "--language", "meta.lang", cwd=tmp_path)
+    done = polyculture("import", "a.parquet", "--as", "exp.toml", "language=meta.lang", cwd=tmp_path)
     assert "1 texts taken" in done.stderr
     (tmp_path / "b.parquet").write_bytes(b"PAR1 is not enough")
     done = polyculture("import", "b.parquet", "--as", "exp.toml", cwd=tmp_path)

@@ -60,7 +60,7 @@ def test_a_wrong_path_in_one_row_is_that_rows_reason(tmp_path: Path) -> None:
     told = {"text": "m[-1].content", "topic": "=food", "model": "=m", "language": "=en"}
     found, texts, bad = read(write_lines(tmp_path / "a.jsonl", good, other), told)
     assert [text.text for text in texts] == ["Kimchi."]
-    assert [row.reason for row in bad] == ["--text m[-1].content: m[-1] has no content: it has text"]
+    assert [row.reason for row in bad] == ["text=m[-1].content: m[-1] has no content: it has text"]
     with pytest.raises(UserError, match=r"m\[-1\] has no txt: it has content"):
         read(tmp_path / "a.jsonl", {**told, "text": "m[-1].txt"})
     assert found.lost.total() == 1
@@ -72,7 +72,7 @@ def test_a_column_of_texts_is_guessed_and_told(tmp_path: Path) -> None:
     ]
     found, texts, _ = read(write_lines(tmp_path / "a.jsonl", *rows), {"topic": "=food", "model": "=m"})
     assert texts[0].text == "Zum Frühstück gibt es 1 Brezeln und Bier."
-    assert any("'out.antwort'" in note and "--text" in note for note in found.columns.notes)
+    assert any("'out.antwort'" in note and "text=COLUMN" in note for note in found.columns.notes)
     rows = [{"one": "A text of some thirty letters.", "two": "Another text of thirty letters"}]
     with pytest.raises(UserError, match=r"no column is clearly the text.*one, two|no column is clearly.*two, one"):
         read(write_lines(tmp_path / "b.jsonl", *rows), {"topic": "=food", "model": "=m"})
@@ -117,7 +117,7 @@ def test_the_country_of_a_person_is_not_the_one_that_was_asked(beside: str, tmp_
     file = write_lines(tmp_path / "a.jsonl", row)
     found, texts, _ = read(file, {})
     assert texts[0].country is None
-    assert any("--country country" in note for note in found.columns.notes)
+    assert any("country=country" in note for note in found.columns.notes)
     assert read(file, {"country": "country"})[1][0].country == "JP"
 
 

@@ -104,7 +104,7 @@ def test_samples_of_lm_evaluation_harness(here: Path) -> None:
         for n, (doc, one) in enumerate(zip(docs, some, strict=True))
     ]  # fmt: skip
     write_lines(here / "samples_bbq_generate_2026-01-01T00-00-00.jsonl", written)
-    take(here, "samples_bbq_generate_2026-01-01T00-00-00.jsonl", "--model", "=pythia")
+    take(here, "samples_bbq_generate_2026-01-01T00-00-00.jsonl", "model==pythia")
     assert rows(here, RIGHT, RUN) == [(1.0, 4)]
     weighed = []
     for number, (doc, one) in enumerate(zip(docs, some, strict=True)):
@@ -116,7 +116,7 @@ def test_samples_of_lm_evaluation_harness(here: Path) -> None:
         resps = [[["-1.0" if text == wanted else "-2.5", "False"]] for text in texts]
         weighed.append({"doc_id": number, "doc": doc, "resps": resps, "arguments": calls, "filter": "none"})
     write_lines(here / "samples_bbq_2026-01-01T00-00-00.jsonl", weighed)
-    take(here, "samples_bbq_2026-01-01T00-00-00.jsonl", "--model", "=pythia")
+    take(here, "samples_bbq_2026-01-01T00-00-00.jsonl", "model==pythia")
     of_sums = "SELECT method, avg(\"right\"::INT), count(*) FROM question_readings WHERE reader = 'sum' GROUP BY ALL"
     assert rows(here, of_sums, RUN) == [("text", 1.0, 4)]
 
@@ -148,12 +148,12 @@ def test_logs_of_inspect(here: Path) -> None:
     [
         ("id\traw\torder\n{name}\tA\t4\n", (), "row 2: '4' is no order of 3 options"),
         ("id\traw\nnobody\tA\n", (), "has no answer to a question of made-up: row 2 (nobody)"),
-        ("id\tsaid\n{name}\tA\n", (), "row 2: it has no text; name its column with --text"),
-        ("id\traw\n{name}\tA\n", ("--prompt", "=7"), "row 2: prompt '7' is none of house"),
-        ("id\traw\n{name}\tA\n", ("--model", "p2"), "--model p2: there is no p2: it has id, raw. "),
-        ("id\traw\n{name}\tA\n", ("--model", "p2"), "all rows: =p2"),
-        ("id\traw\n{name}\tA\n", ("--prompt", "rwa"), "Did you mean 'raw'?"),
-        ("id\traw\n{name}\tA\n", ("--language", "=ko"), "row 2: language 'ko' is none of en"),
+        ("id\tsaid\n{name}\tA\n", (), "row 2: it has no text; name its column: text=COLUMN"),
+        ("id\traw\n{name}\tA\n", ("prompt==7",), "row 2: prompt '7' is none of house"),
+        ("id\traw\n{name}\tA\n", ("model=p2",), "model=p2: there is no p2: it has id, raw. "),
+        ("id\traw\n{name}\tA\n", ("model=p2",), "all rows: model==p2"),
+        ("id\traw\n{name}\tA\n", ("prompt=rwa",), "Did you mean 'raw'?"),
+        ("id\traw\n{name}\tA\n", ("language==ko",), "row 2: language 'ko' is none of en"),
         ("id\traw\n{name}\tA\n", ("--set", "made-up.toml,made-up.toml"), "two sets are called 'made-up'"),
     ],
 )
@@ -179,8 +179,8 @@ def test_ids_of_several_languages_need_one(here: Path) -> None:
     (here / "gpt.csv").write_text(f"id,raw\n{demo_questions()[0].name},A\n", encoding="utf-8")
     said = one_line(polyculture("import", "gpt.csv", "--set", "made-up.toml", cwd=here))
     assert "row 2: age-01-amb-neg is a question in en, es" in said
-    assert "--language =en" in said
-    take(here, "gpt.csv", "--language", "=ES")
+    assert "language==en" in said
+    take(here, "gpt.csv", "language==ES")
     assert rows(here, "SELECT language FROM answers", RUN) == [("es",)]
 
 
@@ -234,7 +234,7 @@ def test_options_are_found_in_many_forms_of_prompts() -> None:
 @pytest.mark.skipif(not (SHARED / "kobbq" / "peer").is_dir(), reason="KoBBQ's files are not here")
 def test_raw_answers_read_as_the_publisher_does_give_its_numbers(tmp_path: Path) -> None:
     peer = SHARED / "kobbq" / "peer"
-    told = ("--set", "kobbq", "--folder", SHARED / "kobbq", "--prompt", "=3")
+    told = ("--set", "kobbq", "--folder", SHARED / "kobbq", "prompt==3")
     done = polyculture("import", peer / "raw-answers-prompt-3.tsv", *told, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = (peer / "results-raw-answers-prompt-3.tsv").read_text(encoding="utf-8").splitlines()[1:]
