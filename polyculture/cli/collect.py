@@ -41,6 +41,14 @@ class Members(StrEnum):
 
 
 def collect(
+    published: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PRESET:TYPE:CULTURE",
+            help="What a paper collected: camellia:food:Western. Types: authors, beverage, food, locations, sports, "
+            "cricket; cultures: Western (one set for nine languages), Japanese, Korean, ...",
+        ),
+    ] = None,
     classes: Annotated[
         list[str] | None, typer.Option("--class", metavar="QID", help="A Wikidata class; may be repeated.")
     ] = None,
@@ -60,16 +68,6 @@ def collect(
         int | None, typer.Option(min=0, help="Only items with a label in so many of all languages.")
     ] = None,
     most: Annotated[int | None, typer.Option(min=1, help="At most so many items, the best known.")] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(help="camellia: what a paper collected; with --type and --culture."),
-    ] = None,
-    type: Annotated[
-        str | None, typer.Option(help="Of the preset: authors, beverage, food, locations, sports, cricket.")
-    ] = None,
-    culture: Annotated[
-        str | None, typer.Option(help="Of the preset: Western (one set for nine languages), Japanese, Korean, ...")
-    ] = None,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
     snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
     endpoint: Annotated[
@@ -92,14 +90,14 @@ def collect(
     from polyculture.console import say
 
     known = read_catalog(catalog)
-    if preset is None:
-        if not classes or language is None or type or culture:
-            raise typer.BadParameter("give --class and --language, or --preset with --type and --culture")
+    if published is None:
+        if not classes or language is None:
+            raise typer.BadParameter("give --class and --language, or PRESET:TYPE:CULTURE, as camellia:food:Western")
         wanted = Collection(classes, language, country or (), stop or (), members.value, also=tuple(also or ()))
     else:
-        if classes or stop or not type or not culture:
-            raise typer.BadParameter("--preset takes --type and --culture, and no --class or --stop")
-        known, wanted = _preset(preset, type, culture, known)
+        if classes or stop or published.count(":") != 2:
+            raise typer.BadParameter(f"{published}: write PRESET:TYPE:CULTURE, and no --class or --stop beside it")
+        known, wanted = _preset(*published.split(":"), known)
         wanted = replace(
             wanted,
             language=language or wanted.language,

@@ -130,7 +130,7 @@ SHARED = [
 
 def collected_by_preset(tmp_path: Path, snapshot: Path, *words: str) -> tuple[list[str], str]:
     """The items that a command writes, and what it says."""
-    own = ("wikidata", "collect", "--preset", "camellia", "--snapshot", snapshot, "-f", "csv", "-o", "set.csv")
+    own = ("wikidata", "collect", "--snapshot", snapshot, "-f", "csv", "-o", "set.csv")
     done = polyculture(*own, *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with (tmp_path / "set.csv").open(encoding="utf-8", newline="") as file:
@@ -143,18 +143,18 @@ def test_camellias_western_set_has_labels_in_six_of_nine_languages_and_500_items
     built = polyculture("wikidata", "build", "dump.json", "-o", "nine.duckdb", *more, cwd=tmp_path)
     assert built.returncode == 0, built.stderr
     nine = tmp_path / "nine.duckdb"
-    western, told = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Western")
+    western, told = collected_by_preset(tmp_path, nine, "camellia:food:Western")
     assert western == ["Q201", "Q202"]  # five languages are too few, and a label for all languages is in none
     assert "at most 500 were asked for" in told
-    assert collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "western", "--at-least", "5")[0] == [
+    assert collected_by_preset(tmp_path, nine, "camellia:food:western", "--at-least", "5")[0] == [
         "Q201",
         "Q202",
         "Q203",
     ]
-    most = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Western", "--most", "1")
+    most = collected_by_preset(tmp_path, nine, "camellia:food:Western", "--most", "1")
     assert most[0] == ["Q201"]
     assert "at most 1 were asked for; there may be more" in most[1]
-    japanese, told = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Japanese")
+    japanese, told = collected_by_preset(tmp_path, nine, "camellia:food:Japanese")
     assert japanese == ["Q204", "Q206"]
     assert "at most 631 were asked for" in told
 
@@ -162,12 +162,10 @@ def test_camellias_western_set_has_labels_in_six_of_nine_languages_and_500_items
 def test_a_preset_says_which_languages_a_snapshot_lacks(tmp_path: Path) -> None:
     write_dump(tmp_path / "dump.json", [*CLASSES, *SHARED])
     assert polyculture("wikidata", "build", "dump.json", "-o", "few.duckdb", cwd=tmp_path).returncode == 0
-    words = ("wikidata", "collect", "--preset", "camellia", "--type", "food", "--culture", "Western")
+    words = ("wikidata", "collect", "camellia:food:Western")
     refused = polyculture(*words, "--snapshot", "few.duckdb", cwd=tmp_path)
     assert "has no names in vi, ur, gu, mr, ml, and labels in 6 languages are asked for" in one_line(refused)
-    found, told = collected_by_preset(
-        tmp_path, tmp_path / "few.duckdb", "--type", "food", "--culture", "Western", "--at-least", "4"
-    )
+    found, told = collected_by_preset(tmp_path, tmp_path / "few.duckdb", "camellia:food:Western", "--at-least", "4")
     assert found == ["Q201", "Q202"]  # of zh, ja, ko and hi, the stew lacks hi
     assert "keeps no names in vi, ur, gu, mr, ml" in told
 
@@ -175,12 +173,12 @@ def test_a_preset_says_which_languages_a_snapshot_lacks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--preset", "camelia", "--type", "food", "--culture", "Western"], "Did you mean 'camellia'?"),
-        (["--preset", "camellia", "--type", "fod", "--culture", "Western"], "Did you mean 'food'?"),
-        (["--preset", "camellia", "--type", "names", "--culture", "Western"], "Wikidata gives names no country"),
-        (["--preset", "camellia", "--type", "food", "--culture", "French"], "unknown culture 'French'. Known: Chinese"),
-        (["--preset", "camellia", "--type", "food"], "--preset takes --type and --culture"),
-        (["--language", "ja"], "give --class and --language, or --preset"),
+        (["camelia:food:Western"], "Did you mean 'camellia'?"),
+        (["camellia:fod:Western"], "Did you mean 'food'?"),
+        (["camellia:names:Western"], "Wikidata gives names no country"),
+        (["camellia:food:French"], "unknown culture 'French'. Known: Chinese"),
+        (["camellia:food"], "write PRESET:TYPE:CULTURE"),
+        (["--language", "ja"], "give --class and --language"),
     ],
 )
 def test_a_mistake_with_a_preset_is_one_line(tmp_path: Path, words: list[str], told: str) -> None:
