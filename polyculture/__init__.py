@@ -10,6 +10,7 @@ What stands in `__all__` is the interface; it is loaded when it is first used (d
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from polyculture.experiment.file import Experiment
 
 __version__ = "0.1.0"
+# Locks, signals and the links of a checkout are those of POSIX: on Windows, to look whether a process lives ends it.
+UNSUPPORTED = "Polyculture runs on Linux and macOS; on Windows, install it in WSL2, which is Linux"
 __all__ = [
     "BudgetError",
     "ChangedExperimentError",
@@ -59,6 +62,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for a part of the in
         """Loads a part of the interface when it is first asked for."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if sys.platform == "win32":
+            raise ImportError(UNSUPPORTED, name=__name__)
         from importlib import import_module
 
         found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'cache.errors')}"), name)

@@ -8,6 +8,8 @@ import signal
 import sys
 from types import TracebackType
 
+from polyculture import UNSUPPORTED
+
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
 # Commands that have no use for these packages, which Arrow would load.
 NEEDLESS = {"sql": ("pandas", "numpy"), "status": ("pandas", "numpy"), "measure": ("pandas",), "compare": ("pandas",)}
@@ -16,6 +18,9 @@ STOPPED = "polyculture: stopped; the same command resumes"
 
 def main() -> None:
     """Runs the command line. Errors of Polyculture end in one line and an exit code, without a traceback."""
+    if sys.platform == "win32":
+        sys.stderr.write(f"polyculture: {UNSUPPORTED}\n")
+        sys.exit(2)
     _stop_at_once()
     _write_any_text()
     from polyculture.cache.errors import PolycultureError

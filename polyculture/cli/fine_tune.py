@@ -42,7 +42,7 @@ def fine_tune(
     """Fine-tune a sentiment classifier or a tagger of names, once per seed.
 
     Each seed's model is a folder that swap sentiment --classifier or swap ner --tagger take. A seed that is done stays;
-    the same command does the rest. CAMeL and Camellia do not say how theirs were trained: docs/swaps.md says it of these.
+    the same command does the rest. CAMeL and Camellia do not say how theirs were trained; docs/swaps.md does.
     """
     from polyculture.cache.errors import JobHeldError
     from polyculture.console import say, watch

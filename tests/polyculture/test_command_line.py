@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import polyculture as package
 from polyculture.__main__ import main
 from polyculture.cli.init import TEMPLATE
 from polyculture.console import Rate
@@ -136,6 +137,20 @@ def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before:
     assert said in line
     assert str(experiment) in line
     assert not (experiment.parent / "runs").exists()
+
+
+def test_windows_is_refused_in_one_line_before_anything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There, `os.kill(process, 0)` ends the process that a lock's holder is looked for by."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delitem(vars(package), "open", raising=False)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert "WSL2" in capsys.readouterr().err
+    with pytest.raises(ImportError, match="WSL2"):
+        package.open(tmp_path)
 
 
 def test_a_folder_is_no_experiment_file(tmp_path: Path) -> None:
