@@ -248,7 +248,7 @@ def test_the_preset_asks_four_prompts_of_25_texts_and_labels_them(texts: Path) -
     assert found["arab"]["share"] == pytest.approx(3 / 4 * 1 / 4)
     assert found["arab"]["low"] < found["arab"]["share"] < found["arab"]["high"]
     shown = polyculture("table", "texts", texts, cwd=texts.parent).stdout
-    assert [shown.count(word) for word in ("unplaced", "neutral")] == [1, 1]
+    assert all(word in shown for word in ("arab", "western", "mixed", "unplaced"))
 
 
 def test_the_report_has_a_section_where_a_run_has_regions_of_its_own(texts: Path) -> None:
