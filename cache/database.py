@@ -49,6 +49,11 @@ def memory_limit(share: float = SHARE) -> str:
     return f"{max(LEAST, int(share * free_memory())) >> 20}MiB"
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def free_memory() -> int:
     """Bytes that can be taken without swapping: of the machine, or of a container with less."""
     return min([_of_machine(), *_of_container()])

@@ -5,7 +5,6 @@ report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb")
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.database import cores
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.dumps.checkpoint import Checkpoint, CheckpointFolder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
@@ -53,8 +53,7 @@ class BuildSettings:
             return self.workers
         if size <= ALONE:
             return 0
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(cores, MOST_WORKERS)
+        return min(cores(), MOST_WORKERS)
 
 
 DEFAULT = BuildSettings()

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pyarrow as pa
 import typer
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.spreadsheet import require_csv
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
+from polyculture.cli.audit_agreement import KAPPA_COLUMNS, Answers, against, agreement, agreement_of_all, answers_of
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.tables import print_table, write_rows
-from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
+from polyculture.cli.tables import print_table, write_records, write_sheet
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT
@@ -30,7 +26,6 @@ from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_met
 from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.metrics.audit.sheet import SQL as AUDIT_SQL
-from polyculture.reports.escaping import defuse
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
@@ -38,11 +33,6 @@ if TYPE_CHECKING:
 
 
 DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
-QUESTIONS = ("mention", "link", "existence", "on_topic", "region")  # whose answers are words
-AUTOMATIC = "the linked items"  # whose labels of texts judges are held against
-AnswerKey = tuple[str, int | None, str]  # extraction, mention (None: the text itself), question
-Answers = dict[AnswerKey, str]
-KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,8 +53,21 @@ def export(
 
     Give every judge a copy with a name of its own; docs/audit.md explains the columns.
     """
+    require_csv(output)
+    if output.exists():
+        raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
     run = stored_run(experiment, runs)
-    export_sheet(run, output, per, seed)
+    with open_store(run, store_layout()) as store:
+        sampled = sample(store, per, seed)
+    if not sampled.rows:
+        raise StoreError(
+            "holds no response to judge whose mentions were extracted and looked up",
+            where=run.root,
+            remedy="Run: polyculture run EXPERIMENT",
+        )
+    write_sheet(output, COLUMNS, [[row[name] for name in COLUMNS] for row in sampled.rows])
+    mentions = len(sampled.rows) - sampled.responses
+    say(f"{output}: {mentions} mentions of {sampled.responses} responses; docs/audit.md explains the columns")
 
 
 @app.command("import", epilog="polyculture audit import exp.toml ana.csv ben.csv cem.csv --adjudicator cem")
@@ -95,7 +98,11 @@ def remove(
 ) -> None:
     """Take a judge's import back: all that the judge said goes, what others said stays."""
     run = stored_run(experiment, runs)
-    remove_judge(run, judge)
+    judgements = _kept(run)
+    _require_judges(judgements, [judge], run)
+    left = [one for one in judgements if one.judge != judge]
+    _keep(run, left)
+    say(f"{judge}: {len(judgements) - len(left)} rows removed")
 
 
 @app.command(epilog="polyculture audit show exp.toml --format csv -o audit.csv")
@@ -106,29 +113,7 @@ def show(
 
     Disputed rows and the judges' agreement stand beside them. With --format: the shares as rows.
     """
-    run = stored_run(experiment, runs)
-    show_audit(run, format, output)
-
-
-def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
-    """Writes the sheet. Raises `StoreError` where the file is no .csv, or exists: it may hold judgements."""
-    require_csv(output)
-    if output.exists():
-        raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
-    with open_store(run, store_layout()) as store:
-        sampled = sample(store, per, seed)
-    if not sampled.rows:
-        raise StoreError(
-            "holds no response to judge whose mentions were extracted and looked up",
-            where=run.root,
-            remedy="Run: polyculture run EXPERIMENT",
-        )
-    with replacing(output) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows([defuse(row[name]) for name in COLUMNS] for row in sampled.rows)
-    mentions = len(sampled.rows) - sampled.responses
-    say(f"{output}: {mentions} mentions of {sampled.responses} responses; docs/audit.md explains the columns")
+    show_audit(stored_run(experiment, runs), format, output)
 
 
 def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence[str] = ()) -> None:
@@ -152,15 +137,6 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence
         say(f"{name}: {rows} rows judged{', as adjudicator' if name in deciding else ''}")
 
 
-def remove_judge(run: RunFolder, judge: str) -> None:
-    """Deletes a judge's import. Raises `StoreError` where there is none."""
-    judgements = _kept(run)
-    _require_judges(judgements, [judge], run)
-    left = [one for one in judgements if one.judge != judge]
-    _keep(run, left)
-    say(f"{judge}: {len(judgements) - len(left)} rows removed")
-
-
 def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     """Prints the results of the judgements. Raises `StoreError` where there are none."""
     judgements = _kept(run)
@@ -172,16 +148,16 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
         disputed, relinked = open_rows(store)
         automatic = _automatic_labels(store, judgements)
         if format is not Format.TABLE or output is not None:
-            _write(store, shares, format, output)
+            write_records([asdict(one) for one in shares], format, output)
             return
     print_table(("", "language", "topic", "hits", "of", "share", "low", "high"), [_share_line(one) for one in shares])
     if len({one.judge for one in judgements}) > 1:
         _show_disputed(shares, disputed)
-    said = _answers([one for one in judgements if not one.adjudicator])
-    if agreement := [*_agreement(said), *_agreement_of_all(said)]:
+    said = answers_of([one for one in judgements if not one.adjudicator])
+    if judges := [*agreement(said), *agreement_of_all(said)]:
         title = "How far judges agree (Cohen's kappa of two, Fleiss' of more; 95 % interval)"
-        print_table(KAPPA_COLUMNS, agreement, title=title)
-    if held := _against(said, automatic):
+        print_table(KAPPA_COLUMNS, judges, title=title)
+    if held := against(said, automatic):
         title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
         print_table(KAPPA_COLUMNS, held, title=title)
     if corrected:
@@ -232,57 +208,11 @@ def _show_disputed(shares: Sequence[Share], rows: int) -> None:
         )
 
 
-def _answers(judgements: Sequence[Judgement]) -> dict[str, Answers]:
-    """What each judge answered, by row and question."""
-    said: dict[str, Answers] = {}
-    for one in sorted(judgements, key=lambda one: one.judge):
-        for what in QUESTIONS:
-            word = getattr(one, what)
-            if word is not None:
-                said.setdefault(one.judge, {})[one.extraction_id, one.ordinal, what] = word
-    return said
-
-
 def _automatic_labels(store: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> Answers:
     """The labels of the texts of which a judge said of which region they are; refusals have none."""
     asked = sorted({one.extraction_id for one in judgements if one.region is not None})
     rows = store.execute(read_sql(AUDIT_SQL, "text_labels"), {"extractions": asked}).fetchall() if asked else []
     return {(extraction, None, "region"): label for extraction, label in rows}
-
-
-def _agreement(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
-    """A line per pair of judges and per question that either answered."""
-    lines = []
-    for a, b in combinations(said, 2):
-        for what in QUESTIONS:
-            own, other = ({key: word for key, word in said[name].items() if key[2] == what} for name in (a, b))
-            if own or other:
-                pairs = [(own[key], other[key]) for key in own if key in other]
-                lines.append(_kappa_line(f"{a}, {b}", what, cohens_kappa(pairs)))
-    return lines
-
-
-def _against(said: Mapping[str, Answers], automatic: Answers) -> list[tuple[Any, ...]]:
-    """A line per judge who said of which region texts are."""
-    asked = {judge: {key: word for key, word in own.items() if key[2] == "region"} for judge, own in said.items()}
-    return [line for judge, own in asked.items() if own for line in _agreement({judge: own, AUTOMATIC: automatic})]
-
-
-def _agreement_of_all(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
-    """A line per question of which three judges or more answered the same rows."""
-    if len(said) < 3:
-        return []
-    common = sorted(set[AnswerKey].intersection(*map(set, said.values())), key=str)
-    by_question = {what: [key for key in common if key[2] == what] for what in QUESTIONS}
-    return [
-        _kappa_line(f"all {len(said)}", what, fleiss_kappa([[own[key] for own in said.values()] for key in keys]))
-        for what, keys in by_question.items()
-        if keys
-    ]
-
-
-def _kappa_line(judges: str, what: str, kappa: Kappa) -> tuple[Any, ...]:
-    return judges, what, kappa.n, kappa.observed, kappa.kappa, kappa.low, kappa.high
 
 
 def _require_judges(judgements: Sequence[Judgement], names: Sequence[str], run: RunFolder) -> None:
@@ -301,7 +231,3 @@ def _kept(run: RunFolder) -> list[Judgement]:
     if not path.exists():
         return []
     return [Judgement(**row) for row in read_rows(path, JUDGEMENTS).to_pylist()]
-
-
-def _write(store: duckdb.DuckDBPyConnection, shares: Sequence[Share], format: Format, output: Path | None) -> None:
-    write_rows(store.from_arrow(pa.Table.from_pylist([asdict(one) for one in shares])), format, output)

@@ -9,11 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pyarrow as pa
 import typer
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.database import connect
 from polyculture.cache.errors import ExperimentError
 from polyculture.cli.options import (
     STAGE,
@@ -32,7 +30,7 @@ from polyculture.cli.options import (
     StageGroup,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.cli.tables import print_table, write_rows
+from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
 from polyculture.experiment.sections import GAZETTEER
@@ -97,29 +95,13 @@ def audit(
 
     Precision, recall and F1 with 95 % intervals, by language, topic, trap and kind.
     """
-
-    audit_extractor(extractor, gold, snapshot, language, option or [], prompt, texts, format, output)
-
-
-def audit_extractor(
-    extractor: str,
-    gold: Path | None,
-    snapshot: str,
-    languages: Sequence[str] | None,
-    options: Sequence[str],
-    prompt: Path | None,
-    texts: int,
-    format: Format,
-    output: Path | None,
-) -> None:
-    """Runs `extractor` over the gold texts and writes its precision, recall and F1 with 95 % intervals."""
     from polyculture.extract.audit import audit
 
-    spec = ModelSpec(extractor, _read_options(options))
+    spec = ModelSpec(extractor, _read_options(option or ()))
     check_extractor(spec)
     catalog = read_catalog()
     asked = ExtractorPrompt(read_prompt(prompt) if prompt else None, texts)
-    gold_texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
+    gold_texts = read_gold(catalog, gold or GOLD, tuple(language or ()))
     with ExitStack() as stack:
         opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, asked, stack)
         progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
@@ -170,9 +152,7 @@ def _write(result: ExtractionAudit, format: Format, output: Path | None) -> None
         rows = sorted(result.rows, key=lambda row: (SHOWN.index(row.by), row.value))
         print_table(COLUMNS, [_shown(row) for row in rows], title=f"{result.texts} texts")
         return
-    table = pa.Table.from_pylist(list(result.as_json()["rows"]))
-    with connect() as connection:
-        write_rows(connection.from_arrow(table), format, output)
+    write_records(list(result.as_json()["rows"]), format, output)
 
 
 def _shown(row: ExtractionAuditRow) -> tuple[Any, ...]:

@@ -10,8 +10,6 @@ import typer
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow
 
 SHOWN_WRONG = 20
@@ -68,10 +66,10 @@ def audit(
 
 
 def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
-    from polyculture.cli.tables import print_table
+    from polyculture.cli.tables import print_table, write_records
 
     if format is not Format.TABLE or output is not None:
-        _write_table([row.flat() for row in result.rows], format, output)
+        write_records([row.flat() for row in result.rows], format, output)
         return
     title = f"{result.all.mentions} mentions, {result.all.outside} of them of items that the snapshot does not hold"
     print_table(COLUMNS, [_shown(row) for row in result.rows], title=title)
@@ -89,16 +87,6 @@ def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown:
     elif rows and shown:
         title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"
         print_table(WRONG, rows[:SHOWN_WRONG], title=title)
-
-
-def _write_table(rows: Sequence[dict[str, Any]], format: Format, output: Path | None) -> None:
-    import duckdb
-    import pyarrow as pa
-
-    from polyculture.cli.tables import write_rows
-
-    with duckdb.connect() as connection:
-        write_rows(connection.from_arrow(pa.Table.from_pylist(list(rows))), format, output)
 
 
 def _shown(row: LinkAuditRow) -> tuple[Any, ...]:

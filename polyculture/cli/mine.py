@@ -46,11 +46,11 @@ def mine(
     output: OutputFile = None,
 ) -> None:
     """Count the n-grams in the patterns' slots, and choose those that may be names."""
+    from polyculture.cache.database import cores
     from polyculture.cache.errors import IncompleteError, StoreError
     from polyculture.cli.mining import (
         MEGABYTE,
         as_wanted,
-        cores,
         in_megabytes,
         report_sweep,
         tell_counted,
@@ -119,7 +119,7 @@ def export(
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
     from polyculture.cache.errors import StoreError
-    from polyculture.cli.mining import write_sheet
+    from polyculture.cli.tables import write_sheet
     from polyculture.collect.mining.sheet import SHEET_COLUMNS, sheet_rows
     from polyculture.console import say
 
@@ -145,7 +145,8 @@ def agree(
 ) -> None:
     """Measure the annotators' agreement, show where they differ, and write the list that all accept."""
     from polyculture.cache.errors import StoreError
-    from polyculture.cli.mining import show_agreement, write_sheet
+    from polyculture.cli.mining import show_agreement
+    from polyculture.cli.tables import write_sheet
     from polyculture.collect.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
     from polyculture.collect.mining.sheet import read_sheet
     from polyculture.console import say

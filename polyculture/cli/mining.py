@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -49,11 +47,6 @@ def work_folder(output: Path | None) -> Iterator[Path]:
         claim_folder(folder)
     yield folder
     remove_folder(folder)
-
-
-def cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_megabytes(progress: Progress) -> Callable[[int], None]:
@@ -120,16 +113,6 @@ def write_provenance(
     }
     with replacing(output.with_name(f"{output.name}.provenance.json")) as temporary:
         temporary.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Writes CSV for spreadsheets: with a byte order mark, and with formulas defused."""
-    from polyculture.reports.escaping import defuse
-
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows([defuse(value) for value in row] for row in rows)
 
 
 def show_agreement(agreement: Agreement, columns: Sequence[str]) -> None:

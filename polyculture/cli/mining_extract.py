@@ -14,7 +14,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.spreadsheet import read_sheet_rows
-from polyculture.cli.mining import write_sheet
+from polyculture.cli.tables import write_sheet
 from polyculture.collect.mining.sheet import COUNT_COLUMNS
 from polyculture.collect.mining.window_reading import (
     FAILED,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import astuple, fields
@@ -12,19 +11,18 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
-from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.files import store_faults
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import PROMPT_REVIEWS, PromptReview
 from polyculture.cache.spreadsheet import require_csv
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.tables import print_table, write_values
+from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.generate.review.sheet import COLUMNS, read_reviews, sheet_rows
 from polyculture.generate.review.templates import ReviewedTemplate, templates_of
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
-from polyculture.reports.escaping import defuse
 
 _OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")
 
@@ -47,7 +45,17 @@ def export(
 
     Nothing needs to be asked before. docs/experiments.md explains the columns.
     """
-    export_review(open_workspace(experiment, runs), language, output)
+    workspace = open_workspace(experiment, runs)
+    require_csv(output)
+    languages = workspace.experiment.languages
+    if language not in languages:
+        what = f"the experiment has no language {language!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
+    if output.exists():
+        raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
+    rows = sheet_rows([one for one in _templates(workspace).values() if one.language == language])
+    write_sheet(output, COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
+    say(f"{output}: {len(rows)} templates in {language}; docs/experiments.md explains the columns")
 
 
 @app.command("import", epilog="polyculture prompts review import exp.toml ana.it.csv ben.it.csv ana.es.csv")
@@ -58,51 +66,6 @@ def import_(
 ) -> None:
     """Read judged sheets back, replacing what the same judges said of the same languages, and show the results."""
     workspace = open_workspace(experiment, runs)
-    import_reviews(workspace, sheets)
-    show_reviews(workspace, Format.TABLE, None)
-
-
-@app.command(epilog="polyculture prompts review remove exp.toml ana --language it")
-def remove(
-    experiment: ExperimentFile,
-    judge: Annotated[str, typer.Argument(help="The judge whose judgements are taken back.")],
-    language: Annotated[str | None, typer.Option(help="Only those of this language.")] = None,
-    runs: Runs = None,
-) -> None:
-    """Take a judge's import back: all that the judge said goes, what others said stays."""
-    remove_reviews(open_workspace(experiment, runs), judge, language)
-
-
-@app.command(epilog="polyculture prompts review show exp.toml --format csv -o review.csv")
-def show(
-    experiment: ExperimentFile, runs: Runs = None, format: OutputFormat = Format.TABLE, output: OutputFile = None
-) -> None:
-    """Show, per language, how many templates are reviewed and what judges say of them, with each objection.
-
-    With --format: a row per language.
-    """
-    show_reviews(open_workspace(experiment, runs), format, output)
-
-
-def export_review(workspace: Workspace, language: str, output: Path) -> None:
-    """Writes the sheet of a language. Raises `StoreError` where its file is no .csv, or exists and may be judged."""
-    require_csv(output)
-    languages = workspace.experiment.languages
-    if language not in languages:
-        what = f"the experiment has no language {language!r}"
-        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(language, languages))
-    if output.exists():
-        raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
-    rows = sheet_rows([one for one in _templates(workspace).values() if one.language == language])
-    with replacing(output) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows([defuse(row[name]) for name in COLUMNS] for row in rows)
-    say(f"{output}: {len(rows)} templates in {language}; docs/experiments.md explains the columns")
-
-
-def import_reviews(workspace: Workspace, sheets: Sequence[Path]) -> None:
-    """Keeps the sheets' judgements in the run's folder, beside those of other judges and languages."""
     templates, kept = _templates(workspace), _kept(workspace.run)
     imported: dict[tuple[str, str], Path] = {}
     for sheet in sheets:
@@ -126,10 +89,18 @@ def import_reviews(workspace: Workspace, sheets: Sequence[Path]) -> None:
             say(f"{judge}: {sum(one.language == language for one in reviews)} templates judged in {language}")
         kept += reviews
     _keep(workspace.run, kept)
+    show_reviews(workspace, Format.TABLE, None)
 
 
-def remove_reviews(workspace: Workspace, judge: str, language: str | None) -> None:
-    """Deletes what a judge said, of all languages or of one. Raises `StoreError` where there is none."""
+@app.command(epilog="polyculture prompts review remove exp.toml ana --language it")
+def remove(
+    experiment: ExperimentFile,
+    judge: Annotated[str, typer.Argument(help="The judge whose judgements are taken back.")],
+    language: Annotated[str | None, typer.Option(help="Only those of this language.")] = None,
+    runs: Runs = None,
+) -> None:
+    """Take a judge's import back: all that the judge said goes, what others said stays."""
+    workspace = open_workspace(experiment, runs)
     kept = _kept(workspace.run)
     left = [one for one in kept if not _same(one.judge, judge) or language not in (None, one.language)]
     if len(left) == len(kept):
@@ -139,6 +110,17 @@ def remove_reviews(workspace: Workspace, judge: str, language: str | None) -> No
         raise StoreError(f"has no judge {judge}{of}", where=workspace.run.root, remedy=remedy)
     _keep(workspace.run, left)
     say(f"{judge}: {len(kept) - len(left)} judgements removed")
+
+
+@app.command(epilog="polyculture prompts review show exp.toml --format csv -o review.csv")
+def show(
+    experiment: ExperimentFile, runs: Runs = None, format: OutputFormat = Format.TABLE, output: OutputFile = None
+) -> None:
+    """Show, per language, how many templates are reviewed and what judges say of them, with each objection.
+
+    With --format: a row per language.
+    """
+    show_reviews(open_workspace(experiment, runs), format, output)
 
 
 def show_reviews(workspace: Workspace, format: Format, output: Path | None) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pyarrow as pa
 import typer
 from rich.live import Live
 
-from polyculture.cache.database import connect
 from polyculture.cache.run_folder import Job
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.tables import make_table, print_rich, print_table, write_rows
+from polyculture.cli.tables import make_table, print_rich, print_table, write_values
 from polyculture.console import say
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace, open_workspace, warn_of_changes
@@ -62,7 +59,7 @@ def status(
     if format is Format.TABLE and output is None:
         print_standing(workspace, jobs)
     else:
-        write_standing(workspace, format, output)
+        write_values(ROWS, [_row(one) for one in run_status(workspace).jobs], format, output)
 
 
 def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
@@ -93,13 +90,6 @@ def watch_standing(workspace: Workspace, all_jobs: bool = False) -> None:
             _watch_in_lines(workspace)
     except KeyboardInterrupt:
         say("polyculture: the watch is over; what runs goes on")
-
-
-def write_standing(workspace: Workspace, format: Format, output: Path | None) -> None:
-    """A row per job and stage."""
-    rows = [dict(zip(ROWS, _row(one), strict=True)) for one in run_status(workspace).jobs]
-    with connect() as connection:
-        write_rows(connection.from_arrow(pa.Table.from_pylist(rows)), format, output)
 
 
 def _watch_on_terminal(workspace: Workspace, drawn: Callable[[Workspace, RunStatus], Table]) -> None:
@@ -208,7 +198,7 @@ def _total(jobs: list[JobStatus]) -> str:
     return f"{done} done, {failed} failed, {left} left, {running} of {len(jobs)} jobs running"
 
 
-def _row(one: JobStatus) -> tuple[object, ...]:
+def _row(one: JobStatus) -> Sequence[object]:
     job = one.job
     return (job.model, job.language, job.topic, one.stage, one.total, one.done, one.failed, one.retryable, one.left,
             one.running)  # fmt: skip

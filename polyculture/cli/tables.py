@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
@@ -78,6 +78,23 @@ def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: 
     typed = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in cells]
     with connect() as connection:
         write_rows(connection.from_arrow(pa.table(typed, names=list(columns))), format, output)
+
+
+def write_records(records: Sequence[Mapping[str, Any]], format: Format, output: Path | None) -> None:
+    """Writes rows as `write_rows` does; all have the columns of the first."""
+    write_values(list(records[0]) if records else [], [list(one.values()) for one in records], format, output)
+
+
+def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes CSV for spreadsheets: with a byte order mark, and with formulas defused."""
+    import csv
+
+    from polyculture.reports.escaping import defuse
+
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([defuse(value) for value in row] for row in rows)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
