@@ -6,10 +6,16 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
+
+from polyculture.cli.app import app
+from polyculture.cli.options import STAGE
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
@@ -167,3 +173,27 @@ def test_every_command_is_documented() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
     assert commands >= {"demo", "init", "plan", "run", "report", "sql"}
     assert not [command for command in commands if f"polyculture {command}" not in pages]
+
+
+# What the commands have in common: which part of an experiment is done, and where results go.
+SHARED_FLAGS = {
+    *("--runs", "--job", "--model", "--language", "--topic", "--accept-changes", "--retry-failed"),
+    *("--format", "--output", "--selection", "--help"),
+}
+
+
+def flags_of(command: Any, context: Any) -> Iterator[tuple[str, set[str]]]:
+    """The flags of a command and of all commands below it, without those that commands share."""
+    flags = {one for param in command.params if param.param_type_name == "option" for one in param.opts[:1]}
+    yield context.command_path, flags - SHARED_FLAGS
+    names = command.list_commands(context) if hasattr(command, "list_commands") else ()
+    for name in (*names, *([STAGE] if names and command.get_command(context, STAGE) else [])):
+        child = command.get_command(context, name)
+        yield from flags_of(child, command.context_class(child, parent=context, info_name=name))
+
+
+def test_no_command_has_more_than_twelve_flags_of_its_own() -> None:
+    root = get_command(app)
+    found = dict(flags_of(root, root.context_class(root, info_name="polyculture")))
+    assert {"polyculture corpus stage", "polyculture swap ner", "polyculture probe tokens"} <= found.keys()
+    assert {name: sorted(flags) for name, flags in found.items() if len(flags) > 12} == {}

@@ -91,7 +91,8 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
 
 
 def _step(asked: Asked, options: CorpusOptions, source: Corpus, jobs: Sequence[ScoringJob]) -> CorpusStep:
-    from polyculture.instruments.corpus.step import CorpusStep, Counting, cores
+    from polyculture.cache.database import cores
+    from polyculture.instruments.corpus.step import CorpusStep, Counting
 
     @contextmanager
     def watch() -> Iterator[BytesRead]:

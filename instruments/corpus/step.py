@@ -6,7 +6,6 @@ A corpus has two models: 'ngram:NAME:unsmoothed', in which n-grams that the corp
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -70,11 +69,6 @@ class Counting:
     processes: int = 1
     watch: Callable[[], AbstractContextManager[BytesRead]] = lambda: nullcontext(lambda _read: None)
     counted: Callable[[IngestCounts], None] = lambda _intake: None
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class CorpusStep:
