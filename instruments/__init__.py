@@ -19,10 +19,7 @@ INSTRUMENTS: tuple[Entry, ...] = (
     Entry("questions", {"ask": "Any set of questions: choices, sentence pairs, gaps, open ones."}),
     Entry(
         "papers",
-        {
-            "camellia": "All that the Camellia paper measured, in one run.",
-            "camel": "What the CAMeL paper measured of models, in one run.",
-        },
+        {"paper": "What a paper measured, and its tables with your models in them."},
     ),
     Entry(
         "probe",

@@ -8,7 +8,7 @@ names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from polyculture.cache.worker import Step
     from polyculture.generate.engines import Capability, ModelSpec
     from polyculture.generate.engines.models import Models
-    from polyculture.reports.paper_tables.paper import ReportPaper
     from polyculture.reports.section import Section
 
 AtLeastOne = Annotated[int, Ge(1)]
@@ -99,6 +98,8 @@ class Listing:
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
+    title: str = ""
+    notes: Sequence[str] = ()  # lines below the table
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class Study:
     shown: Sequence[Shown] = ()
     view: str = ""  # the view with the reasons of failures
     listing: Callable[[], Listing] | None = None
+    tables: Callable[[], Iterable[Listing]] | None = None  # printed in place of all that its parts would show
     missing: str = ""  # why nothing of it can be asked, where that is a fault: the command does not end with 0
 
 
@@ -166,7 +168,9 @@ class Command:
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()
-    paper: Callable[[], ReportPaper] | None = None  # the paper that it measures anew, for `report --paper`
+    experiment: Callable[[Any], str] = lambda _options: ""  # what stands in the experiment file that is written for it
+    # Does it ask for texts, so for all that `polyculture run` does with the experiment?
+    texts: Callable[[Any], bool] = lambda _options: False
 
 
 class Instrument(Protocol):

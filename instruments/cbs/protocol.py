@@ -7,7 +7,7 @@ entities, if any. The score of a table's column is the mean over its contexts, t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import compose
@@ -22,6 +22,7 @@ from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.datasets.selection import Tell
 
 if TYPE_CHECKING:
+    from polyculture.instruments.cbs.bias_differences import ScoredType
     from polyculture.instruments.cbs.bias_rows import ScoreGroup
     from polyculture.instruments.cbs.score_matrix import ContextCondition
 
@@ -75,6 +76,36 @@ def columns_of(tallies: Sequence[Tally], protocol: Protocol) -> dict[str, Tally]
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceScore:
+    """A column's score in a language, culture, setting and form, or that over all columns (`ALL`)."""
+
+    group: ScoreGroup  # `entity_type` is '' over all columns
+    condition: ContextCondition
+    column: str
+    gender: str  # '' where the column is of no gender
+    score: ProtocolScore | None  # None where a draw leaves nothing to compare
+    tallies: Sequence[Tally]
+    types: int  # columns in this place
+
+
+def place_scores(types: Sequence[ScoredType], protocol: Protocol, seed: int) -> Iterator[PlaceScore]:
+    """The scores of each column of each place, then of all its columns, under the protocol's rule."""
+    places: dict[tuple[ScoreGroup, ContextCondition], list[Tally]] = {}
+    for one in types:
+        for condition, found in one.tallies.items() if one.rule == protocol.rule else ():
+            places.setdefault((one.group._replace(entity_type=""), condition), []).append(found)
+    of_column = replace(protocol, average="contexts")
+    for (group, condition), tallies in sorted(places.items(), key=lambda place: place[0]):
+        columns = columns_of(tallies, protocol)
+        for name, one_tally in columns.items():
+            place = group._replace(entity_type=one_tally.entity_type)
+            gender = name.removeprefix(one_tally.entity_type).removeprefix(", ")
+            score = protocol_score([one_tally], of_column, seed)
+            yield PlaceScore(place, condition, name, gender, score, [one_tally], len(columns))
+        yield PlaceScore(group, condition, ALL, "", protocol_score(tallies, protocol, seed), tallies, len(columns))
+
+
 def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> Iterator[tuple[object, ...]]:
     """The rows of `COLUMNS`: of each column, then over several, in each language and culture; ours beside.
 
@@ -83,31 +114,29 @@ def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> 
     from polyculture.instruments.cbs.measure import scored_types
 
     ours = Protocol()
-    rules = tuple(dict.fromkeys((protocol.rule, ours.rule)))
     with open_store(run, compose(CORE, CBS)) as store:
-        types = list(scored_types(store, rules))
-    places: dict[tuple[ScoreGroup, ContextCondition], dict[str, list[Tally]]] = {}
-    for one in types:
-        for condition, found in one.tallies.items():
-            place = one.group._replace(entity_type=""), condition
-            places.setdefault(place, {}).setdefault(one.rule, []).append(found)
-    for (group, condition), by_rule in sorted(places.items()):
-        tallies, own = by_rule.get(protocol.rule, []), by_rule.get(ours.rule, [])
-        where = f"{group.model}: {group.dataset} {group.language} {group.culture} ({group.form}), {condition.setting}"
-        for one_tally in tallies if protocol.average == "columns" else ():
-            for gender, reason in lacking_columns(one_tally.matrix).items():
-                tell(f"{where}: no column '{one_tally.entity_type}, {gender}': {reason}")
-        setting = ", ".join(filter(None, condition))
-        mine = {one.entity_type: averaged([one], ours.average).value for one in own}
-        columns = columns_of(tallies, protocol)
-        lines = [(name, [column]) for name, column in columns.items()]
-        lines += [(ALL, tallies)] if len(columns) > 1 else []
-        for name, some in lines:
-            kept = protocol if name == ALL else Protocol(protocol.rule, "contexts", protocol.draws, protocol.entities)
-            score = protocol_score(some, kept, seed)
-            beside = averaged(own, ours.average).value if name == ALL and own else mine.get(name)
-            named = f"{group.language} {group.culture}, {name}"
-            yield (group.model, named, setting, *_numbers(score, some, kept.average), beside)
+        types = list(scored_types(store, tuple(dict.fromkeys((protocol.rule, ours.rule)))))
+    mine = {(one.group, one.condition): one.score for one in place_scores(types, ours, seed)}
+    for one in place_scores(types, protocol, seed):
+        group, whole = one.group, one.column == ALL
+        if protocol.average == "columns" and whole:
+            _tell_lacking(one, tell)
+        if whole and one.types == 1:
+            continue
+        named = f"{group.language} {group.culture}, {one.column}"
+        beside = mine.get((group, one.condition)) if not one.gender else None
+        average = protocol.average if whole else "contexts"
+        numbers = _numbers(one.score, one.tallies, average)
+        setting = ", ".join(filter(None, one.condition))
+        yield (group.model, named, setting, *numbers, beside.value if beside else None)
+
+
+def _tell_lacking(one: PlaceScore, tell: Tell) -> None:
+    group = one.group
+    where = f"{group.model}: {group.dataset} {group.language} {group.culture} ({group.form}), {one.condition.setting}"
+    for of_type in one.tallies:
+        for gender, reason in lacking_columns(of_type.matrix).items():
+            tell(f"{where}: no column '{of_type.entity_type}, {gender}': {reason}")
 
 
 def _numbers(score: ProtocolScore | None, tallies: Sequence[Tally], average: Average) -> tuple[object, ...]:

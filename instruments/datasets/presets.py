@@ -6,6 +6,7 @@ open begins with `ours`, and says why. What the command line or the experiment f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,19 @@ class Choice(NamedTuple):
     where: str
 
 
+class PaperPart(BaseModel):
+    """A command that measures a part of what a paper measured, with options beside those of the preset itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: str
+    where: str  # the section, table or figure that says so
+    name: str = ""  # how lines call it, where it is not the command
+    optional: bool = False  # not every data set has what it asks, as a translation
+    options: Mapping[str, Choice] = {}
+    differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task
+
+
 class Preset(BaseModel):
     """A paper's protocol: options of each command that measures what it measured."""
 
@@ -34,15 +48,33 @@ class Preset(BaseModel):
 
     title: str
     source: str
+    data: str = "-"  # the data set that its published numbers are of
+    parts: tuple[PaperPart, ...] = ()  # what `polyculture paper` asks
+    experiment: Mapping[
+        str, Choice
+    ] = {}  # of a paper about generated texts: keys of its experiment file, as sampling.n
     cbs: Mapping[str, Choice] = {}
     sentiment: Mapping[str, Choice] = {}
     qa: Mapping[str, Choice] = {}
     ner: Mapping[str, Choice] = {}
     prompts: Mapping[str, Any] | None = None  # in one language, about texts of all; None: ours in the text's language
 
+    @property
+    def experiment_text(self) -> str:
+        """The keys of `experiment` as TOML, each with its place in the paper."""
+        top = [(key, choice) for key, choice in self.experiment.items() if "." not in key]
+        lines = [f"{key} = {_toml(choice.value)}  # {choice.where}" for key, choice in top]
+        sections: dict[str, list[str]] = {}
+        for key, choice in self.experiment.items():
+            section, _, name = key.partition(".")
+            if name:
+                sections.setdefault(section, []).append(f"{name} = {_toml(choice.value)}  # {choice.where}")
+        told = [f"\n[{section}]\n" + "\n".join(own) for section, own in sections.items()]
+        return "".join(f"{line}\n" for line in [*lines, *told])
+
     def choices(self, command: str) -> Mapping[str, Choice]:
         """The choices for a command; empty where the paper has nothing of it."""
-        found: Mapping[str, Choice] = getattr(self, command)
+        found: Mapping[str, Choice] = getattr(self, command, {})
         return found
 
     def values(self, command: str) -> dict[str, Any]:
@@ -87,6 +119,11 @@ def _changed(choices: Mapping[str, Choice], options: Mapping[str, Any]) -> Itera
         now = options[option]
         if (list(now) if isinstance(now, tuple) else now) != choice.value:
             yield f"{option} {_word(now)}, not {_word(choice.value)}"
+
+
+def _toml(value: Any) -> str:
+    """A number, a word or a truth, as TOML and JSON write them alike."""
+    return json.dumps(value)
 
 
 def _word(value: Any) -> str:

@@ -1,7 +1,10 @@
-"""All that a paper measured on its data set, by one command; its tables and published figures beside the user's.
+"""What a paper measured, by one command, and its tables with one's own models above the paper's.
 
-- `papers.toml`: the papers, and the commands that make up each
-- `parts`: a paper's commands with their options
-- `scored`, `needed`: what is scored of a reading of the data set, and what a protocol compares beside that
-- `section`: the report's section
+- `options`: the command's options, and the parts that a paper's preset names
+- `tables.toml`: titles of the printed tables, and layouts of what papers print as figures alone
+- `own_numbers.sql`, `own`: a run's numbers keyed as the cells of `published`
+- `tables`: the layout of each table, from its published cells or from `tables.toml`
+- `protocol`: what a run asked otherwise than the paper
+- `join`: the rows of a table; `files`: the terminal, CSV, LaTeX and HTML
+- `section`: the report's section with figures of cultures beside one another
 """

@@ -1,75 +1,108 @@
-"""The papers' commands: `polyculture camellia` and `polyculture camel`."""
+"""`polyculture paper`: what a paper measured, and its tables with one's own models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.instruments.contract import Asked, Command, Idle, Study
-from polyculture.instruments.papers.parts import (
-    TRANSLATED,
-    CamelliaOptions,
-    CamelOptions,
-    PaperOptions,
-    check_choice,
-    paper_parts,
-)
-from polyculture.instruments.papers.report_paper import report_paper
+from polyculture.instruments.contract import Asked, Command, Listing, Study
+from polyculture.instruments.papers.options import DATA_PARTS, PaperOptions, chosen_parts, paper_parts
 
 if TYPE_CHECKING:
+    from polyculture.cache.run_folder import RunFolder
+    from polyculture.instruments.papers.join import JoinedTable
     from polyculture.reports.section import Section
 
 
-def study(_asked: Asked, options: PaperOptions) -> Study:
-    """Checks that there is what the options choose: the parts ask. Raises `DataSetError`."""
+def study(asked: Asked, options: PaperOptions) -> Study:
+    """The parts ask; afterwards the tables are printed. Raises `DataSetError` of a choice that the data set lacks."""
+    preset = options.preset
+    if any(one.command in DATA_PARTS for one in chosen_parts(options)):
+        _check_choice(options)
+    asked.say(f"{preset.title} ({preset.source})")
+    return Study(tables=lambda: _listings(asked, options))
+
+
+def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
+    from polyculture.instruments.papers.files import listing, notes_of
+
+    preset = options.preset
+    found, without = joined_tables(asked.run, options.name, asked.seed, options.data)
+    for one in found:
+        yield listing(preset, one)
+    if without:
+        asked.say(notes_of(without))
+
+
+def joined_tables(
+    run: RunFolder, name: str, seed: int, data: str | None = None, published: Path | None = None
+) -> tuple[list[JoinedTable], dict[str, str]]:
+    """A paper's tables with a run's numbers; and the names and titles of those in which no number of the run stands.
+
+    `published` are further cells, of the user. Raises `StoreError` where there is no run, `DataSetError` of a wrong
+    file.
+    """
+    from polyculture.cache.layout import compose
+    from polyculture.cache.store import open_store
+    from polyculture.instruments import INSTRUMENTS
+    from polyculture.instruments.datasets.presets import read_preset
+    from polyculture.instruments.papers.join import join
+    from polyculture.instruments.papers.own import own_numbers
+    from polyculture.instruments.papers.protocol import AskedProtocol
+    from polyculture.instruments.papers.tables import paper_tables
+    from polyculture.metrics import METRICS
+    from polyculture.published.cells import published as published_of
+    from polyculture.published.cells import read_published
+
+    preset = read_preset(name)
+    more = [one for one in read_published(published) if one.paper == name] if published else []
+    with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS))) as store:
+        own = list(own_numbers(store, preset, data, seed))
+    protocol = AskedProtocol(run, name, preset, data)
+    found, without = [], {}
+    for table in paper_tables(name, published_of(name), more):
+        joined = join(table, own, protocol.differences)
+        if joined is None:
+            without[f"table {table.name}" if table.name[0].isdigit() else table.name] = table.title
+        else:
+            found.append(joined)
+    return found, without
+
+
+def _check_choice(options: PaperOptions) -> None:
+    """Raises `DataSetError` of a language, culture or type that the data set has no context of."""
+    from polyculture.cache.errors import DataSetError, did_you_mean
     from polyculture.instruments.datasets.opened import open_data_set
 
-    check_choice(options, open_data_set(options.data, options.folder))
-    return Study()
-
-
-def _without(*commands: str) -> Callable[[PaperOptions], bool]:
-    """Are there parts, and none of these?"""
-    return lambda options: bool(options.parts) and not set(commands).intersection(options.parts)
-
-
-_IDLE = (
-    Idle(("form",), _without("cbs"), "is of the part cbs, which --parts leaves out"),
-    Idle(("native_only",), _without(*TRANSLATED), f"is of the parts {', '.join(TRANSLATED)}, which --parts leaves out"),
-    Idle(
-        ("protocol",),
-        _without(*TRANSLATED, "tokens"),
-        f"is of the parts {', '.join(TRANSLATED)} and tokens, which --parts leaves out",
-    ),
-    Idle(
-        ("cultures", "types", "contexts", "entities"),
-        lambda o: set(o.parts) == {"tokens"},
-        "says nothing of the part tokens, the only one",
-    ),
-)
+    dataset = open_data_set(options.data or options.preset.data, options.folder)
+    there = {
+        "language": (options.language, {context.language for context in dataset.contexts}),
+        "culture": (options.culture, {context.culture for context in dataset.contexts}),
+        "type": (options.type, {context.entity_type for context in dataset.contexts}),
+    }
+    for what, (wanted, known) in there.items():
+        for word in wanted:
+            if word not in known:
+                remedy = did_you_mean(word, known) or f"There are {', '.join(sorted(known))}."
+                raise DataSetError(f"{dataset.name} has no context of {what} {word!r}", where=dataset.folder,
+                                   remedy=remedy)  # fmt: skip
 
 
 class Papers:
-    """All that a paper measured, on an experiment's models."""
+    """What a paper measured, on an experiment's models or on one."""
 
     name = "papers"
     commands: Mapping[str, Command] = {
-        "camellia": Command(
-            CamelliaOptions,
+        "paper": Command(
+            PaperOptions,
             study,
-            "polyculture camellia exp.toml --languages zh,ja,ko --contexts 4 --entities 10",
-            parts=partial(paper_parts, "camellia"),
-            idle=_IDLE,
-            paper=partial(report_paper, "camellia"),
-        ),
-        "camel": Command(
-            CamelOptions,
-            study,
-            "polyculture camel exp.toml --parts cbs,sentiment",
-            parts=partial(paper_parts, "camel"),
-            idle=_IDLE,
-            paper=partial(report_paper, "camel"),
+            "polyculture paper kobbq --model openai:gpt-4o-mini; polyculture paper camellia exp.toml --language ja",
+            argument="name",
+            own_experiment=lambda options: options.preset,
+            experiment=lambda options: options.preset.experiment_text,
+            parts=paper_parts,
+            texts=lambda options: bool(options.preset.experiment),
         ),
     }
 

@@ -32,8 +32,11 @@ from polyculture.experiment.own import add_models, check_models, is_experiment, 
 from polyculture.instruments.contract import IN_FILE
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Command, Demo, Shown, Study
+    from polyculture.running.instrument_calls import InstrumentCall
 
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
@@ -93,19 +96,24 @@ def _is_experiment(word: str | None, command: Command) -> bool:
 
 def _own_experiment(name: str, command: Command, values: Mapping[str, Any]) -> Path:
     """The experiment file of a command that names its model itself: nothing is written of what cannot be asked."""
+    file = own_file(name, values[command.argument or ""])
+    check_models(file, [values["model"]])
+    options = _checked(name, command, file, values)
+    if command.own_experiment and not file.exists():
+        command.own_experiment(options)
+    add_models(file, [values["model"]], name, command.experiment(options))
+    return file
+
+
+def _checked(name: str, command: Command, file: Path, values: Mapping[str, Any]) -> BaseModel:
     from pydantic import ValidationError
 
     from polyculture.running.studies import option_fault
 
-    file = own_file(name, values[command.argument or ""])
-    check_models(file, [values["model"]])
-    if command.own_experiment and not file.exists():
-        try:
-            command.own_experiment(command.options.model_validate(values))
-        except ValidationError as fault:
-            raise option_fault(fault, name, file, values, command.options) from fault
-    add_models(file, [values["model"]], name)
-    return file
+    try:
+        return command.options.model_validate(values)
+    except ValidationError as fault:
+        raise option_fault(fault, name, file, values, command.options) from fault
 
 
 def _ask(
@@ -122,13 +130,26 @@ def _ask(
     from polyculture.running.studies import ask_all, checked_call, expanded
 
     workspace = open_workspace(file, runs)
-    runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     asked = checked_call(workspace, name, values)
+    if asked.instrument.commands[name].texts(asked.options):
+        _ask_texts(asked, retry, accept_changes=accept_changes)
+        return
+    runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     studies = ask_all(runner, expanded(asked), accept_changes=accept_changes)
     for study in studies:
         study.derive()
     print_tables(workspace, studies)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
+
+
+def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
+    """All that `polyculture run` does, of the model that is named; then the command's tables."""
+    from polyculture.running.start import Part, run_experiment
+
+    part = Part(model=getattr(asked.options, "model", None))
+    pipeline, _ = run_experiment(asked.workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))
+    print_tables(asked.workspace, [asked.study()])
+    pipeline.finish()
 
 
 def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[Parameter]:
@@ -234,8 +255,15 @@ def _demo_file(demo: Demo, context: typer.Context, argument: str | None) -> Path
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
     """Prints what studies list, then their tables."""
-    from polyculture.cli.tables import write_values
+    from polyculture.cli.tables import print_table, write_values
+    from polyculture.console import say
 
+    if own := [study.tables for study in studies if study.tables]:
+        for table in (table for tables in own for table in tables()):
+            print_table(table.columns, table.rows, table.title)
+            for note in table.notes:
+                say(note)
+        return
     for study in studies:
         if study.listing and (listing := study.listing()).columns:
             write_values(listing.columns, listing.rows, Format.TABLE, None)

@@ -10,22 +10,19 @@ import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
 from polyculture.experiment.workspace import Workspace, open_workspace, record_facts, warn_of_changes
+from polyculture.instruments.datasets.presets import read_preset
+from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.main_table import write_main_table
-from polyculture.reports.paper_tables.paper import PaperAsked
+from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
-from polyculture.running.layout import report_papers, report_sections, store_layout
+from polyculture.running.layout import report_sections, store_layout
 from polyculture.running.results import measure_run, report_run
 
 COLUMN = 3.3  # inches: a column of a paper with two
 
 
-class PaperName(StrEnum):
-    """The papers whose tables can be written. A copy of the names of `running.papers.report_papers`."""
-
-    MAKIEVAL = "makieval"
-    CAMELLIA = "camellia"
-    CAMEL = "camel"
+PaperName = StrEnum("PaperName", {name: name for name in NAMES})  # type: ignore[misc]
 
 
 def report(
@@ -55,10 +52,10 @@ def report(
     ] = None,
     paper: Annotated[
         PaperName | None,
-        typer.Option(help="Write a paper's tables, too, as CSV and LaTeX: rows models, columns types or languages."),
+        typer.Option(help="A paper's tables, too, with your models above its own: in the report, as CSV and LaTeX."),
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="With --paper: the name of the data set. Default: the paper's own.")
+        str | None, typer.Option(help="With --paper: the data set in the place of the paper's, as own.")
     ] = None,
     published: Annotated[
         Path | None, typer.Option(help="With --paper: published figures of your own beside yours. See docs/papers.md.")
@@ -66,8 +63,8 @@ def report(
 ) -> None:
     """Write report.html from what is in the store.
 
-    With --paper camellia, the paper's tables, from stored scores and answers, by the paper's protocol; with --paper
-    makieval, the four metrics by model, language, country and topic. Published figures stand below. No model is asked.
+    With --paper, the tables of a paper in its layout, from what is stored: no model is asked. Each row of yours says
+    what it has otherwise than the paper.
 
     With --main-table, models by metrics with their intervals, in the 8.5 cm of a paper's column. It takes the LaTeX
     packages booktabs, array and graphicx.
@@ -76,15 +73,14 @@ def report(
     """
     if paper is None and (data or published):
         raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
-    if paper is not None and data:
-        _check_data(paper.value)
     if figures is None and (figure_format or figure_width):
         raise typer.BadParameter("--figure-format and --figure-width say how --figures writes: give --figures, too")
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)
     measure_run(workspace.run, workspace.catalog)
-    typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
+    papers = () if paper is None else (_write_paper(workspace, paper.value, data, published),)
+    typer.echo(f"Report: {report_run(workspace.run, workspace.catalog, more=papers)}")
     if format:
         written = write_tables(workspace.run, format, workspace.catalog, store_layout(), report_sections())
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")
@@ -94,8 +90,6 @@ def report(
         )
     if main_table is not None:
         _write_main_table(workspace, main_table)
-    if paper is not None:
-        _write_paper(workspace, paper.value, data, published)
 
 
 def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureFormat], inches: float) -> None:
@@ -105,20 +99,20 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureForma
     typer.echo(f"Figures: {folder} ({len(written)} files of {', '.join(formats)}, at most {inches:g} inches wide)")
 
 
-def _check_data(name: str) -> None:
-    if not report_papers()[name].of_data_set:
-        raise typer.BadParameter(
-            f"--data names a data set, and --paper {name} reads what this run's texts name: drop it"
-        )
+def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> Section:
+    """Writes a paper's tables, and returns their section of the report."""
+    from polyculture.instruments.papers.files import notes_of, write_tables
+    from polyculture.instruments.papers.instrument import joined_tables
+    from polyculture.instruments.papers.tables_section import tables_section
 
-
-def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
-    paper, run, seed = report_papers()[name], workspace.run, workspace.experiment.sampling.seed
-    asked = PaperAsked(run, store_layout(), workspace.catalog, workspace.file, seed, data, published)
-    written = paper.write(asked)
-    typer.echo(f"{paper.title}: {written.folder} ({written.tables} tables, {written.files} files)")
-    for note in written.notes:
-        typer.echo(note)
+    seed = workspace.experiment.sampling.seed
+    tables, without = joined_tables(workspace.run, name, seed, data, published)
+    folder = workspace.run.report_tables / f"paper-{name}"
+    written = write_tables(folder, name, tables)
+    typer.echo(f"{read_preset(name).title}: {folder} ({len(tables)} tables, {len(written)} files)")
+    if without:
+        typer.echo(notes_of(without))
+    return tables_section(name, tables)
 
 
 def _write_main_table(workspace: Workspace, file: Path) -> None:

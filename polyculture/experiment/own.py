@@ -18,7 +18,7 @@ _TEXT = """\
 
 name = {name}
 models = {models}
-
+{design}
 # Where models are, and what they cost:
 # [options.openai]
 # base_url = "http://localhost:8000/v1"
@@ -52,8 +52,10 @@ def check_models(file: Path, models: Sequence[str]) -> None:
         check_model(spec(model))
 
 
-def add_models(file: Path, models: Sequence[str], command: str = "import") -> None:
+def add_models(file: Path, models: Sequence[str], command: str = "import", design: str = "") -> None:
     """Adds models to an experiment file; writes one, called like the file, where it is not there.
+
+    `design` is what else stands in it then, in TOML.
 
     Raises `EngineError` of what is no model, `ExperimentError` where its list of models does not stand on one line.
     """
@@ -68,6 +70,7 @@ def add_models(file: Path, models: Sequence[str], command: str = "import") -> No
         return
     with replacing(file) as temporary:
         listed = json.dumps(list(models), ensure_ascii=False)
-        text = _TEXT.format(command=command_line(command), file=file, name=json.dumps(name_of(file)), models=listed)
+        words = {"command": command_line(command), "file": file, "models": listed, "design": design}
+        text = _TEXT.format(name=json.dumps(name_of(file)), **words)
         temporary.write_text(text, encoding="utf-8")
     say(f"Wrote {file}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -22,12 +22,12 @@ from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace, choose_models
 from polyculture.generate.engines import check_can
-from polyculture.instruments.contract import Instrument, Listing, Part, Setup, Study
+from polyculture.instruments.contract import Instrument, Part, Setup, Study
 from polyculture.running.models import loaded_as
 from polyculture.running.validity import make_valid, setup_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -188,6 +188,8 @@ class InstrumentCall:
         with FileLock(self.workspace.run.root / ".present.lock"):
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
+            if options is not self.options:  # tables of a paper say what a part asked, with the file's defaults
+                known[self.title] = {"command": self.command, "options": self.options.model_dump(mode="json")}
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
@@ -216,7 +218,9 @@ class PartCall(InstrumentCall):
 
     @property
     def title(self) -> str:
-        return f"{self.suite.command}, {self.part.name}"
+        argument = self.suite.instrument.commands[self.suite.command].argument
+        about = f" {getattr(self.suite.options, argument)}" if argument else ""
+        return f"{self.suite.title}{about}, {self.part.name}"
 
     def study(self, *, quiet: bool = False) -> Study:
         """The study of the models that can be asked; an empty one, and a line with the reason, without any.
@@ -230,14 +234,7 @@ class PartCall(InstrumentCall):
             told = f"{self.title}: left out: {fault}"
             asked.say(told)
             return Study(missing="" if self.part.optional else told)
-        return replace(found, listing=partial(self._listing, asked, found.listing)) if found.listing else found
-
-    def _listing(self, asked: ExperimentAsked, listing: Callable[[], Listing]) -> Listing:
-        try:
-            return listing()
-        except PolycultureError as fault:
-            asked.say(f"{self.title}: left out: {fault}")
-            return Listing((), ())
+        return found
 
     def stage(self, step: Step[Any, Any]) -> str:
         own = self.part.name if step.name == self.command else f"{self.part.name} {step.name}"

@@ -1,8 +1,7 @@
-"""What the rooms and the instruments declare, put together: the store's layout, sections of the report, papers."""
+"""What the rooms and the instruments declare, put together: the store's layout, sections of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 
 if TYPE_CHECKING:
-    from polyculture.reports.paper_tables.paper import ReportPaper
     from polyculture.reports.section import Section
 
 _OTHERS = ("batches", "report-data", "report-tables")  # folders of a run that are no tables
@@ -39,12 +37,3 @@ def report_sections() -> tuple[Section, ...]:
     from polyculture.reports.sections import with_instruments
 
     return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])
-
-
-def report_papers() -> Mapping[str, ReportPaper]:
-    """All papers by name."""
-    from polyculture.reports.paper_tables.makieval import STUDY
-
-    commands = (command for each in loaded(INSTRUMENTS) for command in each.commands.values())
-    found = (STUDY, *(command.paper() for command in commands if command.paper))
-    return {paper.name: paper for paper in found}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.layout import MAIN
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
+
+if TYPE_CHECKING:
+    from polyculture.reports.section import Section
 
 
 def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None:
@@ -20,12 +25,12 @@ def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None
     say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
 
 
-def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
-    """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
+def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:
+    """Writes a run's report from what its store holds, with `more` sections; with `to` into that folder alone."""
     from polyculture.reports.report import write_report
     from polyculture.running.layout import report_sections, store_layout
 
-    return write_report(run, catalog, store_layout(), report_sections(), to)
+    return write_report(run, catalog, store_layout(), (*report_sections(), *more), to)
 
 
 def tell_limits(manifest: Manifest) -> None:

@@ -131,6 +131,7 @@ def _ask_parts(
         for asked, study in begun
         for step in study.steps
         for work in share(list(step.works()))
+        if models_of(work)
     ]
     for one in works:
         runner.recover(one.step, [one.work])
@@ -142,6 +143,11 @@ def _ask_parts(
         with runner.models():
             for _, group in groupby(of_models, key=lambda one: (id(one.asked), id(one.step))):
                 _run_part(runner, list(group))
+    for _, study in begun:  # what reads answers asks no model, and there are answers only now
+        for step in study.steps:
+            reading = [work for work in share(list(step.works())) if not models_of(work)]
+            if reading:
+                runner.run_step(step, reading, tell_settled=False)
     return _followed(begun)
 
 

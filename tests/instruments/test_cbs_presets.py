@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.protocol import Protocol
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.datasets.presets import PRESETS, read_preset, told
+from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.papers.options import protocol_values
+from polyculture.running.studies import entry_of
 from tests.instruments.test_cbs_command import folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import DEMO, MODEL
 from tests.instruments.test_datasets import SHARED, write_own
@@ -27,19 +30,38 @@ PAPERS = SHARED.parent / "papers"
 _PLACE = re.compile(r"(Table|Figure|Appendix) \w+|\b\d(?:\.\d)*\b|\b[A-Z]\.\d\b")
 
 
+def places(preset: Preset) -> Iterator[str]:
+    """Every place that a preset names for a choice or a part."""
+    for command in COMMANDS:
+        yield from (choice.where for choice in preset.choices(command).values())
+    yield from (choice.where for choice in preset.experiment.values())
+    for part in preset.parts:
+        yield part.where
+        yield from (choice.where for choice in part.options.values())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_choice_names_a_place_in_the_paper_or_is_ours(name: str) -> None:
-    preset = read_preset(name)
-    for command in COMMANDS:
-        for option, choice in preset.choices(command).items():
-            if choice.where.startswith("ours: "):
-                continue
-            found = _PLACE.match(choice.where)
-            assert found, (command, option, choice.where)
-            if PAPERS.is_dir():
-                text = (PAPERS / f"{name}.txt").read_text(encoding="utf-8")
-                place = found[0].removeprefix("Appendix ")
-                assert re.search(rf"^[#\s]*{re.escape(place)}[ :]", text, re.MULTILINE), (command, option, place)
+    named = [where for where in places(read_preset(name)) if not where.startswith("ours: ")]
+    assert named
+    for where in named:
+        found = _PLACE.match(where)
+        assert found, where
+        if PAPERS.is_dir():
+            text = (PAPERS / f"{name}.txt").read_text(encoding="utf-8")
+            place = found[0].removeprefix("Appendix ")
+            assert re.search(rf"^[#*\s]*{re.escape(place)}[* :]", text, re.MULTILINE), where
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_part_of_a_paper_is_asked_by_options_that_its_command_has(name: str) -> None:
+    """A part whose option a command does not know, or whose set is not there, would fail at the user's."""
+    for part in read_preset(name).parts:
+        entry = entry_of(part.command)
+        assert entry is not None, part.command
+        options = entry.load().commands[part.command].options
+        checked = options.model_validate(protocol_values(name, part)).model_dump()
+        assert {option: checked[option] for option in part.options}.keys() == part.options.keys()
 
 
 def test_camellias_score_is_over_all_pairs_and_camels_over_draws() -> None:

@@ -16,6 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
+from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.protocol import ALL, COLUMNS, Protocol, protocol_rows
@@ -24,7 +25,6 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection, untold
-from polyculture.instruments.papers.paper import papers
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
@@ -109,7 +109,7 @@ def listed(run: RunFolder, protocol: Protocol) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "protocol",
     [
-        papers()["camellia"].protocol,
+        CbsOptions.model_validate({"preset": "camellia"}).protocol,
         Protocol("probability", "columns", 2, 2),  # CAMeL's, of fewer
         Protocol("mean", "contexts"),
         Protocol("sum", "types", 3, 2),

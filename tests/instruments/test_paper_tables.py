@@ -1,67 +1,82 @@
-"""`report --paper`: a paper's tables from a run's store, published figures beside, and their form."""
+"""A paper's tables with a run's numbers: their layout, what is beside what, and what is said of it."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
-from polyculture.cache.manifest import Manifest, setup_id, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
+from polyculture.cache.numbers import inputs_of, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema.measured import Number
 from polyculture.cache.shards import JobShards
-from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
+from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
-from polyculture.instruments.papers.paper import papers
-from polyculture.instruments.papers.paper_files import write_paper
-from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
-from polyculture.instruments.papers.report_paper import compared
+from polyculture.instruments.papers.files import write_tables
+from polyculture.instruments.papers.instrument import joined_tables
+from polyculture.instruments.papers.join import JoinedTable, Line, join
+from polyculture.instruments.papers.options import NAMES, protocol_values
+from polyculture.instruments.papers.own import OwnNumber
+from polyculture.instruments.papers.protocol import SAME
+from polyculture.instruments.papers.tables import paper_tables
+from polyculture.instruments.questions.layout import MEASURE
+from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.tokens.rows import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
     CountedVocabulary,
     WantedVocabulary,
 )
-from polyculture.published.cells import published
-from polyculture.running.layout import store_layout
-from tests.instruments.test_cbs_store import DEMO, ToyEngine
-from tests.polyculture.test_command_line import one_line, polyculture
+from polyculture.published.cells import PAPERS, published
+from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
 MODEL = "openai:lab/toy_1"
-EXPERIMENT = """
-name = "paper"
-models = ["openai:lab/toy_1"]
-[options.openai]
-base_url = "http://127.0.0.1:1"
+ENTITIES = """language,culture,type,entity,gender
+ja,Japanese,food,ramen,
+ja,Japanese,food,sushi,
+ja,Western,food,pizza,
+ja,Western,food,pasta,
+ja,Japanese,names,Hana,female
+ja,Western,names,Anna,female
+ko,Korean,food,kimchi,
+ko,Western,food,pizza,
 """
-HEADER = "paper\ttable\tmeasure\tmetric\trow\tcolumn\tlanguage\tculture\tcondition\ttopic\tvalue\tunit\tprotocol\tnote"
-OURS = "camel\t3\tcbs\tcbs\tlab/toy_1\tFood\ten\tJapanese\tgrounded\tfood\t12.5\tpercent\tdraws\t-"
-OTHER = "camel\t3\tcbs\tcbs\tMARB & al.\taverage\ten\tJapanese\tgrounded\t\t49.33\tpercent\tdraws\tcopied"
+CONTEXTS = """language,culture,type,setting,form,context
+ja,Japanese,food,grounded,any,A ate [MASK]
+ja,Japanese,food,grounded,any,B ate [MASK]
+ja,Japanese,names,grounded,any,A met [MASK]
+ko,Korean,food,grounded,any,C ate [MASK]
+"""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An experiment with scores of two types for one culture."""
-    folder = tmp_path_factory.mktemp("paper")
-    (folder / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
-    run = RunFolder(folder / "runs" / "paper")
+def new_run(folder: Path, **facts: Any) -> RunFolder:
+    run = RunFolder(folder / "run")
     run.root.mkdir(parents=True)
-    write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], languages=["en"]), run.manifest)
-    chosen = Selection(types=("food", "names"), cultures=("Japanese",), contexts=3, entities=6)
-    dataset = load(rules_of("own"), DEMO)
-    for table, found in present_tables(run, dataset).items():
-        write_parquet(found, run.table(table.name))
-    for job in scoring_jobs(dataset, MODEL, chosen):
-        score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
-    return folder
+    write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], **facts), run.manifest)
+    return run
+
+
+def tables(run: RunFolder, paper: str, **asked: Any) -> dict[str, JoinedTable]:
+    return {one.table.name: one for one in joined_tables(run, paper, 1, **asked)[0]}
+
+
+def own_lines(joined: JoinedTable) -> list[Line]:
+    return [line for line in joined.lines if line.own]
 
 
 def rows(file: Path) -> list[dict[str, str]]:
@@ -69,163 +84,207 @@ def rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: Path) -> None:
-    mine = folder / "published.tsv"
-    mine.write_text("\n".join([HEADER, OURS, OTHER]) + "\n", encoding="utf-8")
-    done = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", "--published", mine, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "(2 tables, 5 files)" in done.stdout
-    tables = folder / "runs" / "paper" / "report-tables" / "paper-camel"
-    table = rows(tables / "cbs-en-japanese-grounded-causal.csv")
-    assert list(table[0]) == ["model", "food", "names", "average"]
-    assert [row["model"] for row in table] == [MODEL, "lab/toy_1 (published)", "MARB & al. (published)"]
-    means = [float(table[0][column]) for column in ("food", "names")]
-    assert float(table[0]["average"]) == pytest.approx(sum(means) / 2, abs=0.01)
-    assert (table[1]["food"], table[1]["average"], table[2]["average"]) == ("12.5", "", "49.33")
-    latex = (tables / "cbs-en-japanese-grounded-causal.tex").read_text(encoding="utf-8")
+def test_every_paper_has_its_tables_and_every_printed_cell_a_place_of_its_own() -> None:
+    assert set(NAMES) == set(PAPERS)
+    for paper in NAMES:
+        cells = [one for one in published(paper) if one.in_numbers and one.measure != "tokens" and one.table != "text"]
+        found = list(paper_tables(paper, published(paper)))
+        assert {one.table for one in cells if not one.table.startswith("figure")} <= {one.name for one in found}
+        for table in found:
+            places = [(one.name, *heads) for one, heads in table.cells]
+            assert len(places) == len(set(places)), (paper, table.name)
+            assert table.cells or table.where, (paper, table.name)
+
+
+def test_the_published_models_own_numbers_come_back_in_their_cells() -> None:
+    """A run whose numbers are the printed ones would fill each table as the paper prints it."""
+    for paper in NAMES:
+        for table in paper_tables(paper, published(paper)):
+            if table.where:
+                continue
+            joined = join(table, [as_own(one) for one, _ in table.cells], lambda _: [])
+            assert joined is not None
+            mine = {(line.model, line.row): line.cells for line in joined.lines if line.own}
+            for line in (line for line in joined.lines if not line.own and "(counts)" not in line.model):
+                for column, cell in line.cells.items():
+                    back = mine[line.model, line.row][column]
+                    assert back.value == pytest.approx(cell.value), (paper, table.name, line.model, column)
+                    assert float(back.text) == pytest.approx(cell.value), (paper, table.name, back.text, cell.text)
+
+
+def as_own(one: Any) -> OwnNumber:
+    name = "paper" if one.model == "-" else one.name
+    return OwnNumber(
+        name, "", one.measure, one.metric, "-", one.dataset, one.language, one.culture, one.topic, one.condition,
+        one.facets, one.number, None, None, None, None, "", "",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run with scores of two languages; nothing says how they were asked."""
+    folder = tmp_path_factory.mktemp("paper")
+    (folder / "entities.csv").write_text(ENTITIES, encoding="utf-8")
+    (folder / "contexts.csv").write_text(CONTEXTS, encoding="utf-8")
+    run, dataset = new_run(folder), load(rules_of("own"), folder)
+    for table, found in present_tables(run, dataset).items():
+        write_parquet(found, run.table(table.name))
+    for job in scoring_jobs(dataset, MODEL, Selection()):
+        score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
+    return run
+
+
+def test_the_average_is_of_the_rows_own_columns_and_what_lacks_is_told(scored: RunFolder) -> None:
+    table = tables(scored, "camellia", data="own")["14"]
+    [line] = own_lines(table)
+    assert list(line.cells) == ["ja", "ko", "Avg"]
+    assert line.cells["Avg"].value == pytest.approx((line.cells["ja"].value + line.cells["ko"].value) / 2)
+    by_type = tables(scored, "camellia", data="own")["figure 11"]
+    [japanese] = [one for one in own_lines(by_type) if one.row == "ja, Japanese"]
+    mean = (japanese.cells["food"].value + japanese.cells["names"].value) / 2  # types count alike
+    assert line.cells["ja"].value == pytest.approx(mean) == pytest.approx(japanese.cells["average"].value)
+    assert line.protocol == "how it was asked is not recorded; incomplete: 7 of 10 columns missing"
+    assert next(one.model for one in table.lines if not one.own) == "Llama3.3-70b"
+    assert "14" not in tables(scored, "camellia")  # of other data
+
+
+def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) -> None:
+    found = list(tables(scored, "camellia", data="own").values())
+    name = f"=a_{'b/' * 40}{MODEL}"
+    hostile = [
+        replace(one, lines=[replace(line, model=name) if line.own else line for line in one.lines]) for one in found
+    ]
+    written = write_tables(tmp_path, "camellia", hostile)
+    table = rows(tmp_path / "table-14.csv")
+    assert table[0]["model"].startswith("'=a_")
+    assert (table[1]["model"], table[1]["zh"], table[1]["protocol"]) == ("Llama3.3-70b (published)", "31.74", "")
+    latex = (tmp_path / "table-14.tex").read_text(encoding="utf-8")
     assert r"openai:lab/toy\_1 & " in latex
-    assert r"MARB \& al. (published) & -- & -- & 49.33 \\" in latex
-    cells = rows(tables / "cells.csv")
-    [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
-    assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
-    assert beside["differs"] == "data set own; 2 of 10 columns; 1 of 4 contexts and 28 of 40 entities not scored"
-    alone = {(cell["row"], cell["published"], cell["differs"], cell["note"]) for cell in cells if not cell["value"]}
-    unmeasured = "not compared: this run has no number here"
-    assert alone == {("MARB & al.", "0.4933", unmeasured, "copied")}  # the paper's own are of another data set
-    mine_alone = {(cell["setting"], cell["column"]): cell["differs"] for cell in cells if not cell["published"]}
-    assert mine_alone["grounded", "average"] == "not compared: the published figures here are of MARB & al."
-    assert mine_alone["neutral", "average"] == "not compared: no published figure is known here"
-    assert all(cell["differs"] for cell in cells)
-
-
-def test_a_cell_is_the_score_by_the_papers_protocol_and_by_ours(folder: Path) -> None:
-    with open_store(RunFolder(folder / "runs" / "paper"), store_layout()) as store:
-        tables = paper_tables(store, papers()["camel"], "own", 1)
-        query = "SELECT rule, avg(cbs) FROM cbs_contexts WHERE setting = 'neutral' AND entity_type = 'food' GROUP BY 1"
-        expected = dict(store.sql(query).fetchall())
-    [table] = [table for table in tables if table.setting == "neutral"]
-    [food] = [cell for cell in table.cells if cell.column == "food"]
-    assert (food.value, food.ours) == (pytest.approx(expected["probability"]), pytest.approx(expected["sum"]))
-
-
-def test_the_sides_of_a_task_are_columns_and_names_of_files_are_plain(tmp_path: Path) -> None:
-    cells = tuple(
-        TableCell("qa", "m", side, "en", "=a/b", "qa", "prompt", value)
-        for side, value in (("native", 0.5), ("Western", 0.7))
-    )
-    table = PaperTable("qa", "en", "=a/b", "qa", "prompt", cells)
-    written = write_paper(tmp_path, papers()["camellia"], "camellia", [table], ())
-    assert [path.name for path in written] == ["qa-en--a-b-qa-prompt.csv", "qa-en--a-b-qa-prompt.tex", "cells.csv"]
-    assert rows(written[0]) == [{"model": "m", "native": "50.0", "Western": "70.0"}]
-
-
-def test_files_of_one_folder_stay_apart_in_latex(tmp_path: Path) -> None:
-    models = [f"llama:/{'folder/' * 12}{name}.gguf" for name in ("small", "large")]
-    cells = tuple(TableCell("qa", model, "native", "en", "Arab", "qa", "prompt", 0.5) for model in models)
-    written = write_paper(tmp_path, papers()["camellia"], "camellia", [PaperTable("qa", "en", "Arab", "qa", "prompt", cells)], ())  # fmt: skip  # noqa: E501
-    latex = written[1].read_text(encoding="utf-8")
-    assert all(f"folder/{name}.gguf & 50.00" in latex for name in ("small", "large"))
+    assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
+    assert {path.suffix for path in written} == {".csv", ".tex"}
+    cells = rows(tmp_path / "cells.csv")
+    assert {row["source"] for row in cells} == {"this run", "published"}
+    assert all(row["protocol"] for row in cells if row["source"] == "this run")
 
 
 def separated(entity_type: str | None, gender: str | None, estimate: float | None, **other: object) -> Separation:
-    place = {"model": MODEL, "dataset": "own", "language": "en", "culture": "Japanese", "layer": 2, "contexts": 4}
+    place = {"model": MODEL, "dataset": "camel", "language": "ar", "culture": "Arab", "layer": 2, "contexts": 4}
     size = {"by_chance": 2.0, "p": 0.5, "native_entities": 5, "western_entities": 5}
-    told = {"form": "causal", "setting": "neutral", "comparison": "a" if entity_type else None}
+    told = {"form": "masked", "setting": "neutral", "comparison": "a" if entity_type else None}
     values = {**place, **size, **told, "entity_type": entity_type, "gender": gender, "estimate": estimate, **other}
     return Separation(**values)  # type: ignore[arg-type]
 
 
-def test_the_average_of_embeddings_is_the_stored_mean_and_genders_are_columns(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], languages=["en"]), run.manifest)
+def test_the_index_is_the_stored_mean_at_the_last_layer_of_the_papers_form(tmp_path: Path) -> None:
+    run = new_run(tmp_path, languages=["ar"])
     found = [
-        separated("food", None, 1.37), separated("names", "female", 1.76), separated("names", "male", 1.48),
-        separated("food", None, 9.0, contexts=2, comparison="b"), separated("food", None, 9.0, layer=1),
-        separated("sports", None, None), separated(None, None, 1.495, contexts=8),
-        separated("food", None, 3.0, form="masked", setting="grounded", layer=1),
+        separated("food", None, 1.37), separated(None, None, 1.495, contexts=8), separated(None, None, 9.0, layer=1),
+        separated(None, None, 3.0, form="causal"), separated("sports", None, None),
     ]  # fmt: skip
     write_parquet(objects_to_table(SEPARATIONS, found), run.table("separations"))
-    with open_store(run, store_layout()) as store:
-        tables = paper_tables(store, papers()["camel"], "own", 1)
-    written = write_paper(tmp_path / "out", papers()["camel"], "own", tables, ())
-    masked, causal = (path for path in written if path.suffix == ".csv" and path.stem != "cells")
-    assert causal.name == "embeddings-en-japanese-neutral-causal.csv"
-    wanted = {"food": "1.37", "names, female": "1.76", "names, male": "1.48", "average": "1.5"}
-    assert rows(causal) == [{"model": MODEL, **wanted}]
-    assert rows(masked) == [{"model": MODEL, "food": "3.0"}]
-    cells = {(row["column"], row["variant"]): row["contexts"] for row in rows(written[-1])}
-    assert (cells["food", "causal"], cells["average", "causal"]) == ("4", "8")
-    assert all(column for column, _ in cells)
+    table = tables(run, "camel")["10"]
+    assert [(line.model, line.cells["Avg DBI"].text) for line in table.lines][:2] == [(MODEL, "1.50"), ("ARBERT", "3.61")]  # fmt: skip  # noqa: E501
 
 
-def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> None:
-    run, setup = RunFolder(tmp_path), {"weights": "w"}
-    manifest = Manifest(experiment="paper", polyculture="0", models=[MODEL, "m"])
-    setups = {f"tokenize {model}": setup for model in (MODEL, "m")}
-    write_manifest(manifest.model_copy(update={"setups": setups}), run.manifest)
-    counted = [("letters", "letters", 4_000), ("ranges", "Jamo", 1), ("ranges", "all", 5_000)]
-    wanted = [WantedVocabulary(m, m, setup_id(setup), "ko", "letters") for m in (MODEL, "m")]
+def test_shares_of_vocabularies_are_by_reading(tmp_path: Path) -> None:
+    run, setup = new_run(tmp_path), {"weights": "w"}
+    setups = {f"tokenize {MODEL}": setup}
+    write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], setups=setups), run.manifest)
+    wanted = [WantedVocabulary(MODEL, MODEL, setup_id(setup), "ko", "letters")]
     write_parquet(objects_to_table(WANTED_VOCABULARIES, wanted), run.table(WANTED_VOCABULARIES.name))
-    for model, tokens in ((MODEL, 40_000), ("m", 0)):  # of an empty vocabulary there is no share
-        found = [
-            CountedVocabulary(
-                model + reading,
-                model,
-                model,
-                "ko",
-                way,
-                reading,
-                tokens,
-                own,
-                0,
-                own / tokens if tokens else None,
-                "ok",
-            )
-            for way, reading, own in counted
-        ]
-        with JobShards(run, Job(model, "ko", "vocabulary"), (VOCABULARY_SHARES,)) as shards:
-            shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, found)})
-    with open_store(run, store_layout()) as store:
-        tables = paper_tables(store, papers()["camellia"], "own", 1)
-        assert not paper_tables(store, papers()["camel"], "own", 1)  # which counts none
-    written = write_paper(tmp_path / "out", papers()["camellia"], "own", tables, ())
-    assert [path.stem for path in written if path.suffix == ".csv"] == ["tokens-letters", "tokens-ranges", "cells"]
-    assert rows(written[0]) == [{"model": MODEL, "ko": "10.0"}]
-    assert rows(written[2]) == [{"model": MODEL, "ko: Jamo": "0.0025", "ko: all": "12.5"}]
+    counted = [("letters", "letters", 4_000), ("ranges", "Jamo", 1), ("ranges", "all", 5_000)]
+    found = [
+        CountedVocabulary(
+            MODEL + reading, MODEL, MODEL, "ko", way, reading, 40_000, own, 0, own / 40_000, "ok",
+        )
+        for way, reading, own in counted
+    ]  # fmt: skip
+    with JobShards(run, Job(MODEL, "ko", "vocabulary"), (VOCABULARY_SHARES,)) as shards:
+        shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, found)})
+    [line] = own_lines(tables(run, "camellia")["figure 13"])
+    assert {column: cell.text for column, cell in line.cells.items()} == {"ko, Jamo": "0.0025", "ko, all": "12.5000"}
 
 
-def test_the_papers_own_numbers_stand_below_those_of_its_data(tmp_path: Path) -> None:
-    """Each form of contexts beside its own; accuracy of one model found by its repository, whatever runs it."""
-    mine = "vllm:meta-llama/Llama-3.3-70B-Instruct"
-    cells = (
-        TableCell("qa", mine, "native", "zh", "Chinese", "qa", "prompt", 0.9),
-        TableCell("cbs", "m", "names, female", "ar", "Arab", "grounded", "masked", 0.4),
-    )
-    camellia = [cell for cell in published("camellia") if compared(cell)]
-    tables = [PaperTable("qa", "zh", "Chinese", "qa", "prompt", cells[:1])]
-    written = write_paper(tmp_path, papers()["camellia"], "camellia", tables, (), camellia)
-    table = {row["model"]: row for row in rows(written[0])}
-    assert len(table) == 5
-    gemma = {"native": "91.58", "Western": "92.94", "difference": "-1.36"}
-    assert table["Gemma3-27b (published)"] == {"model": "Gemma3-27b (published)", **gemma}
-    [beside] = [row for row in rows(written[-1]) if row["value"]]
-    assert (beside["published"], beside["table"]) == ("0.9481", "12")
-    camel = [cell for cell in published("camel") if compared(cell)]
-    tables = [PaperTable("cbs", "ar", "Arab", "grounded", "masked", cells[1:])]
-    written = write_paper(tmp_path, papers()["camel"], "camel", tables, (), camel)
-    table = {row["model"]: row for row in rows(written[0])}
-    assert len(table) == 12  # eleven encoders; the causal ones are of another table
-    assert (table["MARBERT (published)"]["names, female"], table["MARBERT (published)"]["average"]) == (
-        "50.41",
-        "49.33",
-    )
+def answered(metric: str, estimate: float, **place: Any) -> Number:
+    reader, wording = place.pop("reader", "publisher"), place.pop("wording", "*")
+    facets = {"averaging": "pooled", **place}
+    return replace(
+        EMPTY, metric=metric, level="model", model=MODEL, dataset="kobbq", language="ko", method="generated",
+        reader=reader, wording=wording, facets=facets, estimate=estimate, low=estimate - 0.1, high=estimate + 0.1,
+    )  # fmt: skip
 
 
-def test_what_reads_a_paper_needs_a_paper(folder: Path) -> None:
-    assert "--paper" in polyculture("report", "exp.toml", "--data", "own", cwd=folder).stderr
-    said = polyculture("report", "exp.toml", "--paper", "camel", "--published", "nowhere.tsv", cwd=folder)
-    assert "cannot be read as a table of published numbers" in said.stderr
-    assert said.returncode == 2
-    nothing = polyculture("report", "exp.toml", "--paper", "camellia", cwd=folder)
-    assert "Nothing is measured on camellia yet" in nothing.stdout
-    assert one_line(polyculture("camel", "exp.toml", "--folder", "nowhere", cwd=folder))
+def hold(run: RunFolder, *numbers: Number) -> None:
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    inputs = inputs_of(run, manifest, MEASURE)
+    write_numbers(run, MEASURE.name, (replace(one, inputs=inputs) for one in numbers))
+
+
+def asked_so(run: RunFolder, **changed: Any) -> None:
+    """A run that remembers how KoBBQ was asked."""
+    part = read_preset("kobbq").parts[0]
+    options = AskOptions.model_validate({**protocol_values("kobbq", part), **changed}).model_dump(mode="json")
+    run.instruments.write_bytes(orjson.dumps({"paper kobbq, KoBBQ": {"command": "ask", "options": options}}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, SAME),
+        ({"temperature": 0.7}, "temperature 0.7, not 0.0"),
+        ({"prompts": ["1", "2"]}, "prompts 1 2, not 1..5"),
+        ({"orders": "one", "units": 12}, "only units 12; orders one, not published"),
+        ({"model": MODEL, "folder": "elsewhere"}, SAME),
+    ],
+)
+def test_a_row_is_of_the_same_protocol_only_where_nothing_was_asked_otherwise(
+    tmp_path: Path, changed: Mapping[str, Any], told: str
+) -> None:
+    run = new_run(tmp_path)
+    asked_so(run, **changed)
+    numbers = [answered("acc_a", 0.6), answered("diff_bias_a", 0.1), answered("max_bias_a", 0.4)]
+    of_prompts = [answered("acc_a", value, wording=str(n)) for n, value in enumerate((0.5, 0.7))]
+    others = [answered("acc_a", 0.1, reader="ours"), answered("acc_a", 0.2, label="ST")]
+    hold(run, *numbers, *of_prompts, *others)
+    found = tables(run, "kobbq")
+    [line] = own_lines(found["3a"])
+    texts = {column: cell.text for column, cell in line.cells.items()}
+    assert texts == {"accuracy": "0.6000 ± 0.1414", "diff-bias": "0.1000", "max|bias|": "0.4000"}
+    assert line.cells["accuracy"].interval == "0.5000 to 0.7000"
+    assert line.protocol == told
+    [of_label] = own_lines(found["4"])
+    assert (of_label.row, of_label.cells["Ambiguous Accuracy"].text) == ("ST KoBBQ", "0.2000")
+    assert "incomplete: 3 of 4 columns missing" in of_label.protocol
+
+
+def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    hold(run, answered("acc_a", 0.1, reader="ours"))
+    assert [line.model for line in own_lines(tables(run, "kobbq")["3a"])] == [f"{MODEL} (ours)"]
+
+
+def test_figures_of_a_users_own_stand_below(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    hold(run, answered("acc_a", 0.6), answered("diff_bias_a", 0.2, label="NC"))
+    head = "paper\ttable\trow\tcolumn\tmeasure\tmetric\tvalue\tunit\tlanguage\tculture\tdataset\ttopic\tfacets"
+    mine = [
+        "kobbq\t3a\tMine\taccuracy\tquestions\tacc_a\t0.9\tshare\tko\t*\tkobbq\t*\t-",
+        "kobbq\tfigure 4\tMine\tNC\tquestions\tdiff_bias_a\t0.3\tshare\tko\t*\tkobbq\t*\tlabel=NC",
+    ]
+    (tmp_path / "mine.tsv").write_text("\n".join([head, *mine]) + "\n", encoding="utf-8")
+    found = tables(run, "kobbq", published=tmp_path / "mine.tsv")
+    assert found["3a"].lines[-1].cells["accuracy"].text == "0.9"
+    last = found["figure 4"].lines[-1]
+    assert (last.model, last.row, last.cells["diff_bias_a"].text) == ("Mine", "NC", "0.3")
+
+
+def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
+    [table] = [one for one in paper_tables("culturescope", published("culturescope")) if one.name == "9"]
+    mine = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.model == "Qwen2.5"]
+    joined = join(table, mine, lambda _: ["n 3"])
+    assert joined is not None
+    write_tables(tmp_path, "culturescope", [joined])
+    [baseline, *_] = rows(tmp_path / "table-9.csv")
+    assert list(baseline.items())[:3] == [("", "Baseline"), (MODEL, "0.6675"), ("Llama-3.1 (published)", "0.7126")]
+    assert baseline["protocol"] == "n 3"

@@ -14,10 +14,8 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.metrics.measure import measure
-from polyculture.published.cells import published
 from polyculture.reports.main_table import main_table
 from polyculture.reports.names import Names
-from polyculture.running.layout import report_papers
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder, manifest
 
@@ -37,13 +35,12 @@ with = "gazetteer"
 [link]
 snapshot = "starter"
 """
+STUDIED = ("Aya", "ChatGPT", "DeepSeek", "Llama3", "Llama3-70B", "Mistral", "Qwen")
 ITEMS = {"udon": "JP", "sushi": "JP", "ramen": "JP", "burger": "US", "soup": None}
-HEADER = "paper\ttable\tmeasure\tmetric\trow\tcolumn\tlanguage\tculture\tcondition\tvalue\tunit\tprotocol"
+HEADER = "paper\ttable\tmeasure\tmetric\trow\tcolumn\tlanguage\tculture\tcondition\ttopic\tvalue\tunit\tprotocol"
 PUBLISHED = (
-    "makieval\t3\tentities\tgranularity\ta_b\tEnglish\ten\t\t\t50\tpercent\tthe paper's",
-    "makieval\t3\tentities\tspecificity\tGPT_4\tJapan\tja\tJP\texplicit\t0.25\tshare\tthe paper's",
-    "makieval\t3\tentities\tdiversity\tGPT_4\tKorean\tko\t\t\t7\tcount\tthe paper's",
-    "camel\t3\tcbs\tcbs\tMARBERT\taverage\ten\tJapanese\tgrounded\t49.33\tpercent\tdraws",
+    "makieval\tfigure 5\tentities\tspecificity\tGPT_4\tJapan\tja\tJP\texplicit\t*\t0.25\tshare\tthe paper's",
+    "camel\t3\tcbs\tcbs\tMARBERT\taverage\ten\tJapanese\tgrounded\t*\t49.33\tpercent\tdraws",
 )
 Cell = tuple[str, str, str, str | None]  # model, language, topic, country
 Rows = list[dict[str, str]]
@@ -92,7 +89,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
         "report", "exp.toml", "--paper", "makieval", "--published", "mine.tsv", "--main-table", "main.tex", cwd=folder
     )
     assert done.returncode == 0, done.stderr
-    assert "mine.tsv: 3 cells of makieval, 1 of them beside a number of this run" in done.stdout
     assert "Main table: main.tex (2 models)" in done.stdout
     return folder, answers
 
@@ -109,32 +105,28 @@ def share(answers: list[list[str]], country: str) -> float:
     return sum(found) / len(found)
 
 
-def test_the_metrics_by_language_and_country_are_those_of_a_recount(
-    written: Written,
-) -> None:
+def test_the_metrics_by_language_and_country_are_those_of_a_recount(written: Written) -> None:
     folder, answers = written
-    for row in rows(folder, "granularity-by-language")[:2]:
-        for language in ("en", "ja"):
-            cells = [
-                a for (m, one, topic, _), a in answers.items() if (m, one, topic) == (row["model"], language, "food")
-            ]
+    by_language = {(row["model"], row["row"]): row for row in rows(folder, "by-language")}
+    for model in (ONE, TWO):
+        for language in ("en", "ja"):  # granularity is of all topics, as in the study's figures
+            cells = [a for (m, one, *_), a in answers.items() if (m, one) == (model, language)]
             told = [mean(item != "soup" for one in cell for item in set(one)) for cell in cells]
+            row = by_language[model, "granularity"]
             assert float(row[language]) == pytest.approx(mean(told), abs=1e-6)
             assert float(row[f"{language} low"]) <= float(row[language]) <= float(row[f"{language} high"])
-            assert int(row[f"{language} n"]) == sum(len(set(one)) for cell in cells for one in cell)
-    for row in rows(folder, "diversity-by-topic"):
+    for row in (row for row in rows(folder, "by-topic") if row["row"] == "diversity"):
         for topic in ("food", "clothing"):
             cells = [a for (m, _, one, _), a in answers.items() if (m, one) == (row["model"], topic)]
             assert float(row[topic]) == pytest.approx(mean(len({i for one in cell for i in one}) for cell in cells))
-    table = rows(folder, "specificity-by-country-explicit")
-    assert [(row["model"], row["language"]) for row in table[:4]] == [
-        (m, code) for m in (ONE, TWO) for code in ("en", "ja")
-    ]
-    for row in table[:4]:
-        for country in ("JP", "US"):
-            told = [share(answers[row["model"], row["language"], t, country], country) for t in ("food", "clothing")]
-            assert float(row[country]) == pytest.approx(mean(told), abs=1e-6)
-    gain = rows(folder, "specificity-gain-by-country-explicit")[0]
+    table = {(row["model"], row["row"]): row for row in rows(folder, "figure-5")}
+    for model in (ONE, TWO):
+        for language in ("en", "ja"):
+            for country in ("JP", "US"):
+                told = [share(answers[model, language, t, country], country) for t in ("food", "clothing")]
+                row = table[model, f"{language}, specificity, explicit"]
+                assert float(row[country]) == pytest.approx(mean(told), abs=1e-6)
+    gain = table[ONE, "en, specificity_gain, explicit"]
     of = [
         share(answers[ONE, "en", topic, "US"], "US") - share(answers[ONE, "en", topic, None], "US")
         for topic in ("food", "clothing")
@@ -144,7 +136,7 @@ def test_the_metrics_by_language_and_country_are_those_of_a_recount(
 
 def test_consensus_of_two_languages_is_that_of_a_recount(written: Written) -> None:
     folder, answers = written
-    for row in rows(folder, "consensus-by-pair"):
+    for row in (row for row in rows(folder, "figure-6") if row["row"] == "en"):
         told = []
         for topic in ("food", "clothing"):
             for country in (None, "JP", "US"):
@@ -153,31 +145,30 @@ def test_consensus_of_two_languages_is_that_of_a_recount(written: Written) -> No
                     for code in ("en", "ja")
                 )
                 told.append(len(en & ja) / len(en | ja))
-        assert (row["language"], float(row["ja"])) == ("en", pytest.approx(mean(told), abs=1e-6))
+        assert float(row["ja"]) == pytest.approx(mean(told), abs=1e-6)
 
 
-def test_cells_say_what_they_rest_on_and_what_is_published(written: Written) -> None:
-    folder, _ = written
-    cells = rows(folder, "cells")
-    [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
-    assert (beside["file"], beside["row"], beside["column"]) == ("granularity-by-language", ONE, "en")
-    assert (beside["published"], beside["table"]) == ("0.5", "3")
-    assert beside["differs"].endswith(f"2 languages, 2 topics, 2 countries, {N} responses a prompt")
-    alone = {(cell["row"], cell["column"]) for cell in cells if cell["published"] and not cell["value"]}
-    printed = {(cell.name, "all") for cell in published("makieval") if cell.table in ("3", "12")}
-    assert alone == {("GPT_4", "JP"), ("GPT_4", "ko"), *printed}
-    assert all(cell["differs"] for cell in cells)
-    clothing = [cell for cell in cells if (cell["file"], cell["column"]) == ("granularity-by-topic", "clothing")]
-    assert len(clothing) == 2
-    assert all(not cell["value"] and cell["ours"] and "no specific kinds" in cell["differs"] for cell in clothing)
-    shares = [cell for cell in cells if cell["value"] and cell["measure"] != "diversity"]
-    few = {cell["linked_items"]: cell["thin"] for cell in shares if int(cell["linked_items"]) < 10}
+def test_cells_say_what_they_rest_on_and_what_is_otherwise(written: Written) -> None:
+    folder, answers = written
+    cells = [cell for cell in rows(folder, "cells") if cell["source"] == "this run"]
+    assert {cell["protocol"] for cell in cells} == {
+        "2 of 13 languages; 2 of 6 topics; 2 of 19 countries; 2 of 4 conditions; "
+        f"n {N}, not 500; sampling is not recorded; "
+        "prompts, extraction, links and snapshot are this run's"
+    }
+    place = ("by language", ONE, "granularity", "en")
+    [one] = [cell for cell in cells if (cell["table"], cell["model"], cell["row"], cell["column"]) == place]
+    listed = [a for (m, code, *_), cell in answers.items() if (m, code) == (ONE, "en") for a in cell]
+    assert (int(one["n"]), one["unit"]) == (sum(len(set(a)) for a in listed), "linked item")
+    shares = [
+        cell
+        for cell in cells
+        if cell["unit"] == "linked item" and "diversity" not in cell["row"] + cell["title"].lower()
+    ]
+    few = [cell for cell in shares if int(cell["n"]) < 10]
     assert few
-    assert few == {number: f"n = {number}" for number in few}
-    assert not [cell for cell in shares if int(cell["linked_items"]) >= 10 and cell["thin"]]
-    [thin] = [row for row in rows(folder, "specificity-by-country-explicit") if row["thin"]]
-    assert (thin["model"], thin["language"], thin["thin"]) == (TWO, "ja", "US")
-    assert all(not cell["thin"] for cell in cells if cell["measure"] == "diversity")
+    assert all(f"n = {cell['n']}" in cell["note"] for cell in few)
+    assert not [cell for cell in shares if int(cell["n"]) >= 10 and "n = " in cell["note"]]
 
 
 def test_every_table_is_latex_too_with_published_rows_below(written: Written) -> None:
@@ -185,27 +176,24 @@ def test_every_table_is_latex_too_with_published_rows_below(written: Written) ->
     tables = folder / "runs" / "studied" / "report-tables" / "paper-makieval"
     names = {path.stem for path in tables.glob("*.csv")} - {"cells"}
     assert names == {path.stem for path in tables.glob("*.tex")}
-    assert {name.partition("-by-")[0] for name in names} == {
-        *("overview", "granularity", "diversity", "specificity", "specificity-gain", "consensus")
+    assert names == {
+        *("table-3", "table-10", "table-11", "table-12", "figure-3", "figure-4", "figure-5", "figure-6"),
+        *("by-topic", "by-language"),
     }
-    for name in names:
-        text = (tables / f"{name}.tex").read_text(encoding="utf-8")
-        assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
-        assert (
-            len({line.count(" & ") for line in text.splitlines() if line.endswith(r"\\")}) <= 2
-        )  # table, or "continued"
-    country = (tables / "specificity-by-country-explicit.tex").read_text(encoding="utf-8")
-    assert r"GPT\_4 (published) & Japanese & 0.25 & -- \\" in country
-    assert re.search(r"千問\\\&b & Japanese & \d\.\d\d & \d\.\d\d\* ", country)
-    assert "*: fewer than 10 linked items}" in country
+    text = (tables / "figure-5.tex").read_text(encoding="utf-8")
+    assert r"GPT\_4 (published) & ja, specificity, explicit & 0.25 & -- & -- \\" in text
+    assert re.search(r"千問\\&b & ja, specificity, explicit & \d\.\d+ .*\d\.\d+\*", text)
+    assert "fewer than 10 linked items" in text
+    page = (folder / "runs" / "studied" / "report.html").read_text(encoding="utf-8")
+    assert 'id="paper-makieval"' in page
+    assert "16.526" in page
 
 
 def test_the_studys_models_stand_below_those_of_the_run(written: Written) -> None:
-    overview = {row["model"]: row for row in rows(written[0], "overview")}
-    assert len(overview) == 2 + 7
-    aya = overview["Aya (published)"]
-    assert (aya["consensus"], aya["diversity"], aya["granularity"]) == ("0.1839", "25.561", "")
-    assert float(overview[ONE]["consensus"]) > 0
+    consensus, diversity = rows(written[0], "table-3"), rows(written[0], "table-12")
+    assert [row["model"] for row in consensus] == [ONE, TWO, *(f"{name} (published)" for name in STUDIED)]
+    assert (consensus[2]["Culture Consensus"], diversity[2]["Mean ± Var"]) == ("0.1839", "25.561")
+    assert 0 < float(consensus[0]["Culture Consensus low"]) < float(consensus[0]["Culture Consensus"])
 
 
 def test_the_main_table_stands_in_a_column(written: Written) -> None:
@@ -225,13 +213,9 @@ def test_the_main_table_stands_in_a_column(written: Written) -> None:
     ]
     assert lines[3].startswith(r"千\allowbreak{}問\allowbreak{}\&b & ")
     assert len({line.count(" & ") for line in lines}) == 1
-    overview = rows(folder, "overview")[:2]  # the study's models have no intervals
-    for row, line, below in zip(overview, lines[1::2], lines[2::2], strict=True):
+    for row, line in zip(rows(folder, "table-12")[:2], lines[1::2], strict=True):
         shown = re.sub(r"\\\\.*", "", line).split(" & ")[1:]
-        number = f"{float(row['diversity']):.1f}"
-        assert shown[1].strip() == number
-        gain = [f"{float(row[f'specificity_gain {end}']):+.2f}".replace("0.", ".", 1) for end in ("low", "high")]
-        assert rf"{{\tiny [{', '.join(gain)}]}}" in below.split(" & ")[4]
+        assert shown[1].strip() == f"{float(row['Mean ± Var']):.1f}"
 
 
 def test_a_hostile_model_is_text_in_the_main_table() -> None:
@@ -248,12 +232,3 @@ def test_a_hostile_model_is_text_in_the_main_table() -> None:
     assert all(
         before == "\\" for before, sign in pairwise(body.replace("$-$", "").replace("$^{*}$", "")) if sign in "#%_"
     )
-
-
-def test_the_options_list_every_paper(written: Written) -> None:
-    from polyculture.cli.report import PaperName
-
-    assert set(map(str, PaperName)) == set(report_papers())
-    said = polyculture("report", "exp.toml", "--paper", "makieval", "--data", "own", cwd=written[0])
-    assert said.returncode == 2
-    assert "--data names a data set" in " ".join(said.stderr.replace("│", " ").split())

@@ -8,6 +8,7 @@ with '-en' the same under English wordings. Stereotypes and groups stand in Kore
 
 from __future__ import annotations
 
+import csv
 import json
 import tomllib
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question, Q
 NAME, GROUP = "kobbq-survey", "group"
 ONE, SEVERAL = "one", "several"
 SELECTIONS = (ONE, SEVERAL, f"{ONE}-en", f"{SEVERAL}-en")
-FILE, NO_STEREOTYPE = "KoBBQ_survey_result.json", "no_stereo"
+FILE, TEMPLATES, NO_STEREOTYPE = "KoBBQ_survey_result.json", "KoBBQ_templates.tsv", "no_stereo"
 RESPONDENTS = 100  # of every stereotype
 ONE_OF = 3  # answers of a question with one answer: two groups, and that there is no such stereotype
 _MOST = 99  # answers of a stereotype that numbers can stand before
@@ -43,12 +44,13 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
         entries = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as fault:
         raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Name the folder of KoBBQ.") from fault
+    labels = _labels(file.with_name(TEMPLATES))
     found: dict[str, Question] = {}
     remarks: list[LeftOut] = []
     for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
         here = SourceLocation(file.name, row=number)
         try:
-            question = _question(name, language, here, entry)
+            question = _question(name, language, here, entry, labels)
         except (KeyError, TypeError, ValueError) as fault:
             remarks.append(LeftOut(here, f"left out: {fault}", str(entry)[:80]))
             continue
@@ -66,7 +68,21 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
     )  # fmt: skip
 
 
-def _question(name: str, language: str, place: SourceLocation, entry: Any) -> Question:
+def _labels(file: Path) -> Mapping[tuple[str, str], str]:
+    """The label of the templates with a stereotype, by its category; of several labels, or without the file, none."""
+    if not file.is_file():
+        return {}
+    found: dict[tuple[str, str], set[str]] = {}
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            key = str(row.get("Category")).lower(), str(row.get("Stereotype"))
+            found.setdefault(key, set()).add(row.get("Label_annotation") or "")
+    return {key: labels.pop() for key, labels in found.items() if len(labels) == 1}
+
+
+def _question(
+    name: str, language: str, place: SourceLocation, entry: Any, labels: Mapping[tuple[str, str], str]
+) -> Question:
     """An entry as a question. Raises `ValueError` with what is wrong."""
     if not isinstance(entry, Mapping) or not {"category", "stereotype", "survey_stats"} <= entry.keys():
         raise ValueError("category, stereotype and survey_stats are needed")
@@ -93,7 +109,8 @@ def _question(name: str, language: str, place: SourceLocation, entry: Any) -> Qu
         right=(),
         place=place,
         weights=tuple(float(votes.get(group, 0)) for group in groups),
-        facets={"category": category, "form": SEVERAL if several else ONE},
+        facets={"category": category, "form": SEVERAL if several else ONE}
+        | ({"label": label} if (label := labels.get((category, stereotype))) else {}),
     )
 
 

@@ -1,0 +1,140 @@
+"""A paper's table with one's own models: their rows above the published ones, each with what it has otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from polyculture.instruments.papers.own import EVERY, OwnNumber
+from polyculture.instruments.papers.protocol import SAME
+from polyculture.instruments.papers.tables import Heads, PaperTable
+from polyculture.published.cells import NONE, PublishedCell
+from polyculture.reports.numbers import rests_on
+
+MEAN = "mean of this row's other columns"
+THIN = "*"  # fewer than `FEWEST` linked items
+PAPER = "paper"  # the label of published rows that are of no one model
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number as it is shown, in its table's unit."""
+
+    text: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    note: str = ""  # why there is no interval; of a published cell what the paper leaves open
+    n: int | None = None
+    unit: str = ""  # of `n`
+
+    @property
+    def interval(self) -> str:
+        """'28.1 to 35.0'; '' without one."""
+        if self.low is None or self.high is None:
+            return ""
+        digits = len(self.text.partition(" ")[0].rstrip(THIN).partition(".")[2])
+        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A model's cells in a row of a table, by column."""
+
+    model: str
+    row: str
+    own: bool
+    cells: Mapping[str, Cell]
+    protocol: str = ""  # of one's own: 'same protocol', or what differs and what is missing
+
+
+@dataclass(frozen=True)
+class JoinedTable:
+    """A table with its lines: one's own, then the published ones."""
+
+    table: PaperTable
+    columns: Sequence[str]
+    lines: Sequence[Line]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """One's own models with what each has otherwise, over all its lines."""
+        told: dict[str, dict[str, None]] = {}
+        for line in self.lines:
+            if line.own:
+                told.setdefault(line.model, {})[line.protocol] = None
+        return {model: " | ".join(lines) for model, lines in told.items()}
+
+
+def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumber], list[str]]) -> JoinedTable | None:
+    """The table; None where no number of one's own stands in it."""
+    placed = [(one, heads) for one in own if one.estimate is not None and (heads := table.place_of(one))]
+    if not placed:
+        return None
+    as_paper = {one.model for one, _ in placed if not one.variant}
+    placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
+    printed = [heads for _, heads in table.cells]
+    every = sorted({*printed, *(heads for _, heads in placed)}) if table.where else printed
+    columns, rows = (list(dict.fromkeys(getattr(heads, side) for heads in every)) for side in ("column", "row"))
+    order = {row: number for number, row in enumerate(rows)}
+
+    def key(found: tuple[OwnNumber, Heads]) -> tuple[str, int]:
+        one, heads = found
+        return f"{one.model} ({one.variant})" if one.variant else one.model, order[heads.row]
+
+    lines = [
+        _own_line(table, model, rows[number], list(some), differs)
+        for (model, number), some in groupby(sorted(placed, key=key), key=key)
+    ]
+    return JoinedTable(table, columns, [*lines, *_published_lines(table)])
+
+
+def _own_line(
+    table: PaperTable, model: str, row: str, some: Sequence[tuple[OwnNumber, Heads]],
+    differs: Callable[[OwnNumber], list[str]],
+) -> Line:  # fmt: skip
+    cells = {heads.column: _cell(table, one, heads) for one, heads in some}
+    heads_here = list(dict.fromkeys(heads for _, heads in table.cells if heads.row == row and not table.where))
+    means = {heads.column for one, heads in table.cells if heads.row == row and EVERY in (one.language, one.culture)}
+    for column in means - cells.keys():
+        others = [cell for name, cell in cells.items() if name not in means]
+        if len(others) > 1:
+            value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
+            cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
+    told = dict.fromkeys(line for one, _ in some for line in differs(one))
+    lacking = dict.fromkeys(one.lacking for one, _ in some if one.lacking)
+    size = len(heads_here) - len(cells)
+    missing = [f"incomplete: {size} of {len(heads_here)} columns missing"] if heads_here and size else []
+    missing += [f"incomplete: {line}" for line in lacking]
+    return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
+
+
+def _cell(table: PaperTable, one: OwnNumber, heads: Heads) -> Cell:
+    unit, digits = table.unit(one, heads)
+    factor = 100 if unit == "percent" else 1
+    value, low, high = (None if x is None else factor * x for x in (one.estimate, one.low, one.high))
+    if value is None:
+        raise ValueError(f"{one.metric} has no estimate")
+    text = f"{value:.4g}" if one.metric.endswith("_p") else f"{value:.{digits}f}"
+    text += "" if one.spread is None else f" ± {factor * one.spread:.{digits}f}"
+    # Of diversity few items are the result.
+    thin = rests_on(one.n) if one.measure == "entities" and one.metric != "diversity" else None
+    note = "; ".join(filter(None, (one.no_interval, thin)))
+    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit)
+
+
+def _published_lines(table: PaperTable) -> Iterator[Line]:
+    found: dict[tuple[str, str], dict[str, PublishedCell]] = {}
+    has_models = bool(table.where) or any(one.model != NONE for one, _ in table.cells)
+    for one, heads in table.cells:
+        name = one.name if has_models else PAPER
+        counts = " (counts)" if (one.measure, one.unit) == ("sentiment", "count") else ""
+        found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
+    for (model, row), cells in found.items():
+        yield Line(model, row, False, {column: _printed(one) for column, one in cells.items()})
+
+
+def _printed(one: PublishedCell) -> Cell:
+    spread = f" ± {one.spread}" if one.spread is not None else ""
+    return Cell(f"{one.value}{spread}", float(one.value), note="" if one.note == NONE else one.note)

@@ -1,0 +1,151 @@
+"""The options of `polyculture paper`, and the parts that it asks: what the paper's preset names, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from polyculture.instruments.contract import AtLeastOne, Part
+from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
+
+NAMES = ("camel", "camellia", "culturescope", "kobbq", "makieval")
+DATA_PARTS = ("cbs", "sentiment", "qa", "ner", "embeddings")  # commands on a data set of entities and contexts
+_OF_DATA = ("data", "type", "contexts", "entities", "form")
+# Which parts a smaller choice reaches, and as what. What no part of the paper takes is refused.
+_REACHES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_OF_DATA, DATA_PARTS),
+    "culture": (*DATA_PARTS, "probe"),
+    "language": (*DATA_PARTS, "tokens"),
+    "units": ("ask", "attention"),
+    "per_culture": ("probe",),
+}
+
+
+def _words(value: object) -> object:
+    """'zh,ja' and ['zh', 'ja'] alike."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple):
+        return value
+    return tuple(word.strip() for one in given for word in str(one).split(",") if word.strip())
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+class PaperOptions(BaseModel):
+    """Measure what a paper measured, by its own protocol, and print its tables with your models above the paper's.
+
+    NAME is camel, camellia, culturescope, kobbq or makieval. With --model no experiment is needed: one is written. A
+    model that cannot do a part is a line, and the rest goes on. What is answered already stays: a second run asks
+    nothing. Where you ask less than the paper, or otherwise, the tables say so.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[Literal["camel", "camellia", "culturescope", "kobbq", "makieval"], Field(description="The paper.")]
+    model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
+    part: Annotated[Words, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
+    data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None
+    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
+    language: Annotated[Words, Field(description="Only these languages: zh,ja,ko.")] = ()
+    culture: Annotated[Words, Field(description="Only these cultures.")] = ()
+    type: Annotated[Words, Field(description="Only these types of entities.")] = ()
+    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
+    units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
+    per_culture: Annotated[AtLeastOne | None, Field(description="Only so many probed questions of a culture.")] = None
+    form: Annotated[
+        Literal["causal", "masked"] | None, Field(description="Contexts of scores and embeddings, not as the preset.")
+    ] = None
+
+    @field_validator("part")
+    @classmethod
+    def _known_parts(cls, part: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        parts = read_preset(info.data["name"]).parts if "name" in info.data else ()
+        names = sorted({name for one in parts for name in (one.command, title_of(one).lower())})
+        for word in part:
+            if parts and word.lower() not in names:
+                raise ValueError(f"{info.data['name']} has no part {word!r}: it has {', '.join(names)}")
+        return tuple(word.lower() for word in part)
+
+    @field_validator(*_REACHES)
+    @classmethod
+    def _reaches_something(cls, value: Any, info: ValidationInfo) -> Any:
+        if value and "name" in info.data and "part" in info.data:
+            name = info.data["name"]
+            asked = {one.command for one in _chosen(read_preset(name).parts, info.data["part"])}
+            if not asked.intersection(_REACHES[info.field_name or ""]):
+                raise ValueError(f"says nothing of what is asked of {name}")
+        return value
+
+    @property
+    def preset(self) -> Preset:
+        """The paper's protocol."""
+        return read_preset(self.name)
+
+
+def title_of(part: PaperPart) -> str:
+    """How lines call a part."""
+    return part.name or part.command
+
+
+def chosen_parts(options: PaperOptions) -> list[PaperPart]:
+    """The parts that options name, by command or by title; else all."""
+    return _chosen(options.preset.parts, options.part)
+
+
+def _chosen(parts: Sequence[PaperPart], wanted: Sequence[str]) -> list[PaperPart]:
+    return [one for one in parts if not wanted or {one.command, title_of(one).lower()} & set(wanted)]
+
+
+def paper_parts(options: PaperOptions) -> list[Part]:
+    """The commands with their options."""
+    return [
+        Part(title_of(one), one.command, {**protocol_values(options.name, one), **_smaller(options, one)}, one.optional)
+        for one in chosen_parts(options)
+    ]
+
+
+def protocol_values(paper: str, part: PaperPart) -> dict[str, Any]:
+    """The options of a part as the paper asks it."""
+    preset = {"preset": paper} if read_preset(paper).choices(part.command) else {}
+    return {**preset, **{option: choice.value for option, choice in part.options.items()}}
+
+
+def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
+    """What a user asks otherwise, of a part that it reaches."""
+    reached = [option for option, commands in _REACHES.items() if part.command in commands]
+    found = {option: getattr(options, option) for option in reached if getattr(options, option)}
+    if part.command not in ("cbs", "embeddings"):
+        found.pop("form", None)
+    if options.folder is not None and part.command not in ("tokens", "probe"):
+        found["folder"] = options.folder
+    if found.get("language") and "english" in part.options:
+        # A translation is in English, whatever its source is in: it is chosen by its cultures.
+        del found["language"]
+        found["culture"] = spoken(options) or options.culture
+    return found
+
+
+def spoken(options: PaperOptions) -> tuple[str, ...]:
+    """The cultures of the chosen languages, and of these the chosen ones."""
+    found = dict.fromkeys(culture for code in options.language for culture in _speaking(code, options))
+    return tuple(one for one in found if one in (options.culture or found))
+
+
+def _speaking(language: str, options: PaperOptions) -> list[str]:
+    from polyculture.cache.errors import DataSetError
+    from polyculture.instruments.datasets.opened import open_data_set
+    from polyculture.instruments.datasets.rules import rules_of
+
+    data = options.data or options.preset.data
+    if cultures := rules_of(data).cultures:
+        return [culture for culture, codes in cultures.items() if language in codes]
+    try:
+        contexts = open_data_set(data, options.folder).contexts
+    except DataSetError:  # told by the command itself
+        return []
+    return sorted({one.culture for one in contexts if one.language == language})

@@ -1,0 +1,126 @@
+"""A run's numbers keyed as the cells of `published`; Cultural Bias Scores by the paper's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.sql_file import read_sql
+from polyculture.published.cells import NONE
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.instruments.cbs.protocol import PlaceScore
+    from polyculture.instruments.datasets.presets import Preset
+
+_FOLDER = Path(__file__).parent
+EVERY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNumber:
+    """A number of the run. The columns up to `facets` are those of a published cell."""
+
+    model: str
+    variant: str  # what tells the rows of a model apart: how it was asked, who read; '' as the paper does
+    measure: str
+    metric: str
+    level: str
+    dataset: str
+    language: str
+    culture: str
+    topic: str
+    condition: str
+    facets: Mapping[str, str]
+    estimate: float | None
+    low: float | None
+    high: float | None
+    no_interval: str | None
+    n: int | None
+    unit: str
+    lacking: str  # what of the answers is missing
+    spread: float | None = None  # standard deviation over prompts (n - 1), where there are several
+
+
+def own_numbers(store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int) -> Iterator[OwnNumber]:
+    """All numbers of a run that a table can have. Those of `data` stand in the place of the paper's data set."""
+    cursor = store.execute(read_sql(_FOLDER, "own_numbers"))
+    names = [column[0] for column in cursor.description or ()]
+    for row in cursor.fetchall():
+        yield _placed(OwnNumber(**_clean(dict(zip(names, row, strict=True)))), preset, data)
+    for one in _scores(store, preset, seed):
+        yield _placed(one, preset, data)
+    yield from _texts(store)
+
+
+def _clean(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **row,
+        "variant": row["variant"] or "",
+        "facets": row["facets"] or {},
+        "condition": row["condition"] or NONE,
+    }
+
+
+def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:
+    return replace(one, dataset=preset.data) if data is not None and one.dataset == data else one
+
+
+def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iterator[OwnNumber]:
+    """Cultural Bias Scores by the paper's protocol, of the rows of the data set as they were last read."""
+    if not preset.cbs:
+        return
+    from polyculture.instruments.cbs.instrument import CbsOptions
+    from polyculture.instruments.cbs.measure import scored_types
+    from polyculture.instruments.cbs.protocol import place_scores
+
+    options = CbsOptions.model_validate(preset.values("cbs"))
+    unscored = {tuple(row[:-1]): row[-1] for row in store.execute(read_sql(_FOLDER, "unscored")).fetchall()}
+    found: dict[OwnNumber | tuple[Any, ...], Any] = {}
+    for one in place_scores(list(scored_types(store, (options.rule,))), options.protocol, seed):
+        row = _score(one, options.form, unscored)
+        if row is None:
+            continue
+        yield row
+        if phrasing := row.facets.get("phrasing"):
+            found[
+                row.model, row.variant, row.dataset, row.language, row.culture, row.condition, one.column, phrasing
+            ] = row
+    for key, row in found.items():
+        other = found.get((*key[:-1], "pro-drop")) if key[-1] == "english-like" else None
+        if other is not None:
+            facets = {**row.facets, "other_phrasing": "pro-drop"}
+            yield replace(
+                row, metric="cbs_difference", estimate=row.estimate - other.estimate, low=None, high=None,
+                facets=facets, no_interval="see the paired difference: polyculture cbs EXPERIMENT --phrasings",
+            )  # fmt: skip
+
+
+def _score(one: PlaceScore, form: str, unscored: Mapping[tuple[Any, ...], str]) -> OwnNumber | None:
+    if one.score is None:
+        return None
+    group, condition, every = one.group, one.condition, one.score.every
+    said = {"phrasing": condition.phrasing, "context_prefix": condition.context_prefix, "gender": one.gender}
+    place = (group.model, group.dataset, group.language, group.culture, group.form, condition.setting)
+    return OwnNumber(
+        group.model, "" if group.form == form else group.form, "cbs", "cbs", NONE, group.dataset, group.language,
+        group.culture, group.entity_type or EVERY, condition.setting, {k: v for k, v in said.items() if v},
+        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context",
+        "" if condition.context_prefix else unscored.get((*place, group.entity_type or EVERY), ""),
+    )  # fmt: skip
+
+
+def _texts(store: duckdb.DuckDBPyConnection) -> Iterator[OwnNumber]:
+    """The shares of texts of each culture, of runs with regions of their own."""
+    from polyculture.reports.text_labels import shown_shares
+
+    for one in shown_shares(store):
+        if one.share is not None:
+            place = "texts", "share", NONE, NONE, one.language, NONE, one.topic or EVERY, one.condition
+            yield OwnNumber(
+                one.model, "", *place, {"label": one.label}, one.share, one.low, one.high, one.no_interval, one.prompts,
+                "prompt", "",
+            )  # fmt: skip

@@ -1,0 +1,155 @@
+-- A row is a number of the run, keyed as the cells of `published`: what papers print, whatever table it is stored in. Cultural
+-- Bias Scores come by the paper's protocol from `own`.
+--   variant: what tells rows of one model apart: how it was asked, and who read its answers; '' of the papers' own way
+--   lacking: what of the answers that were asked for is missing, in words
+WITH stated AS (
+    SELECT
+        model,
+        CASE
+            WHEN measure = 'questions'
+                THEN concat_ws(', ', nullif(method, 'generated'), CASE WHEN reader NOT IN ('-', 'publisher') THEN reader END)
+            ELSE ''
+        END AS variant,
+        measure, metric, level, dataset, language, country AS culture, topic, condition,
+        map_from_entries(list_filter(
+            map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test', 'basis') AND one.value <> '*'
+        )) AS facets,
+        estimate, low, high, no_interval, CASE measure WHEN 'entities' THEN n ELSE units END AS n,
+        CASE measure WHEN 'entities' THEN 'linked item' ELSE unit END AS unit,
+        concat_ws(
+            ', ',
+            CASE WHEN coalesce(missing, 0) > 0 THEN missing || ' of ' || (cells + missing) || ' numbers' END,
+            CASE WHEN coalesce(sizes['failed'], 0) > 0 THEN sizes['failed'] || ' answers failed' END
+        ) AS lacking,
+        count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
+    FROM numbers
+    WHERE measure IN ('entities', 'questions') AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
+        AND coalesce(facets['test'], 'paper') = 'paper' AND coalesce(facets['basis'], 'own') = 'own'
+    -- Without the level: that of a number of one prompt names the wording.
+    WINDOW of_place AS (
+        PARTITION BY model, measure, metric, dataset, language, country, topic, condition, method, reader, facets
+    )
+),
+rates AS (
+    SELECT
+        model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, task AS measure,
+        regexp_replace(metric, '^strict_', '') AS metric, dataset, language, culture,
+        coalesce(entity_type, '*') AS topic, setting AS condition, side, estimate, low, high, contexts,
+        asked - answered AS unanswered, asked, starts_with(metric, 'strict_') AS is_strict
+    FROM swap_intervals
+    WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1', 'strict_accuracy', 'strict_f1') AND culture IS NOT NULL
+        AND estimate IS NOT NULL
+    -- As the papers match, by characters alone, where answers were read so.
+    QUALIFY is_strict OR NOT bool_or(is_strict) OVER (
+        PARTITION BY model, answer_method, task, dataset, language, culture, entity_type, setting, side
+    )
+),
+sides AS (
+    SELECT * REPLACE (abs(estimate) AS estimate, 'absolute_difference' AS side,
+        CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END AS low,
+        greatest(abs(low), abs(high)) AS high)
+    FROM rates
+    WHERE side = 'difference'
+    UNION ALL BY NAME
+    SELECT * FROM rates
+),
+labels AS (
+    SELECT
+        model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, dataset, language, culture,
+        coalesce(entity_type, '*') AS topic, replace(setting, ' + ', ', ') AS condition,
+        -- The papers' false negative is a positive text with another label.
+        CASE counted WHEN 'missed_positives' THEN 'false_negatives' ELSE counted END AS metric,
+        unnest(['native', 'western', 'absolute_difference']) AS side,
+        unnest([
+            native / nullif(native_texts, 0), western / nullif(western_texts, 0),
+            2 * absolute_difference / nullif(native_texts + western_texts, 0)
+        ]) AS estimate,
+        native_texts::BIGINT AS texts, 2 * chance / nullif(native_texts + western_texts, 0) AS chance
+    FROM sentiment_count_differences
+    WHERE counted IN ('missed_positives', 'false_positives')
+)
+SELECT * EXCLUDE (wordings, wording) FROM stated WHERE wording = '*' OR wordings = 1
+UNION ALL BY NAME
+SELECT
+    model, reader AS variant, measure, metric || '_p' AS metric, '-' AS level, a || ' and ' || b AS dataset, language,
+    country AS culture, topic, condition, facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval, units AS n,
+    unit, '' AS lacking
+FROM differences
+WHERE measure = 'questions' AND dimension = 'dataset' AND facets['label'] IS NOT NULL AND p IS NOT NULL
+UNION ALL BY NAME
+SELECT
+    model, variant, measure, metric, '-' AS level, dataset, language, culture, topic, condition, MAP {'side': side} AS facets,
+    estimate, low, high, NULL AS no_interval, contexts AS n, 'context' AS unit,
+    CASE WHEN unanswered > 0 THEN unanswered || ' of ' || asked || ' texts without an answer' ELSE '' END AS lacking
+FROM sides
+UNION ALL BY NAME
+SELECT
+    model, variant, 'sentiment' AS measure, metric, '-' AS level, dataset, language, culture, topic, condition,
+    MAP {'side': side} AS facets, estimate, NULL AS low, NULL AS high,
+    CASE side WHEN 'absolute_difference' THEN 'without any effect it is ' || round(100 * chance, 2) || ' %' END AS no_interval,
+    texts AS n, 'text' AS unit, '' AS lacking
+FROM labels
+WHERE estimate IS NOT NULL
+UNION ALL BY NAME
+SELECT
+    model, CASE WHEN form = 'causal' THEN form ELSE '' END AS variant, 'embeddings' AS measure, 'davies_bouldin' AS metric,
+    '-' AS level, dataset, language, culture, coalesce(entity_type, '*') AS topic, coalesce(setting, 'neutral') AS condition,
+    CASE WHEN gender IS NULL THEN MAP {} ELSE MAP {'gender': gender} END AS facets, estimate, NULL AS low, NULL AS high,
+    'the index of these entities' AS no_interval, contexts AS n, 'context' AS unit,
+    CASE WHEN failed > 0 THEN failed || ' entities without a vector' ELSE '' END AS lacking
+FROM separations
+WHERE estimate IS NOT NULL
+-- At the last layer that was asked for; of several sets of contexts the largest.
+QUALIFY layer = max(layer) OVER (PARTITION BY model, dataset, language, culture, form, setting)
+    AND row_number() OVER (
+        PARTITION BY model, dataset, language, culture, form, setting, entity_type, gender, layer
+        ORDER BY contexts DESC, native_entities + western_entities DESC, comparison
+    ) = 1
+UNION ALL BY NAME
+SELECT
+    model, '' AS variant, 'tokens' AS measure, 'share' AS metric, '-' AS level, '-' AS dataset, language, '-' AS culture,
+    '-' AS topic, characters AS condition, MAP {'reading': reading} AS facets,
+    share AS estimate, NULL AS low, NULL AS high, 'all tokens are counted' AS no_interval, tokens AS n, 'token' AS unit,
+    '' AS lacking
+FROM vocabulary_shares
+WHERE share IS NOT NULL
+UNION ALL BY NAME
+SELECT
+    model, '' AS variant, 'linking' AS measure, metric, '-' AS level, '-' AS dataset, '*' AS language, '-' AS culture, topic,
+    '-' AS condition, MAP {} AS facets, estimate, NULL AS low, NULL AS high, 'a count' AS no_interval, labels AS n,
+    'label' AS unit, '' AS lacking
+FROM (
+    SELECT model, topic, labels, unnest(['unlinked', 'items', 'labels', 'resolve_rate']) AS metric,
+        unnest([1 - label_rate, items, labels, items / labels]) AS estimate
+    FROM resolution_rates
+    WHERE level = 'model, topic' AND averaged_over IS NULL AND labels > 0
+)
+UNION ALL BY NAME
+SELECT
+    model, filter AS variant, 'probe' AS measure, 'flattening' AS metric, '-' AS level, dataset, language, culture, '*' AS topic,
+    'probed' AS condition, MAP {'toward': toward} AS facets, score AS estimate, low, high, no_interval, questions AS n,
+    'question' AS unit, '' AS lacking
+FROM probe_flattening
+WHERE arm = 'patched'
+UNION ALL BY NAME
+SELECT
+    model, '' AS variant, 'probe' AS measure, 'similarity' AS metric, '-' AS level, dataset, language, '*' AS culture,
+    '*' AS topic, CASE arm WHEN 'patched' THEN 'probed' WHEN 'noise' THEN 'irrelevant' END AS condition, MAP {} AS facets,
+    mean_similarity AS estimate, NULL AS low, NULL AS high, 'items are no sample' AS no_interval, compared AS n, 'item' AS unit,
+    '' AS lacking
+FROM probe_similarity_of_arms
+WHERE arm IN ('patched', 'noise') AND mean_similarity IS NOT NULL
+UNION ALL BY NAME
+SELECT
+    model, concat_ws(', ', nullif(measure, 'weight'), nullif(method, 'generated'), reader) AS variant, 'attention' AS measure,
+    'contribution_p' AS metric, '-' AS level, dataset, language, '*' AS culture, '*' AS topic, answers AS condition,
+    CASE target
+        WHEN '' THEN MAP {'comparison': comparison, 'type': type}
+        ELSE map_from_entries([
+            {key: CASE type WHEN 'region' THEN 'region' ELSE 'level' END, value: target},
+            {key: 'other', value: split_part(comparison, ' against ', 2)}, {key: 'type', value: type}
+        ])
+    END AS facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval,
+    first_size AS n, 'option' AS unit, '' AS lacking
+FROM attention_tests
+WHERE kind = 'paper' AND p IS NOT NULL

@@ -1,0 +1,134 @@
+"""What a run asked otherwise than the paper, of each measure: by the options that the run keeps of its commands.
+
+A run keeps no more than that. Weights, quantisation and the server's own settings it cannot know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.datasets.presets import PaperPart, Preset
+from polyculture.instruments.papers.options import protocol_values
+
+if TYPE_CHECKING:
+    from polyculture.instruments.papers.own import OwnNumber
+
+SAME = "same protocol"
+UNKNOWN = "how it was asked is not recorded"
+COMMANDS = {"questions": "ask"}  # of measures that no command is called after
+_TEXTS = ("entities", "linking", "texts")
+_ANSWERERS = ("classifier", "tagger", "prompts")  # what a user gives in place of our own words
+# They choose no protocol: whose answers, from which files.
+_NO_PROTOCOL = ("model", "folder", "preset", "plots", "data", "set", "classifier", "tagger")
+_ENGLISH = "english"
+
+
+class AskedProtocol:
+    """What a run asked, beside what a paper asks."""
+
+    def __init__(self, run: RunFolder, name: str, preset: Preset, data: str | None) -> None:
+        self._name, self._preset, self._data = name, preset, data
+        self._manifest = read_manifest(run.manifest)
+        self._calls = list(_calls(run.instruments))
+
+    def differences(self, one: OwnNumber) -> list[str]:
+        """What is otherwise than the paper says, of a number's measure and data."""
+        if one.measure in _TEXTS:
+            return list(_of_texts(self._preset, self._manifest))
+        command = COMMANDS.get(one.measure, one.measure)
+        english = one.language == "en" and command in ("cbs", "sentiment", "qa", "ner")
+        part = next((each for each in self._preset.parts if self._is_of(each, command, one, english=english)), None)
+        if part is None:
+            return [f"not asked by `polyculture paper`: {command} of {one.dataset}"]
+        found = {}
+        for asked in self._asked(command, one, english=english):
+            own = [part.differs] if part.differs and not any(asked.get(name) for name in _ANSWERERS) else []
+            found["; ".join([*own, *self._compared(part, asked)])] = None
+        if not found:
+            return [UNKNOWN]
+        other = [line for line in found if line]
+        told = ["partly as the paper"] if "" in found and other else []
+        return [*([f"data set {self._data}"] if self._data else []), *told, *other]
+
+    def _is_of(self, part: PaperPart, command: str, one: OwnNumber, *, english: bool) -> bool:
+        values = {name: choice.value for name, choice in part.options.items()}
+        return part.command == command and _about(values, one) and bool(values.get(_ENGLISH)) == english
+
+    def _asked(self, command: str, one: OwnNumber, *, english: bool) -> Iterator[Mapping[str, Any]]:
+        for name, values in self._calls:
+            about = {**values, "data": self._preset.data} if values.get("data") == self._data else values
+            if name == command and _about(about, one) and bool(values.get(_ENGLISH)) == english:
+                yield values
+
+    def _compared(self, part: PaperPart, asked: Mapping[str, Any]) -> Iterator[str]:
+        """The options of a call that are not the paper's."""
+        from polyculture.instruments import INSTRUMENTS
+
+        entry = next(entry for entry in INSTRUMENTS if part.command in entry.commands)
+        options = entry.load().commands[part.command].options
+        wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")
+        for option, value in wanted.items():
+            now = asked.get(option, value)
+            if option in _NO_PROTOCOL or _plain(now) == _plain(value):
+                continue
+            if option == "prompts" and value is None:
+                yield "prompts of your own"
+                continue
+            told = option.replace("_", " ")
+            yield (
+                f"only {told} {_words(now)}"
+                if value in (None, [], ())
+                else f"{told} {_words(now)}, not {_words(value)}"
+            )
+
+
+def _calls(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The commands that a run asked with their options, the parts of others among them."""
+    if file.is_file():
+        for name, values in orjson.loads(file.read_bytes()).items():
+            yield values.get("command", name), values.get("options", values)
+
+
+def _about(values: Mapping[str, Any], one: OwnNumber) -> bool:
+    """Whether options ask the data that a number is of."""
+    if "set" in values:
+        return one.dataset in [name.strip().replace(":", "-") for name in str(values["set"]).split(",")]
+    data = values.get("data", one.dataset)
+    return one.dataset in (data, "-") or data is None
+
+
+def _of_texts(preset: Preset, manifest: Manifest | None) -> Iterator[str]:
+    """How far a run's texts are from the paper's; its extraction and links are always its own."""
+    if manifest is None:
+        return
+    wanted = {key: choice.value for key, choice in preset.experiment.items()}
+    for name in ("languages", "topics", "countries", "conditions") if wanted else ():
+        there, every = set(getattr(manifest, name)), set(wanted[name])
+        if there != every:
+            yield f"{len(there & every)} of {len(every)} {name}" + (
+                f", {len(there - every)} others" if there - every else ""
+            )
+    for name in ("n", "temperature", "top_p", "top_k"):
+        value = wanted.get(f"sampling.{name}")
+        now = manifest.n if name == "n" else manifest.sampling.get(name)
+        if value is not None and now not in (None, value):
+            yield f"{name} {now}, not {value}"
+    if not manifest.sampling:
+        yield "sampling is not recorded"
+    yield "prompts, extraction, links and snapshot are this run's"
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
