@@ -76,7 +76,7 @@ def _fit(dataset: DataSet, task: str) -> DataSet:
     told = tuple(context for context in dataset.contexts if gold_label(context) is not None)
     if not told:
         what = "no context has a sentiment: positive, negative or neutral"
-        raise DataSetError(what, where=dataset.folder, remedy="Add the column sentiment: see docs/swaps.md.")
+        raise DataSetError(what, where=dataset.folder, remedy="Add the column sentiment: see docs/datasets.md.")
     return replace(dataset, contexts=told)
 
 

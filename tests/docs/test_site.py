@@ -25,6 +25,7 @@ from polyculture.cli.app import app
 from polyculture.generate.engines.openai.servers import known_servers
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
+from tests.test_house import ROOMS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -93,6 +94,14 @@ def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
     assert (site / "tables.svg").read_text(encoding="utf-8").startswith("<svg")
     missing = [one for one in (*known_servers(), *(kind.name for kind in fault_table().kinds)) if one not in lists]
     assert not missing
+
+
+def test_pages_that_the_program_names_exist() -> None:
+    """A remedy such as "see docs/importing.md" leads to a page; addresses of other projects' docs are not meant."""
+    texts = [file.read_text(encoding="utf-8") for room in ROOMS for file in (ROOT / room).rglob("*.[pt][yo]*")]
+    named = {page for text in texts for page in re.findall(r"(?<![\w/])docs/[a-z-]+\.md", text)}
+    assert len(named) > 10
+    assert not named - set(PAGES)
 
 
 def named_commands() -> Iterator[str]:

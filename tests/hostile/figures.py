@@ -1,4 +1,4 @@
-"""The table of `docs/security.md`: what became of every mode of the fault server, counted in a run of its own.
+"""`bench/results/hostile_servers.csv`: what became of every mode of the fault server, counted in a run of its own.
 
     python -m tests.hostile.figures
 
