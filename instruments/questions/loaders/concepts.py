@@ -1,4 +1,4 @@
-"""Another source's concepts, from a table of tabs that a user gives: by question, or by topic."""
+"""Another source's concepts, from a table of tabs that a user gives: by question, by topic, or by culture alone."""
 
 from __future__ import annotations
 
@@ -15,27 +15,32 @@ from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.splitting import separators
 
 BY_QUESTION, BY_TOPIC = ("question_id", "culture", "concepts"), ("culture", "topic", "concepts")
-_FORM = f"Give a table of tabs with {', '.join(BY_QUESTION)}, or with {', '.join(BY_TOPIC)}."
+BY_CULTURE = ("culture", "concepts")
+_FORM = f"Give a table of tabs with {', '.join(BY_CULTURE)}, and question_id or topic where concepts have one."
 
 
 @dataclass(frozen=True)
 class Source:
-    """Concepts by culture and question, or by culture and topic."""
+    """Concepts by culture and question, by culture and topic, or by culture."""
 
     file: Path
-    by_topic: bool
-    concepts: Mapping[tuple[str, str], tuple[str, ...]]  # question id or folded topic, and culture
+    columns: tuple[str, ...]
+    concepts: Mapping[tuple[str, str], tuple[str, ...]]  # question id, folded topic or nothing, and culture
 
     def of(self, question_id: str, topic: str | None, culture: str) -> tuple[str, ...]:
         """The concepts that may be shown with a question; none where the table has none."""
-        key = fold(topic or "") if self.by_topic else question_id
-        return self.concepts.get((key, culture), ())
+        keys = {BY_QUESTION: question_id, BY_TOPIC: fold(topic or ""), BY_CULTURE: ""}
+        return self.concepts.get((keys[self.columns], culture), ())
 
     def check_used(self, asked: Collection[tuple[str, str | None, str]]) -> None:
         """Raises `DataSetError` where no question (id, topic, culture) has concepts in the table."""
         if asked and not any(self.of(*one) for one in asked):
             names = sorted({name for _, name in self.concepts})[:3]
-            told = "topic, as only probed BLEnD and BLEnD's folder tell topics" if self.by_topic else "question_id"
+            told = (
+                "topic, as only probed BLEnD and BLEnD's folder tell topics"
+                if self.columns == BY_TOPIC
+                else "question_id"
+            )
             what = f"line 2: no question that is asked has concepts in it; its first cultures are {', '.join(names)}"
             raise DataSetError(what, where=self.file, remedy=f"Use the questions' own culture and {told}.")
 
@@ -55,14 +60,14 @@ def read_source(file: Path, cultures: Cultures) -> Source:
         raise DataSetError(f"cannot be read: {fault}", where=file, remedy=f"In UTF-8. {_FORM}") from fault
     if not found:
         raise DataSetError("line 2: there is no row", where=file, remedy=_FORM)
-    return Source(file, columns == BY_TOPIC, {key: tuple(some.values()) for key, some in found.items()})
+    return Source(file, columns, {key: tuple(some.values()) for key, some in found.items()})
 
 
 def _columns(file: Path, header: Collection[str]) -> tuple[str, ...]:
-    for columns in (BY_QUESTION, BY_TOPIC):
+    for columns in (BY_QUESTION, BY_TOPIC, BY_CULTURE):
         if set(columns) <= set(header):
             return columns
-    missing = [name for name in ("culture", "concepts") if name not in header] or ["question_id or topic"]
+    missing = [name for name in BY_CULTURE if name not in header]
     raise DataSetError(f"line 1: has no column {', '.join(missing)}", where=file, remedy=_FORM)
 
 
@@ -80,5 +85,8 @@ def _row(
     if not concepts:
         what = f"line {number}: concepts holds no concept"
         raise DataSetError(what, where=file, remedy="Write concepts between commas.")
-    about = fold(cells["topic"]) if columns == BY_TOPIC else cells["question_id"]
-    return about, cells["culture"], dict(reversed(concepts.items()))
+    return (
+        fold(cells.get("topic", "")) or cells.get("question_id", ""),
+        cells["culture"],
+        dict(reversed(concepts.items())),
+    )

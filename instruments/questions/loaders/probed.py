@@ -22,7 +22,7 @@ FILTERS = ("none", "paper", "released")
 Asked = tuple[str, str]  # question id, culture
 _LANGUAGE = "en"  # in which what is read out is shown before questions
 _ITEMS = Path(__file__).with_name("probed_items.sql").read_text(encoding="utf-8")
-_FILTERS = "SELECT DISTINCT filter FROM probe_judged WHERE arm = 'patched'"
+_FILTERS = "SELECT DISTINCT filter FROM probe_judged WHERE arm = 'patched' AND language = ?"
 _QUESTIONS = """
 SELECT DISTINCT p.dataset, p.model, q.question_key, q.question_id, q.culture, q.question, q.topic, q.region, q.level
 FROM probes AS p INNER JOIN probe_questions AS q ON p.question_key = q.question_key
@@ -75,12 +75,12 @@ def repeats(key: str, gold: Sequence[str]) -> bool:
 
 
 def read_probed(
-    folder: Path, cultures: Cultures, named: str | None, filter_: str, asked: Collection[Asked] | None = None
+    folder: Path, cultures: Cultures, named: str | None, filter_: str | None, asked: Collection[Asked] | None = None
 ) -> Probed:
     """What the run in `folder` probed in English.
 
-    Of several data sets the one that is `named`, or that has the questions that are `asked`. Raises `DataSetError`
-    where there is none, or several, or no similarities for the filter.
+    Of several data sets the one that is `named`, or that has the questions that are `asked`. Without a filter it is
+    'paper' where items have similarities. Raises `DataSetError` where there is none, or several, or no similarities.
     """
     run = RunFolder(folder)
     remedy = "Run `polyculture probe` with the same questions first: see docs/question-sets.md."
@@ -89,7 +89,8 @@ def read_probed(
     with open_store(run, compose(CORE, PROBE)) as store:
         questions = store.execute(_QUESTIONS, [_LANGUAGE]).fetchall()
         given = store.execute(_ANSWERS, [_LANGUAGE]).fetchall()
-        filters = {name for (name,) in store.execute(_FILTERS).fetchall()}
+        filters = {name for (name,) in store.execute(_FILTERS, [_LANGUAGE]).fetchall()}
+        filter_ = filter_ or ("paper" if "paper" in filters else "none")
         rows = store.execute(_ITEMS, {"language": _LANGUAGE, "filter": filter_}).fetchall()
     if not questions:
         raise DataSetError("the run has probed nothing in English", where=folder, remedy=remedy)

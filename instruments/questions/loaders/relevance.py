@@ -6,9 +6,11 @@ The facet `condition` says what stands before a question:
 - 'other-culture': what the probe kept of the same question about another culture, or of one of the same topic
 - 'no-answer': what of 'probe' does not repeat the right answer
 
-The last two are not in the study: they tell apart what any such words do, and what the answer itself gives away. `pair`
-is the question that several stand for, `version` the draw, `model` whose layers were read: another model is not asked
-it. All draws follow from the seed and the question.
+Asked openly, they are the study's: before concepts the culture is named, too (Figure 5), all that the probe kept is
+shown, and of a table 20 concepts a culture are drawn, three times. By choice, words stand alone, as many as the probe
+kept. The last two are not in the study: they tell apart what any such words do, and what the answer itself gives away.
+`pair` is the question that several stand for, `version` the draw, `model` whose layers were read: another model is not
+asked it. All draws follow from the seed and the question.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.loaders.concepts import Source, read_source
+from polyculture.instruments.questions.loaders.concepts import BY_CULTURE, BY_TOPIC, Source, read_source
 from polyculture.instruments.questions.loaders.culture import (
     CHOICES,
     RELEASED,
@@ -43,6 +45,7 @@ ALONE, CULTURE, PROBE, SOURCE, OTHER_CULTURE, NO_ANSWER = (
     "alone", "culture", "probe", "source", "other-culture", "no-answer"
 )  # fmt: skip
 NAME, OPEN = "relevance", "open"
+FEW = 20  # concepts of a culture that the study draws
 NOT_PROBED = "the probe kept nothing of the question"
 ALL_REPEAT = "every concept repeats the answer"
 NO_OTHER = "the probe kept nothing about another culture, of the question or of its topic"
@@ -59,9 +62,9 @@ def relevance(
     blend: Path | None = None,
     cultures: Path | None = None,
     probed: str | None = None,
-    filter: str = "none",
+    filter: str | None = None,
     concepts: Path | None = None,
-    most: int = 20,
+    most: int | None = None,
     draws: int = 3,
     without_echoes: bool = False,
     seed: int = 1,
@@ -70,15 +73,16 @@ def relevance(
 
     They are open, as the run probed them, with the answers of people that it holds; or `by_choice`, with the options
     and the selections of `culture-mcq` and its folders `sheets` and `blend`. `probed` names the probe's data set where
-    the run has several, `filter` is one of the probe's. `concepts` is a table of another source. At most `most`
-    concepts are shown; those of the table and of other cultures are drawn `draws` times. `without_echoes` leaves out
+    the run has several, `filter` is one of the probe's: the study's where the run has it. `concepts` is a table of
+    another source. At most `most` concepts are shown (20 of a table, and by choice; else all that the probe kept);
+    those of the table and of other cultures are drawn `draws` times. `without_echoes` leaves out
     items that repeat the inspection prompt, the culture's name or the question. Raises `DataSetError` where the run
     probed none of the questions.
     """
     if folder is None:
         remedy = "Name the run that was probed: --folder runs/NAME, or `folder` under [options]."
         raise DataSetError("relevance asks what a run probed, and no run is named", remedy=remedy)
-    form, kept = chosen(selection, CHOICES if by_choice else (OPEN,)), chosen(filter, FILTERS)
+    form, kept = chosen(selection, CHOICES if by_choice else (OPEN,)), filter and chosen(filter, FILTERS)
     known = read_cultures(cultures)
     if not by_choice:
         found = read_probed(folder, known, probed, kept)
@@ -101,7 +105,7 @@ def relevance(
     made: dict[str, Question] = {}
     for model in found.items:
         some = Contexts(model, found, {one.unit: t for one in asked if (t := one.facets.get("topic"))}, source,
-                        most, draws, seed, without_echoes)  # fmt: skip
+                        most, draws, seed, without_echoes, by_choice)  # fmt: skip
         if source is not None:
             source.check_used([(one.unit, some.topic(one), one.facets["country"]) for one in asked])
         left = Counter()
@@ -148,12 +152,12 @@ class Context:
     @property
     def text(self) -> str:
         """The line before the question; empty: none."""
-        told = wordings()["context"]
+        told, lines = wordings()["context"], list[str]()
         if self.culture is not None:
-            return str(told["culture"].replace("{culture}", self.culture))
-        return (
-            str(told["concepts"].replace("{concepts}", told["separator"].join(self.concepts))) if self.concepts else ""
-        )
+            lines.append(told["culture"].replace("{culture}", self.culture))
+        if self.concepts:
+            lines.append(told["concepts"].replace("{concepts}", told["separator"].join(self.concepts)))
+        return " ".join(lines)
 
 
 def _with(question: Question, name: str, context: Context, model: str) -> Question:
@@ -182,10 +186,11 @@ class Contexts:
     probed: Probed
     topics: Mapping[str, str]  # question id -> topic, where the probe tells none
     source: Source | None
-    most: int
+    most: int | None
     draws: int
     seed: int
     without_echoes: bool
+    by_choice: bool
 
     def of(self, question: Question) -> Iterator[Context]:
         """All conditions of a question, drawn ones draw by draw."""
@@ -215,7 +220,7 @@ class Contexts:
         """The concepts of `own` but those that repeat the answer."""
         left = tuple(one for one in own.concepts if one not in own.repeating)
         reason = own.reason or (None if left else ALL_REPEAT)
-        return Context(NO_ANSWER, concepts=left, origin=own.origin, about=own.about, reason=reason)
+        return replace(own, condition=NO_ANSWER, concepts=left, repeating=(), reason=reason)
 
     def _of_source(self, question: Question, own: Context) -> Iterator[Context]:
         """As many concepts as the probe's, drawn; once where there is nothing to draw."""
@@ -224,23 +229,27 @@ class Contexts:
         topic = self.topic(question)
         pool = self.source.of(question.unit, topic, question.facets["country"])
         if not pool:
-            lacking = self.source.by_topic and topic is None
+            lacking = self.source.columns == BY_TOPIC and topic is None
             yield Context(SOURCE, reason=NO_TOPIC if lacking else NO_CONCEPTS)
             return
-        size, gold = len(own.concepts) or self.most, self._gold(question)
+        most = self.most or FEW
+        size, gold = (len(own.concepts) or most) if self.by_choice else most, self._gold(question)
+        about = ("", question.facets["country"]) if self.source.columns == BY_CULTURE else _asked(question)
         for draw in range(1, (self.draws if len(pool) > size else 1) + 1):
-            random = Random(content_id("relevance source", self.seed + draw - 1, *_asked(question)))
+            random = Random(content_id("relevance source", self.seed + draw - 1, *about))
             places = sorted(random.sample(range(len(pool)), min(size, len(pool))))
             shown = tuple(pool[place] for place in places)
             repeating = tuple(one for one in shown if repeats(fold(one), gold))
-            yield Context(SOURCE, draw, concepts=shown, repeating=repeating, origin=self.source.file.name)
+            yield Context(
+                SOURCE, draw, self._named(question), shown, repeating=repeating, origin=self.source.file.name
+            )  # fmt: skip
 
     def _of_others(self, question: Question, own: Context) -> Iterator[Context]:
         """Items about other cultures, a culture per draw: of the same question, or else of one of the same topic."""
         lent = self._lenders(question)
         if not lent:
             yield Context(OTHER_CULTURE, reason=NO_OTHER)
-        size = len(own.concepts) or self.most
+        size = len(own.concepts) or self.most or FEW
         for draw, about in enumerate(lent[: self.draws], 1):
             yield self._shown(OTHER_CULTURE, question, self._items[about][:size], about, draw)
 
@@ -256,12 +265,16 @@ class Contexts:
         return sorted(by_culture.values(), key=ordered.index)
 
     def _shown(self, condition: str, question: Question, items: Sequence[Item], about: Asked, draw: int = 1) -> Context:
-        some, gold = items[: self.most], self._gold(question)
+        some, gold = items[: self.most or (FEW if self.by_choice else None)], self._gold(question)
         repeating = tuple(one.text for one in some if repeats(one.key, gold))
         return Context(
-            condition, draw, concepts=tuple(one.text for one in some), repeating=repeating,
+            condition, draw, self._named(question), tuple(one.text for one in some), repeating,
             origin=self.probed.origin, about=about,
         )  # fmt: skip
+
+    def _named(self, question: Question) -> str | None:
+        """The culture that is named before concepts, too."""
+        return None if self.by_choice else question.facets["country"]
 
     def _gold(self, question: Question) -> list[str]:
         right = question.answers or tuple(question.options[place] for place in question.right)

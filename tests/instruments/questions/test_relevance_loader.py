@@ -116,6 +116,26 @@ def test_asked_openly_the_probes_own_questions_accept_peoples_answers(probed: Pa
     assert conditions["probe"] == 8  # of both models
 
 
+def test_asked_openly_the_four_conditions_are_the_studys(probed: Path) -> None:
+    """Section 7 and Figure 5: the culture is named before concepts, too; all of the probe's, 20 of the other source."""
+    pool = [f"{one} {n}" for one in CULTURES[:2] for n in range(30)]
+    rows = [f"{one}\t{', '.join(word for word in pool if word.startswith(one))}" for one in CULTURES[:2]]
+    (probed / "candle.tsv").write_text("\n".join(["culture\tconcepts", *rows]), encoding="utf-8")
+    found = load("relevance", probed / "run", None, {"concepts": "candle.tsv"}, probed / "x.toml").questions
+    told: dict[str, list[Question]] = {}
+    for one in found:
+        if one.facets["country"] == "Mexico" and one.facets.get("model", "m") == "m":
+            told.setdefault(one.facets["condition"], []).append(one)
+    named, words = "The question is about this culture: Mexico.", "Some words that may help, or may not:"
+    assert {one.context for one in told["alone"]} == {""}
+    assert {one.context for one in told["culture"]} == {named}
+    assert all(one.context.startswith(f"{named} {words} Mexico word, ") for one in told["probe"])
+    drawn = {(one.unit, one.facets["version"]): one.context for one in told["source"]}
+    assert {len(context.partition(words)[2].split(", ")) for context in drawn.values()} == {20}
+    assert len(drawn) == 6  # two questions, three draws
+    assert len(set(drawn.values())) == 3  # drawn for a culture, whatever the question
+
+
 def test_draws_hang_on_the_seed_alone(probed: Path) -> None:
     some = opened(probed, sheets="sheets", draws=1)
     assert {one.facets["version"] for one in some} == {"1"}
@@ -143,7 +163,7 @@ def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("question_id\tculture\nQ\tMexico\n", "line 1: has no column concepts"),
-        ("culture\tconcepts\nMexico\tbread\n", "line 1: has no column question_id or topic"),
+        ("concepts\nbread\n", "line 1: has no column culture"),
         ("question_id\tculture\tconcepts\nAl-en-00\t\tbread\n", "line 2: culture is empty"),
         ("question_id\tculture\tconcepts\nAl-en-00\tMexico\t, ;\n", "line 2: concepts holds no concept"),
         ("question_id\tculture\tconcepts\nAl-en-00\tMexico\tbread\tsalt\n", "line 2 has more cells"),
