@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +25,7 @@ class _Country(BaseModel):
     region: str
     spellings: tuple[str, ...] = ()
     language: str | None = None
+    names: Mapping[str, str] = {}
 
 
 class _File(BaseModel):
@@ -43,6 +44,7 @@ class Culture:
     level: str
     region: str
     language: str | None = None  # ISO 639-1, that questions are asked in there
+    names: Mapping[str, str] = field(default_factory=dict)  # in other languages, by their codes
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ def read_cultures(file: Path | None = None) -> Cultures:
         if one.level not in told.levels:
             what = f"countries.{country}: level {one.level!r} is none of {', '.join(told.levels)}"
             raise DataSetError(what, where=file, remedy="Name one of them, or add it to `levels`.")
-    countries = {name: Culture(name, one.level, one.region, one.language) for name, one in told.countries.items()}
+    countries = {
+        name: Culture(name, one.level, one.region, one.language, one.names) for name, one in told.countries.items()
+    }
     groups = [*told.levels, *dict.fromkeys(one.region for one in told.countries.values())]
     _check_spellings(file, told, groups)
     spelt = [(name, name) for name in countries]

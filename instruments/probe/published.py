@@ -16,11 +16,12 @@ from polyculture.instruments.cultures.cultures import Cultures, read_cultures
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, read_questions
 
 if TYPE_CHECKING:
-    from polyculture.instruments.cultures.blend import BlendQuestion
+    from polyculture.instruments.cultures.blend import Blend, BlendQuestion
     from polyculture.instruments.datasets.model import LeftOut
 
 Data = Literal["blend", "camel2", "culturescope"]
 LOCAL, ENGLISH = "local", "en"
+_GAP = "\0"  # for a culture's name in a question
 _NAMED = 3  # remarks that a line names
 
 
@@ -68,8 +69,9 @@ def open_published(data: Data, folder: Path | None, languages: Sequence[str], cu
 def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Opened:
     """BLEnD's questions in English, or where `languages` name another or 'local', each in its culture's language.
 
-    Left out, with their number: questions that nobody answered, those that ask for a number, and in local languages
-    those of cultures whose language is not known.
+    In a language in which cultures have names, all of them are asked about: by the text of a culture whose language it
+    is, with the name exchanged. The study asks in Spanish so far as its figures tell (3.2.1, Figure 7c). Left out, with
+    their number: questions that nobody answered, those that ask for a number, and those without a text in the language.
     """
     from polyculture.instruments.cultures.blend import load_blend
 
@@ -78,20 +80,38 @@ def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Op
         what = f"BLEnD is asked in English or in local languages, not in {' and '.join(languages)} at once"
         raise DataSetError(what, remedy=f"Name --language {ENGLISH}, --language {LOCAL}, or some local languages.")
     blend, told = load_blend(folder, cultures), Counter[str]()
+    named = [code for code in languages if any(code in one.names for one in cultures.countries.values())]
+    code = named[0] if local and len(languages) == 1 and named else None
+    texts = _texts_in(code, blend, cultures) if code else {}
     found = []
     for one in blend.questions.values():
-        language = cultures.countries[one.country].language if local else ENGLISH
-        text = one.local_text if local else one.text
+        own = cultures.countries[one.country]
+        language = code or (own.language if local else ENGLISH)
+        text = one.local_text if local and language == own.language else texts.get(one.source_id) if code else one.text
+        if code and language != own.language:
+            text = text and own.names.get(code) and text.replace(_GAP, own.names[code])
         if not language or not text:
-            told["no local text" if language else f"the language of {one.country} is not known"] += 1
+            told[f"no text in {language}" if language else f"the language of {one.country} is not known"] += 1
             continue
-        found.append(placed(_of_blend(one, language, text, local), cultures))
+        found.append(placed(_of_blend(one, language, text, language == own.language), cultures))
     for (_, reason), count in blend.excluded.items():
         told[reason] += count
     lines = _told(
         f"BLEnD: of {sum(blend.asked.values())} questions about {len(blend.asked)} cultures {len(found)} stay", told
     )
-    return Opened("blend-local" if local else "blend", folder, found, cultures, (*lines, *_remarks(blend.left_out)))
+    name = f"blend-{code}" if code else "blend-local" if local else "blend"
+    return Opened(name, folder, found, cultures, (*lines, *_remarks(blend.left_out)))
+
+
+def _texts_in(code: str, blend: Blend, cultures: Cultures) -> dict[str, str]:
+    """The questions that a culture of this language was asked, with a gap for its name; the first such culture's."""
+    found: dict[str, str] = {}
+    for country, one in cultures.countries.items():
+        name = one.names.get(code)
+        for (source_id, about), question in blend.answered.items():
+            if name and one.language == code and about == country and name in question.local_text:
+                found.setdefault(source_id, question.local_text.replace(name, _GAP))
+    return found
 
 
 def open_sheets(folder: Path, cultures: Cultures) -> Opened:

@@ -102,6 +102,29 @@ def test_cultures_are_data_and_a_language_that_is_not_known_is_counted(tmp_path:
     assert placed == [("south-korea", "coast", "much"), ("Mars", None, None)]
 
 
+def test_in_a_language_of_names_all_cultures_are_asked_about(tmp_path: Path) -> None:
+    """A question in Spanish about each culture: Mexico's own, with another's name in its place."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'levels = ["much", "little"]\n[countries]\n'
+        'Mexico = { level = "much", region = "America", language = "es", names = { es = "Mexico" } }\n'
+        'US = { level = "much", region = "America", language = "en", names = { es = "Estados Unidos" } }\n'
+        'China = { level = "much", region = "Asia", language = "zh", names = { es = "China" } }\n'
+        'Assam = { level = "little", region = "Asia", language = "as" }\n',
+        encoding="utf-8",
+    )
+    found = open_published("blend", write_blend(tmp_path / "blend", 2), ("es",), mine)
+    assert (found.dataset, {one.language for one in found.questions}) == ("blend-es", {"es"})
+    asked = {one.culture: one for one in found.questions if one.question_id == "Al-en-01"}
+    assert {name: one.question for name, one in asked.items()} == {
+        name: f"local What do people eat on day 1 in {word}?"
+        for name, word in (("Mexico", "Mexico"), ("US", "Estados Unidos"), ("China", "China"))
+    }
+    assert asked["Mexico"].answers[0].spellings == ("local mexico dish 1",)
+    assert asked["China"].answers[0].spellings == ("china dish 1",)  # nobody answered in Spanish
+    assert "no text in es: 2" in found.told[0]  # Assam has no name
+
+
 def test_the_sheets_are_asked_once_per_question_and_target(tmp_path: Path) -> None:
     rows = [resource_row(target, number) for number in range(2) for target in LEVELS]
     rows.append(resource_row("Assam", 9, prompt=ASKS_NUMBER.format("Assam")))
@@ -207,6 +230,9 @@ def test_of_the_published_files_as_many_stay_as_are_documented(shared_data: Path
     assert english.told[0].endswith(f"4543 stay; {NUMERIC}: 841; {UNANSWERED}: 116")
     local = open_published("blend", shared_data / "blend", ("local",), None)
     assert len(local.questions) == 4542  # one has no local text
+    spanish = open_published("blend", shared_data / "blend", ("es",), None)
+    assert len(spanish.questions) == 4486  # eight ids name neither Mexico nor Spain, and are asked there alone
+    assert len({one.culture for one in spanish.questions}) == 11
     korean = {one.question_id: one.question for one in local.questions if one.language == "ko"}
     assert korean["Al-en-01"].startswith("대한민국의 유치원생들이")
     assert len(open_published("culturescope", shared_data / "culturescope", (), None).questions) == 4957
