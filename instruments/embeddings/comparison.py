@@ -6,12 +6,15 @@ entity stands in all contexts of its comparison that it may fill; in translation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
+from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, agree
 from polyculture.instruments.datasets.selection import (
     ContextGroup,
@@ -20,6 +23,7 @@ from polyculture.instruments.datasets.selection import (
     first_contexts,
     first_entities,
 )
+from polyculture.instruments.embeddings.rows import WantedRepresentation
 
 GENDERS = ("female", "male")
 Say = Callable[[str], None]
@@ -55,11 +59,27 @@ class RepresentingJob:
     job: Job
     form: str  # 'causal' | 'masked': of the contexts that were asked for
     comparisons: tuple[Comparison, ...]
-    setup_id: str | None = None
+    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model
+
+    def request_id(self, contexts: Sequence[MaskedContext]) -> str:
+        """The identity of contexts in which an entity stands, as the model reads them."""
+        texts = sorted([context.prefix, context.suffix] for context in contexts)
+        return request_id("represent", self.job.model, self.setup, texts)
+
+    def wanted(self) -> Iterator[WantedRepresentation]:
+        """What is read: a row for each set of contexts that an entity of a comparison stands in."""
+        for comparison in self.comparisons:
+            for contexts in dict.fromkeys(contexts for _, contexts in comparison.standing):
+                one = contexts[0]
+                yield WantedRepresentation(
+                    self.request_id(contexts), comparison.comparison_id, self.job.model, setup_id(self.setup),
+                    self.job.topic, one.dataset, one.language, one.culture, one.entity_type, self.form,
+                    comparison.settings, comparison.gender, [context.context_id for context in contexts],
+                )  # fmt: skip
 
 
 def representing_jobs(
-    dataset: DataSet, model: str, selection: Selection, say: Say, setup_id: str | None = None
+    dataset: DataSet, model: str, selection: Selection, say: Say, setup: Mapping[str, Any] | None = None
 ) -> list[RepresentingJob]:
     """A job per language, native culture and type.
 
@@ -71,7 +91,7 @@ def representing_jobs(
         found = tuple(_comparisons(dataset, unit, contexts, selection, say))
         if found:
             job = Job(model, language, f"{dataset.name}-{culture}-{kind}".lower())
-            jobs.append(RepresentingJob(job, selection.form, found, setup_id))
+            jobs.append(RepresentingJob(job, selection.form, found, setup or {}))
     if not jobs:
         raise DataSetError(
             "there is no context that entities of both cultures fit",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +12,9 @@ from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, 
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from polyculture.cache.layout import Table
     from polyculture.generate.engines import Capability
     from polyculture.reports.section import Section
 
@@ -39,10 +41,11 @@ class EmbeddingsOptions(DatasetOptions):
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
-    from polyculture.cache.manifest import setup_id
+    from polyculture.cache.whole_tables import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.embeddings.comparison import representing_jobs
+    from polyculture.instruments.embeddings.rows import WANTED_REPRESENTATIONS
     from polyculture.instruments.embeddings.step import RepresentingStep
 
     dataset = options.opened(asked.say, causal=options.form == "causal")
@@ -57,10 +60,16 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
             asked.say(line)
 
     jobs = [
-        job
-        for model, setup in setups.items()
-        for job in representing_jobs(dataset, model, selection, say_once, setup_id(setup))
+        job for model, setup in setups.items() for job in representing_jobs(dataset, model, selection, say_once, setup)
     ]
+
+    def tables() -> Mapping[Table[Any], pa.Table]:
+        wanted = [one for job in jobs for one in job.wanted()]
+        key = ("request_id", "comparison", "topic")
+        return {
+            **present_tables(asked.run, dataset),
+            **present_rows(asked.run, WANTED_REPRESENTATIONS, wanted, key),
+        }
 
     def derive() -> None:
         from polyculture.instruments.embeddings.measure import measure_separation
@@ -73,7 +82,7 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
         (RepresentingStep(jobs, options.layer or LAYERS),),
         Validity(
             {f"represent {model}": setup for model, setup in setups.items()},
-            tables=partial(present_tables, asked.run, dataset),
+            tables=tables,
             reason=changed_reason(dataset),
         ),
         derive,

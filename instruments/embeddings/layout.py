@@ -6,14 +6,19 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.datasets.layout import DATASETS
-from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, REPRESENTATIONS, SEPARATIONS
+from polyculture.instruments.embeddings.rows import (
+    ENTITY_POSITIONS,
+    REPRESENTATIONS,
+    SEPARATIONS,
+    WANTED_REPRESENTATIONS,
+)
 
 _OWN = Path(__file__).parent
 EMBEDDINGS = compose(
     DATASETS,
     Layout(
-        (REPRESENTATIONS, SEPARATIONS, ENTITY_POSITIONS),
-        Layer((_OWN / "current.sql",), {"failed": ("failed_representations",)}),
+        (WANTED_REPRESENTATIONS, REPRESENTATIONS, SEPARATIONS, ENTITY_POSITIONS),
+        Layer((_OWN / "wanted.sql",)),
         Layer((_OWN / "views.sql",)),
     ),
 )

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRepresentation:
+    """Contexts in whose gaps entities of a comparison stand, as a model reads them now."""
+
+    request_id: str  # as in `representations`
+    comparison: str  # hash of all contexts that entities are compared in
+    model: str
+    setup_id: str  # its vectors count while this is the model's setup
+    topic: str  # as in `representations`
+    dataset: str
+    language: str
+    culture: str  # the native culture of the comparison
+    entity_type: str
+    form: str  # 'causal' | 'masked': of the contexts
+    setting: str  # of the contexts: 'neutral', 'grounded, neutral'
+    gender: str | None  # 'female' | 'male': what those contexts ask for; NULL where they ask for none
+    context_ids: list[str]  # those of the request
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
     """What a model holds of an entity at one layer, or the reason why that is not known."""
 
-    representation_id: str  # hash of model, setup, contexts, entity and the layer that was asked for
+    representation_id: str  # hash of request, entity and the layer that was asked for
+    request_id: str  # hash of what is read but the entity: model, setup, the contexts that the entity fits
+    entity_id: str  # as in `dataset_entities`
     model: str
-    dataset: str
     language: str
-    culture: str  # the native culture of the comparison
-    entity_type: str
-    entity_id: str
-    entity: str
-    entity_culture: str
-    native: bool
-    contexts: int  # in whose gaps the entity stood: those that it fits; the vector is the mean over them
+    topic: str  # of the job: data set, native culture and type of entities
     asked_layer: str  # 'first', 'middle', 'last', or a number
     status: str  # 'ok' | 'failed'
     error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: never, as the model would say the same
     layer: int | None  # 0 is what the first layer reads, 1 what it gives, ...
-    vector: list[float] | None  # the mean of the hidden states of the entity's tokens
+    vector: list[float] | None  # the mean of the hidden states of the entity's tokens, over the contexts
     model_version: str | None  # what the engine says it ran
-    setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its states
-    comparison: str | None = None  # hash of the contexts that entities are compared in
-    gender: str | None = None  # 'female' | 'male': what those contexts ask for; NULL where they ask for none
-    form: str | None = None  # 'causal' | 'masked': of the contexts
-    setting: str | None = None  # of the contexts: 'neutral', 'grounded, neutral'
-    context_ids: list[str] | None = None  # those in which the entity stood
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,13 @@ class EntityPosition:
     setting: str | None = None  # of the contexts
 
 
-REPRESENTATIONS = Table("representations", Representation, key="representation_id", unit="vectors")
+WANTED_REPRESENTATIONS = Table("wanted_representations", WantedRepresentation)
+REPRESENTATIONS = Table(
+    "representations",
+    Representation,
+    key="representation_id",
+    unit="vectors",
+    wanted=Wanted("wanted_entities", ("model", "language", "topic", "entity_id"), facts=True),
+)
 SEPARATIONS = Table("separations", Separation)
 ENTITY_POSITIONS = Table("entity_positions", EntityPosition)

@@ -35,6 +35,7 @@ class EntityInContexts:
     """An entity in the gaps of the contexts that it fits, queried at some layers under one model and setup."""
 
     keys: tuple[str, ...]  # one per layer
+    request_id: str
     asked: RepresentingJob
     comparison: Comparison
     comparison_id: str
@@ -108,13 +109,11 @@ class RepresentingStep:
         for comparison in asked.comparisons:
             comparison_id = comparison.comparison_id
             for entity, contexts in comparison.standing:
-                ids = sorted(context.context_id for context in contexts)
-                keys = tuple(
-                    content_id(asked.job.model, asked.setup_id, ids, entity.entity_id, layer) for layer in self._layers
-                )
+                request = asked.request_id(contexts)
+                keys = tuple(content_id(request, entity.entity_id, layer) for layer in self._layers)
                 if keys[0] not in known:
                     known.add(keys[0])
-                    yield EntityInContexts(keys, asked, comparison, comparison_id, contexts, entity)
+                    yield EntityInContexts(keys, request, asked, comparison, comparison_id, contexts, entity)
 
     def _rows(self, some: Sequence[EntityInContexts], engine: Representing) -> Iterator[Representation]:
         means = [_Mean() for _ in some]
@@ -133,31 +132,20 @@ class RepresentingStep:
                 yield self._row(item, mean, place)
 
     def _row(self, item: EntityInContexts, mean: _Mean, place: int) -> Representation:
-        entity, culture = item.entity, item.contexts[0].culture
         return Representation(
             representation_id=item.keys[place],
+            request_id=item.request_id,
+            entity_id=item.entity.entity_id,
             model=item.asked.job.model,
-            dataset=entity.dataset,
-            language=entity.language,
-            culture=culture,
-            entity_type=entity.entity_type,
-            entity_id=entity.entity_id,
-            entity=entity.surface,
-            entity_culture=entity.culture,
-            native=entity.culture == culture,
-            contexts=len(item.contexts),
+            language=item.asked.job.language,
+            topic=item.asked.job.topic,
             asked_layer=self._layers[place],
             status="failed" if mean.error else "ok",
             error=mean.error,
+            retryable=False if mean.error else None,
             layer=None if mean.error else mean.layers[place],
             vector=None if mean.error else (mean.sums[place] / mean.read).tolist(),
             model_version=mean.model_version,
-            setup_id=item.asked.setup_id,
-            comparison=item.comparison_id,
-            gender=item.comparison.gender,
-            form=item.asked.form,
-            setting=item.comparison.settings,
-            context_ids=[context.context_id for context in item.contexts],
         )
 
 

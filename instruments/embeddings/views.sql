@@ -9,23 +9,18 @@
 --   vector: the mean of the hidden states of the entity's tokens
 CREATE VIEW compared_representations AS
 WITH
-known AS (
-    SELECT r.*, e.gender AS entity_gender
-    FROM representations AS r
-    LEFT JOIN dataset_entities AS e ON r.entity_id = e.entity_id
-),
 genders AS (
     SELECT
         model, dataset, language, culture, entity_type, form, comparison,
         list(DISTINCT entity_gender) FILTER (entity_gender IN ('female', 'male')) AS genders
-    FROM known
+    FROM representations
     GROUP BY ALL
 ),
 of_gender AS (
     SELECT
         k.* EXCLUDE (gender),
         unnest(CASE WHEN k.gender IS NOT NULL THEN [k.gender] ELSE coalesce(g.genders, [NULL]) END) AS gender
-    FROM known AS k
+    FROM representations AS k
     INNER JOIN genders AS g USING (model, dataset, language, culture, entity_type, form, comparison)
 )
 SELECT
