@@ -28,8 +28,6 @@ KEPT = (
     *("cell_texts", "incidence_counts", "linked_incidences", "cell_companions", "country_shares", "consensus"),
     "cell_values",
 )
-# The same for the queries of texts alone.
-KEPT_OF_TEXTS = ("item_origins", "item_regions")
 
 
 _OWN = Path(__file__).parent

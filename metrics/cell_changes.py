@@ -226,41 +226,26 @@ class CellMetrics:
     def _consensus(self, sizes: Sizes) -> MetricTable:
         """Of each pair of languages in which the same was asked."""
         answers = self.answers
-        places: list[Place] = []
-        values: list[float] = []
-        rare: list[float] = []
-        told: list[int] = []
-        single: list[bool] = []
-        shared: list[float] = []
-        either: list[float] = []
-        parts: list[tuple[Incidence, Numbers, int]] = []
         order = sorted(range(len(answers.cells)), key=lambda at: _asked(answers.cells[at]))
-        for _, group in groupby(order, key=lambda at: _asked(answers.cells[at])[:-1]):
-            for one, other in combinations(group, 2):
-                place = answers.cells[one].place._replace(other_language=answers.cells[other].language)
-                a, b = answers.incidences[one], answers.incidences[other]
-                most = max(a.responses, b.responses)
-                column = len(places)
-                places.append(place)
-                single.append(bool(answers.few[one] or answers.few[other]))
-                told.append(min(a.responses, b.responses))
-                known = all(answers.cells[at].diversity is not None and answers.sizes[at] for at in (one, other))
-                found = self._consensus_of(one, other, min(sizes.get(place, most), most)) if known else None
-                values.append(found[0] if found else np.nan)
-                rare.append(found[3] if found else 0.0)
-                either.append(found[4] if found else 0.0)
-                shared.append(found[0] * found[4] if found else 0.0)
-                if found:
-                    parts += [(a, found[1], column), (b, found[2], column)]
-        matrix = self._matrix(parts, len(places))
-        changes = Changes(
-            np.array(values, dtype=np.float64),
-            matrix,
-            np.array(told, dtype=np.int64),
-            np.array(single, dtype=bool),
-            np.array(rare, dtype=np.float64),
-        )
-        return MetricTable(places, changes, np.array([shared, either], dtype=np.float64).reshape(2, len(places)))
+        groups = groupby(order, key=lambda at: _asked(answers.cells[at])[:-1])
+        pairs = [pair for _, group in groups for pair in combinations(group, 2)]
+        places = [answers.cells[a].place._replace(other_language=answers.cells[b].language) for a, b in pairs]
+        numbers = np.full((3, len(pairs)), np.nan)  # consensus, its rare variance, how many items either names
+        parts: list[tuple[Incidence, Numbers, int]] = []
+        for column, (pair, place) in enumerate(zip(pairs, places, strict=True)):
+            one, other = (answers.incidences[at] for at in pair)
+            most = max(one.responses, other.responses)
+            known = all(answers.cells[at].diversity is not None and answers.sizes[at] for at in pair)
+            if known and (found := self._consensus_of(*pair, min(sizes.get(place, most), most))):
+                value, changes, other_changes, rare, either = found
+                numbers[:, column] = value, rare, either
+                parts += [(one, changes, column), (other, other_changes, column)]
+        values, (rares, items) = numbers[0], np.nan_to_num(numbers[1:])
+        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        responses = np.array([found.responses for found in answers.incidences], dtype=np.int64)
+        told, single = responses[both].min(axis=1), answers.few[both].any(axis=1)
+        changed = Changes(values, self._matrix(parts, len(places)), told, single, rares)
+        return MetricTable(places, changed, np.stack([np.nan_to_num(values) * items, items]))
 
     def _consensus_at(self, one: int, other: int, size: int) -> tuple[float, Numbers, Numbers, float, float] | None:
         return consensus(self.answers.incidences[one], self.answers.incidences[other], size)
