@@ -22,8 +22,8 @@ from tests.metrics.response_worlds import (
     share_covered,
 )
 
-RUNS = 120
-LOW, HIGH = 0.90, 1.0  # of 120 runs that cover 95 %, fewer than 90 % is one in a hundred
+RUNS = 60
+LOW, HIGH = 0.88, 1.0  # of 60 runs that cover 95 %, fewer than 88 % is one in a hundred
 
 
 @pytest.mark.parametrize("name", [name for name in NULLS if "diversity, nothing" not in name])
@@ -43,7 +43,7 @@ def test_true_differences_of_two_and_three_standard_errors_are_told() -> None:
 @pytest.mark.parametrize("models", [2, 5])
 def test_families_without_a_difference_seldom_show_one(models: int) -> None:
     world = World(models=models, of_prompt=0.1, topics=4, countries=6, conditions=1)
-    assert false_findings(world, OTHERS, RUNS) <= 0.11  # of 120 that show 5 %, more than 11 % is one in a hundred
+    assert false_findings(world, OTHERS, RUNS) <= 0.12  # of 60 that show 5 %, more than 12 % is one in a hundred
 
 
 def test_refusals_alone_are_no_difference_of_what_is_named() -> None:
