@@ -33,16 +33,14 @@ def print_sets(done: Done) -> None:
     lines = []
     for name, result in [*done, *_families(done)]:
         every, rows = result.all, {row.value: row for row in result.rows if row.by == "name"}
-        if every.linkable:
+        if every.linkable.of:
             shares = [
-                _percent(every.accuracy, every.accuracy_interval),
-                _of(every.in_topic_accuracy, every.in_topic),
-                _of(every.clear_accuracy, every.clear),
-                _of(every.ambiguous_accuracy, every.ambiguous),
+                _percent(every.linkable.right, every.linkable.interval),
+                *(_of(one.right, one.of) for one in (every.in_topic, every.clear, every.ambiguous)),
                 *(_row_of(rows.get(value)) for value in (ONE_ITEM, TOPIC_DECIDES, SEVERAL)),
-                _of(every.precision, every.links),
+                _of(every.links.right, every.links.of),
             ]
-            lines.append([name, every.linkable, *shares])
+            lines.append([name, every.linkable.of, *shares])
     print_table(columns, lines, title="Linkable mentions: linked to the expected item, in per cent")
 
 
@@ -127,7 +125,7 @@ def write_wrong(file: Path, done: Done) -> None:
 
 
 def _row_of(row: LinkAuditRow | None) -> str:
-    return _of(row.accuracy, row.linkable) if row else "–"
+    return _of(row.linkable.right, row.linkable.of) if row else "–"
 
 
 def _of(share: float | None, of: int) -> str:

@@ -1,7 +1,7 @@
 """The accuracy of linking: the linker's answers to gold mentions, and the shares that are correct.
 
     result = audit_links(read_gold_mentions(file, catalog), catalog, snapshot)
-    result.all.accuracy
+    result.all.linkable.right
 
 A mention without a kind is queried in every counted kind of its topic. The best link answers (`sql/audit.sql`), chosen
 as the linker ranks, without knowledge of the gold. `accuracy` is the share of linkable mentions that are linked to an
@@ -13,8 +13,8 @@ over all links, without the ambiguous ones, and over these alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -33,48 +33,49 @@ from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
 
 
+class Scored(NamedTuple):
+    """How many mentions a share is of, the share of right ones, and its 95 % interval (Wilson); None of no mention."""
+
+    of: int
+    right: float | None
+    interval: ShareInterval
+
+
+# The shares of a row, and their names in a table.
+SHARES = {
+    "linkable": "accuracy",
+    "in_topic": "in_topic_accuracy",
+    "clear": "clear_accuracy",
+    "ambiguous": "ambiguous_accuracy",
+    "links": "precision",
+    "nil": "nil_recall",
+    "unlinked": "nil_precision",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LinkAuditRow:
-    """One line of the audit: all mentions, or those of one value of a grouping.
-
-    Every share has Wilson's interval at 95 %; both are None for a share of nothing.
-    """
+    """One line of the audit: all mentions, or those of one value of a grouping."""
 
     by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'matched_by' | 'status', or a column of the gold
     value: str
     mentions: int
     outside: int  # their item is not in the snapshot: in no score but precision
-    linkable: int
-    accuracy: float | None
-    accuracy_interval: ShareInterval
-    in_topic: int  # linkable, and the item belongs to a kind of the topic; the ontology excludes the others
-    in_topic_accuracy: float | None
-    in_topic_interval: ShareInterval
-    clear: int  # linkable and not answered 'ambiguous'
-    clear_accuracy: float | None
-    clear_interval: ShareInterval
-    ambiguous: int  # linkable and answered 'ambiguous'
-    ambiguous_accuracy: float | None
-    ambiguous_interval: ShareInterval
-    links: int  # answered with an item, correct or not, also of those outside
-    precision: float | None  # the share of correct ones
-    precision_interval: ShareInterval
-    nil: int  # NIL: no item is expected
-    nil_recall: float | None  # the share of them without a link
-    nil_recall_interval: ShareInterval
-    unlinked: int  # answered without an item
-    nil_precision: float | None  # the share of them that are NIL
-    nil_precision_interval: ShareInterval
+    linkable: Scored
+    in_topic: Scored  # linkable, and the item belongs to a kind of the topic; the ontology excludes the others
+    clear: Scored  # linkable and not answered 'ambiguous'
+    ambiguous: Scored  # linkable and answered 'ambiguous'
+    links: Scored  # answered with an item, correct or not, also of those outside
+    nil: Scored  # NIL: no item is expected; right without a link
+    unlinked: Scored  # answered without an item; right where NIL
 
     def flat(self) -> dict[str, Any]:
-        """The line with each interval as two columns, `..._low` and `..._high`."""
-        flat: dict[str, Any] = {}
-        for name, value in asdict(self).items():
-            if name.endswith("_interval"):
-                share = name.removesuffix("_interval")
-                flat[f"{share}_low"], flat[f"{share}_high"] = value or (None, None)
-            else:
-                flat[name] = value
+        """The line with each share as four columns: of how many, the share, `..._low` and `..._high`."""
+        flat: dict[str, Any] = {name: getattr(self, name) for name in ("by", "value", "mentions", "outside")}
+        for name, share in SHARES.items():
+            of, right, interval = getattr(self, name)
+            limits = f"{share.removesuffix('_accuracy')}_low", f"{share.removesuffix('_accuracy')}_high"
+            flat |= {name: of, share: right, **dict(zip(limits, interval or (None, None), strict=True))}
         return flat
 
 
@@ -221,17 +222,16 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:
         value,
         len(verdicts),
         len(verdicts) - len(scored),
-        *_share(linkable),
-        *_share([one for one in linkable if one.in_topic]),
-        *_share([one for one in linkable if one.status != "ambiguous"]),
-        *_share([one for one in linkable if one.status == "ambiguous"]),
-        *_share([one for one in verdicts if one.qid is not None]),
-        *_share([one for one in scored if one.nil]),
-        *_share([one for one in scored if one.qid is None]),
+        _scored(linkable),
+        _scored([one for one in linkable if one.in_topic]),
+        _scored([one for one in linkable if one.status != "ambiguous"]),
+        _scored([one for one in linkable if one.status == "ambiguous"]),
+        _scored([one for one in verdicts if one.qid is not None]),
+        _scored([one for one in scored if one.nil]),
+        _scored([one for one in scored if one.qid is None]),
     )
 
 
-def _share(verdicts: Sequence[Verdict]) -> tuple[int, float | None, ShareInterval]:
-    """Their number, the share of correct ones, and its interval."""
+def _scored(verdicts: Sequence[Verdict]) -> Scored:
     right = sum(one.right for one in verdicts)
-    return len(verdicts), (right / len(verdicts) if verdicts else None), wilson_interval(right, len(verdicts))
+    return Scored(len(verdicts), right / len(verdicts) if verdicts else None, wilson_interval(right, len(verdicts)))

@@ -10,19 +10,9 @@ import typer
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 
 if TYPE_CHECKING:
-    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow
+    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
 
 SHOWN_WRONG = 20
-SHARES = (
-    "accuracy",
-    "in_topic_accuracy",
-    "clear_accuracy",
-    "ambiguous_accuracy",
-    "precision",
-    "nil_recall",
-    "nil_precision",
-)
-COUNTS = ("linkable", "in_topic", "clear", "ambiguous", "links", "nil", "unlinked")
 COLUMNS = (
     "by",
     "value",
@@ -90,13 +80,13 @@ def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown:
 
 
 def _shown(row: LinkAuditRow) -> tuple[Any, ...]:
-    shares = [_share(row, share, count) for share, count in zip(SHARES, COUNTS, strict=True)]
-    return (row.by, row.value, row.mentions, row.outside, *shares)
+    from polyculture.link.audit.audit import SHARES
+
+    return (row.by, row.value, row.mentions, row.outside, *(_share(getattr(row, name)) for name in SHARES))
 
 
-def _share(row: LinkAuditRow, share: str, count: str) -> str | None:
+def _share(one: Scored) -> str | None:
     """`96.2 [95.1, 97.0] of 1,204`, in per cent."""
-    value, interval = getattr(row, share), getattr(row, f"{share.removesuffix('_accuracy')}_interval", None)
-    if value is None or interval is None:
+    if one.right is None or one.interval is None:
         return None
-    return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}] of {getattr(row, count):,}"
+    return f"{100 * one.right:.1f} [{100 * one.interval[0]:.1f}, {100 * one.interval[1]:.1f}] of {one.of:,}"
