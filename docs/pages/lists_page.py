@@ -28,8 +28,8 @@ all other rows are asked again by the next run.
 PROMPTS = """## Prompts
 
 The wording `write` of every language and topic, each with its English back-translation. A language model wrote and
-read them; no native speaker has reviewed them. `polyculture prompts EXPERIMENT --glosses` prints what an experiment
-asks, in all of its wordings.
+read them; no native speaker has reviewed them. `polyculture prompts review export EXPERIMENT` writes what an
+experiment asks, with its English.
 """
 
 

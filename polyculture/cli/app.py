@@ -79,19 +79,21 @@ _OWN = {name: texts for panel in PANELS.values() for name, texts in panel.items(
 _MODULES = {"import": "import_texts"}  # where a command's name is none of a module
 # Groups of instruments: the line of each in the list of commands, and the commands of this folder in it. Where an
 # instrument has the group's name, an experiment file in place of a command is for it.
-_GROUPS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+_GROUPS: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
     "corpus": (
         "The same scores of a text corpus; mine one for entities.",
-        {"mine": "Count the n-grams in the slots of patterns, and judge them."},
+        {"mine": ("Count the n-grams in the slots of patterns, and judge them.", "")},
     ),
     "swap": (
         "Answers about texts with their entities swapped.",
-        {"fine-tune": "Fine-tune a sentiment classifier or a tagger of names."},
+        {
+            "fine-tune": (
+                "Fine-tune a sentiment classifier or a tagger of names.",
+                "polyculture swap fine-tune sentiment hard.tsv --base aubmindlab/bert-base-arabertv02 -o models/hard",
+            )
+        },
     ),
     "probe": ("What layers, embeddings, attention and vocabularies hold.", {}),
-}
-_EXAMPLES = {
-    "fine-tune": "polyculture swap fine-tune sentiment hard.tsv --base aubmindlab/bert-base-arabertv02 -o models/hard",
 }
 _PLAIN: Mapping[str, Any] = {
     "add_completion": False,
@@ -133,7 +135,7 @@ class InstrumentGroup(StageGroup):
         if cmd_name not in self.list_commands(ctx):
             return None
         own = _GROUPS[self.name or ""][1]
-        return _own(cmd_name, _EXAMPLES.get(cmd_name, "")) if cmd_name in own else _of_instrument(cmd_name)
+        return _own(cmd_name, own[cmd_name][1]) if cmd_name in own else _of_instrument(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         lines = _members(self.name or "")
@@ -153,7 +155,7 @@ def _panels() -> Mapping[str, Mapping[str, str]]:
 def _members(group: str) -> Mapping[str, str]:
     """The line of each command of a group, the one of the group's name included."""
     of_instruments = {name: line for one in INSTRUMENTS if one.group == group for name, line in one.commands.items()}
-    return {**of_instruments, **_GROUPS[group][1]}
+    return of_instruments | {name: line for name, (line, _) in _GROUPS[group][1].items()}
 
 
 def _own(name: str, example: str) -> Any:
@@ -169,7 +171,8 @@ def _own(name: str, example: str) -> Any:
 
 
 def _of_instrument(name: str) -> Any:
-    from polyculture.cli.instrument_command import instrument_command, many_values
+    from polyculture.cli.instrument_command import instrument_command
+    from polyculture.cli.option_flags import many_values
 
     entry = next(entry for entry in INSTRUMENTS if name in entry.commands)
     command = entry.load().commands[name]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,25 +14,14 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.spreadsheet import require_csv
-from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
-from polyculture.cli.audit_agreement import KAPPA_COLUMNS, Answers, against, agreement, agreement_of_all, answers_of
+from polyculture.cli.audit_results import show_audit
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.tables import print_table, write_records, write_sheet
+from polyculture.cli.tables import write_sheet
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
-from polyculture.metrics import KEPT
-from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
-from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
-from polyculture.metrics.audit.sheet import SQL as AUDIT_SQL
 from polyculture.running.layout import store_layout
-
-if TYPE_CHECKING:
-    import duckdb
-
-
-DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -87,7 +76,7 @@ def import_(
         raise typer.BadParameter("give a sheet, or a judge who is to decide: --adjudicator JUDGE")
     run = stored_run(experiment, runs)
     import_sheets(run, sheets or [], adjudicator or [])
-    show_audit(run, Format.TABLE, None)
+    _show(run, Format.TABLE, None)
 
 
 @app.command(epilog="polyculture audit remove exp.toml ben")
@@ -113,7 +102,7 @@ def show(
 
     Disputed rows and the judges' agreement stand beside them. With --format: the shares as rows.
     """
-    show_audit(stored_run(experiment, runs), format, output)
+    _show(stored_run(experiment, runs), format, output)
 
 
 def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence[str] = ()) -> None:
@@ -137,82 +126,12 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence
         say(f"{name}: {rows} rows judged{', as adjudicator' if name in deciding else ''}")
 
 
-def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
-    """Prints the results of the judgements. Raises `StoreError` where there are none."""
+def _show(run: RunFolder, format: Format, output: Path | None) -> None:
     judgements = _kept(run)
     if not judgements:
         remedy = "Export a sheet and import it: polyculture audit export EXPERIMENT -o JUDGE.csv"
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
-    with open_store(run, store_layout(), KEPT) as store:
-        shares, corrected = [*audit_scores(store), *answer_shares(store)], corrected_metrics(store)
-        disputed, relinked = open_rows(store)
-        automatic = _automatic_labels(store, judgements)
-        if format is not Format.TABLE or output is not None:
-            write_records([asdict(one) for one in shares], format, output)
-            return
-    print_table(("", "language", "topic", "hits", "of", "share", "low", "high"), [_share_line(one) for one in shares])
-    if len({one.judge for one in judgements}) > 1:
-        _show_disputed(shares, disputed)
-    said = answers_of([one for one in judgements if not one.adjudicator])
-    if judges := [*agreement(said), *agreement_of_all(said)]:
-        title = "How far judges agree (Cohen's kappa of two, Fleiss' of more; 95 % interval)"
-        print_table(KAPPA_COLUMNS, judges, title=title)
-    if held := against(said, automatic):
-        title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
-        print_table(KAPPA_COLUMNS, held, title=title)
-    if corrected:
-        title = f"The metrics corrected for these errors (of languages with {FEWEST} judged responses or more)"
-        columns = tuple(field.name for field in fields(Corrected) if field.name != "refuted")
-        print_table(columns, [tuple(getattr(one, name) for name in columns) for one in corrected], title=title)
-    if relinked:
-        say(f"{relinked} judged mentions have another link now: the judgements of their links do not count")
-    for one in corrected:
-        if one.refuted:
-            place = f"the {one.metric} of {one.model} in {one.language}"
-            say(f"{place} is not corrected: with the errors of its language it would leave its range")
-    if any(one.reported_low is None for one in corrected):
-        say(
-            "numbers without an interval were not measured since the data changed: run `polyculture run --only measure`"
-        )
-
-
-def _share_line(one: Share) -> tuple[Any, ...]:
-    return (
-        one.what,
-        one.language or "all",
-        one.topic or "all",
-        _count(one.hits),
-        _count(one.of),
-        one.value,
-        one.low,
-        one.high,
-    )
-
-
-def _count(cases: float) -> float:
-    """A number of cases in its printed form: an integer, unless disputed cases count by halves."""
-    return int(cases) if cases.is_integer() else cases
-
-
-def _show_disputed(shares: Sequence[Share], rows: int) -> None:
-    """The number of disputed rows, and the shares with these all wrong, and all right."""
-    say(f"{rows} judged rows are disputed{'; an adjudicator may decide them (docs/audit.md)' if rows else ''}")
-    lines = [
-        (one.what, one.language or "all", one.topic or "all", one.disputed, _count(one.of), one.if_wrong, one.if_right)
-        for one in shares
-        if one.disputed
-    ]
-    if lines:
-        print_table(
-            DISPUTED_COLUMNS, lines, title="What judges differ on counts by halves; if it were all wrong or right"
-        )
-
-
-def _automatic_labels(store: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> Answers:
-    """The labels of the texts of which a judge said of which region they are; refusals have none."""
-    asked = sorted({one.extraction_id for one in judgements if one.region is not None})
-    rows = store.execute(read_sql(AUDIT_SQL, "text_labels"), {"extractions": asked}).fetchall() if asked else []
-    return {(extraction, None, "region"): label for extraction, label in rows}
+    show_audit(run, judgements, format, output)
 
 
 def _require_judges(judgements: Sequence[Judgement], names: Sequence[str], run: RunFolder) -> None:

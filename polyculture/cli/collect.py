@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat
+from polyculture.cli.options import CatalogFolder, Contact, Format, OutputFile, OutputFormat, Snapshot
 
 if TYPE_CHECKING:
     import duckdb
@@ -69,13 +69,11 @@ def collect(
     ] = None,
     most: Annotated[int | None, typer.Option(min=1, help="At most so many items, the best known.")] = None,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
-    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    snapshot: Snapshot = "starter",
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
     ] = None,
-    contact: Annotated[
-        str | None, typer.Option(help="Your contact for the endpoint's operators: an e-mail address or a page.")
-    ] = None,
+    contact: Contact = None,
     catalog: CatalogFolder = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.files import store_faults
-from polyculture.cli.tables import print_metrics
+from polyculture.cli.declared import print_metrics
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.pipeline import Pipeline

@@ -101,7 +101,7 @@ def import_(
     wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=_alike(like or ()),
                     catalog=catalog, again=again, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
-        from polyculture.cli.instrument_command import print_tables
+        from polyculture.cli.declared import print_tables
         from polyculture.running.importing_answers import import_answers
 
         workspace, study = import_answers(file, set_, folder, experiment, runs, wanted)

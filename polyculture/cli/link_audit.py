@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cli.options import Format, OutputFile, OutputFormat
+from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat, Snapshot
 
 if TYPE_CHECKING:
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
@@ -30,8 +30,8 @@ COLUMNS = (
 
 def audit(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Mentions and their items, tab-separated.")],
-    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
-    catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
+    snapshot: Snapshot = "starter",
+    catalog: CatalogFolder = None,
     by: Annotated[list[str] | None, typer.Option(help="Score by this column of GOLD too; may be repeated.")] = None,
     wrong: Annotated[Path | None, typer.Option(help="Write all wrong answers, with the reasons, to this file.")] = None,
     format: OutputFormat = Format.TABLE,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Runs, StageGroup, repeated
+from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, Runs, StageGroup, repeated
 
 
 class ManyValues(StageGroup):
@@ -115,7 +115,7 @@ def export(
     annotators: Annotated[list[str], typer.Option(help="The annotators' names: one sheet each.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
     every: Annotated[bool, typer.Option("--every", help="Also n-grams that were not chosen.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite existing sheets.")] = False,
+    replace: Replace = False,
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
     from polyculture.cache.errors import StoreError

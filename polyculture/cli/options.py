@@ -22,7 +22,6 @@ Runs = Annotated[
 JobShare = Annotated[
     str | None, typer.Option("--job", metavar="K/N", help="Only the K-th of N shares of the jobs (for job arrays).")
 ]
-Model = Annotated[str | None, typer.Option(help="Only this model of the experiment.")]
 OnlyModel = Annotated[str | None, typer.Option("--model", help="Only the jobs of this model.")]
 OnlyLanguage = Annotated[str | None, typer.Option("--language", help="Only the jobs in this language.")]
 OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of this topic.")]
@@ -32,6 +31,18 @@ AcceptChanges = Annotated[
 CatalogFolder = Annotated[
     Path | None, typer.Option("--catalog", help="Your own topics/, languages/ and countries.toml.")
 ]
+KeptCatalog = Annotated[
+    Path | None,
+    typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
+]
+Snapshot = Annotated[str, typer.Option("--snapshot", help="A snapshot's file, or starter.")]
+Contact = Annotated[
+    str | None,
+    typer.Option(
+        "--contact", help="An e-mail address or a page that its operators can write to. Default: the experiment's."
+    ),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite what is there.")]
 STAGE = "stage"  # the hidden command that a group runs when no other is named
 FLAG = "--retry-failed"
 RETRY_HELP = (

@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +23,6 @@ from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import TEMPERATURES, read_request
-from polyculture.generate.template_checks import GLOSS_LANGUAGE
 from polyculture.running.extraction import ExtractionStage
 
 RESPONSE = "(the text of the response)"
@@ -41,7 +40,7 @@ app.add_typer(prompt_review.app, name="review")
     STAGE,
     hidden=True,
     epilog="polyculture prompts exp.toml --language ja --condition explicit; "
-    "polyculture prompts exp.toml --glosses --topic music; polyculture prompts exp.toml --format csv -o prompts.csv",
+    "polyculture prompts exp.toml --format csv -o prompts.csv",
 )
 def prompts(
     experiment: ExperimentFile,
@@ -55,12 +54,6 @@ def prompts(
     extractor: Annotated[
         bool, typer.Option("--extractor", help="Instead: the extractor's messages and its JSON schema, by topic.")
     ] = False,
-    glosses: Annotated[
-        bool,
-        typer.Option(
-            "--glosses", help="Instead: each template that is asked, and what it says in English, by language."
-        ),
-    ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
@@ -68,15 +61,11 @@ def prompts(
 
     Where models are sent different texts (a system prompt, a sentence behind the prompt), each text names its models.
     """
-    if extractor and glosses:
-        raise typer.BadParameter("--extractor and --glosses are two different tables: name one of them")
     workspace = open_workspace(experiment, runs)
     asked = (model, language, topic, condition, wording, country)
     wanted = PromptFilter(*(tuple(values or ()) for values in asked))
     if extractor:
         print_extractor(workspace, wanted, format, output)
-    elif glosses:
-        print_glosses(workspace, wanted, format, output)
     else:
         print_prompts(workspace, wanted, format, output)
 
@@ -129,44 +118,6 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         lines += ["[schema]", json.dumps(decoding.schema, indent=2, ensure_ascii=False)]
         lines += [f"[decoding]\nmax_tokens {decoding.max_tokens}; temperature {tries} where an answer is of no use", ""]
         _print_lines(lines)
-
-
-def print_glosses(workspace: Workspace, wanted: PromptFilter, format: Format, output: Path | None) -> None:
-    """The text of each template and what it says in English: one beside the other, by wording, topic and condition.
-
-    Only what the experiment asks. Raises `ExperimentError` for a wanted value that no prompt has.
-    """
-    from polyculture.generate.review.templates import glosses
-
-    wanted.check(workspace)
-    experiment = workspace.experiment
-    asked = {(one.language, one.topic, one.condition, one.wording) for one in workspace.prompts}
-    languages = [code for code in experiment.languages if wanted.takes("language", code)]
-    topics = [code for code in experiment.topics if wanted.takes("topic", code)]
-    first = workspace.experiment.prompts.design.wordings[0]  # that a template without a name is asked as
-    named = [replace(row, wording=row.wording or first) for row in glosses(workspace.catalog, languages, topics)]
-    rows = [
-        row
-        for row in named
-        if (row.language, row.topic, row.condition, row.wording) in asked
-        and wanted.takes("condition", row.condition)
-        and wanted.takes("wording", row.wording)
-    ]
-    rows.sort(key=lambda row: workspace.experiment.prompts.design.wordings.index(row.wording or first))
-    groups = [(key, list(group)) for key, group in groupby(rows, lambda row: (row.wording, row.topic, row.condition))]
-    if format is not Format.TABLE or output is not None:
-        lines = [(*key, row.language, row.text, row.gloss) for key, group in groups for row in group]
-        write_values(("wording", "topic", "condition", "language", "text", "gloss"), lines, format, output)
-        return
-    width = max(map(len, languages), default=0)
-    for key, group in groups:
-        _print_lines([f"== {'  '.join(map(str, key))} =="])
-        for row in group:
-            _print_lines([f"{row.language:<{width}}  {row.text}"])
-            _print_lines([] if row.language == GLOSS_LANGUAGE else [f"{'':<{width}}  {row.gloss or '-'}"])
-        _print_lines([""])
-    missing = sum(row.gloss is None for row in rows)
-    say(f"{len(rows)} templates{f', {missing} without a gloss' if missing else ''}")
 
 
 def _prompt_lines(sent: Sequence[SentPrompt]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from polyculture.cli.declared import print_metrics
 from polyculture.cli.options import (
     NEW_CLUSTER,
     AcceptChanges,
@@ -20,7 +21,6 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.cli.tables import print_metrics
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.start import Cluster, Part, run_experiment, run_measure, run_stage
 

@@ -65,20 +65,17 @@ def status(
 def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
-    go_on = any(one.open for one in status.jobs)
-    if not all_jobs and len(workspace.jobs) > FEW_JOBS:
-        print_rich(_by_model(workspace, status))
-        more = [("to go on", f"polyculture run {workspace.file}")] if go_on else []
-        rows = [*_whole(workspace, status), *more, ("all jobs", f"polyculture status {workspace.file} --jobs")]
-        print_rich(make_table(("", ""), rows, headed=False))
-        return
-    print_rich(_matrix(workspace, status))
+    summed = not all_jobs and len(workspace.jobs) > FEW_JOBS
+    print_rich(_by_model(workspace, status) if summed else _matrix(workspace, status))
     others = [one for one in status.jobs if one.stage not in STAGES]
-    if others:
+    if others and not summed:
         print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
-    print_table(("stage", "status"), _whole(workspace, status))
-    if go_on:
-        print_table(("to go on",), [(f"polyculture run {workspace.file}",)])
+    rows = _whole(workspace, status)
+    if any(one.open for one in status.jobs):
+        rows.append(("to go on", f"polyculture run {workspace.file}"))
+    if summed:
+        rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
+    print_rich(make_table(("", ""), rows, headed=False))
 
 
 def watch_standing(workspace: Workspace, all_jobs: bool = False) -> None:

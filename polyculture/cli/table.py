@@ -12,8 +12,9 @@ from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import require_run
 from polyculture.cache.sql_file import typed
 from polyculture.cli.boards import print_boards
+from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
-from polyculture.cli.tables import print_declared, print_table, write_rows
+from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.start import run_measure

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.collect import collect
-from polyculture.cli.options import CatalogFolder, UsageError
+from polyculture.cli.options import CatalogFolder, KeptCatalog, Replace, Snapshot, UsageError
 from polyculture.cli.wikidata_fill import fill
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
@@ -19,13 +19,7 @@ app = typer.Typer(
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
-CatalogToKeep = Annotated[
-    Path | None,
-    typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
-]
-
 Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")]
 
 
 @app.command(epilog="polyculture wikidata build latest-all.json.gz -o wikidata-2026-09.duckdb")
@@ -35,7 +29,7 @@ def build(
         typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
     ],
     output: Output,
-    catalog: CatalogToKeep = None,
+    catalog: KeptCatalog = None,
     also: Annotated[
         list[str] | None,
         typer.Option(metavar="CODE", help="Keep names in this language of Wikidata's, too; may be repeated."),
@@ -102,7 +96,7 @@ def starter(
         Path | None,
         typer.Option(metavar="FILE", help="CSV with the columns item and property: claims to leave out."),
     ] = None,
-    catalog: CatalogToKeep = None,
+    catalog: KeptCatalog = None,
     replace: Replace = False,
 ) -> None:
     """Make a starter from a snapshot: the topics' best-known items, with names, classes, creators and countries.
@@ -132,7 +126,7 @@ def starter(
 @app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")
 def show(
     item: Annotated[str, typer.Argument(metavar="QID", help="A Wikidata item, e.g. Q234646.")],
-    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    snapshot: Snapshot = "starter",
     catalog: CatalogFolder = None,
 ) -> None:
     """Show an item of a snapshot: names, claims, countries, and its path to each kind's classes."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import ExperimentFile, Runs
+from polyculture.cli.options import Contact, ExperimentFile, Runs
 
 
 def fill(
@@ -20,10 +20,7 @@ def fill(
             help="The snapshot to grow or make. Default: [link] snapshot, or NAME-wikidata.duckdb.",
         ),
     ] = None,
-    contact: Annotated[
-        str | None,
-        typer.Option(help="An e-mail address or a page that Wikimedia can write to. Default: the experiment's."),
-    ] = None,
+    contact: Contact = None,
     runs: Runs = None,
 ) -> None:
     """Ask the live Wikidata for the names of a run's mentions, and keep the items in a snapshot to link with.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import UsageError
+from polyculture.cli.options import Contact, KeptCatalog, Replace, UsageError
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -42,22 +42,14 @@ def pull(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The snapshot to write; must be said without an experiment.")
     ] = None,
-    contact: Annotated[
-        str | None,
-        typer.Option(
-            help="An e-mail address or a page that the endpoint's operators can write to. Default: the experiment's."
-        ),
-    ] = None,
+    contact: Contact = None,
     topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
     endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
     requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
     deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
     max_megabytes: Annotated[float, typer.Option(min=1, help="The size of an answer, decompressed.")] = 256.0,
-    catalog: Annotated[
-        Path | None,
-        typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
-    ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
+    catalog: KeptCatalog = None,
+    replace: Replace = False,
 ) -> None:
     """Build a snapshot of what an experiment or some topics need from a SPARQL endpoint: the Query Service, QLever.
 

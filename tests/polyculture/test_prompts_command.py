@@ -133,28 +133,7 @@ def test_a_gazetteer_has_no_prompt(tmp_path: Path) -> None:
     assert "gazetteer" in done.stderr
 
 
-def test_glosses_stand_beside_each_other(tmp_path: Path) -> None:
-    file = write(tmp_path)
-    rows = shown(file, "--glosses", "--wording", "write", "--condition", "explicit")
-    english, row = rows
-    assert {"wording", "topic", "condition", "language", "text", "gloss"} == set(row)
-    assert (english["language"], row["language"]) == ("en", "ja")
-    assert "{origin}" in english["text"] == english["gloss"]
-    assert "{origin}" in row["text"] != row["gloss"]
-    assert "120 characters" in row["gloss"]
-    table = polyculture("prompts", file, "--glosses", "--wording", "write", cwd=tmp_path)
-    assert "== write  food  explicit ==" in table.stdout
-    lines = table.stdout.splitlines()
-    assert lines[lines.index(f"ja  {row['text']}") + 1] == f"    {row['gloss']}"
-    assert {one["wording"] for one in shown(file, "--glosses")} == {"write", "describe"}  # that are asked
-    unasked = polyculture("prompts", file, "--glosses", "--wording", "imagine", cwd=tmp_path)
-    assert (unasked.returncode, unasked.stdout) == (2, "")
-    both = polyculture("prompts", file, "--glosses", "--extractor", cwd=tmp_path)
-    assert both.returncode == 2
-
-
 def test_help_names_the_options_of_the_stage(tmp_path: Path) -> None:
     told = polyculture("prompts", "--help", cwd=tmp_path).stdout
-    assert "--glosses" in told
     assert "--wording" in told
     assert "polyculture prompts exp.toml" in told

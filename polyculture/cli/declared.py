@@ -1,0 +1,119 @@
+"""Prints declared tables (`cache.sql_file`): those of a study, of a run's metrics, and of `polyculture table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
+from polyculture.cli.options import Format
+from polyculture.cli.tables import SHOWN_ROWS, cell, print_table, write_values
+from polyculture.console import say
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.cache.sql_file import Header
+    from polyculture.experiment.workspace import Workspace
+    from polyculture.instruments.contract import Shown, Study
+
+_WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
+
+
+def print_declared(
+    table: DeclaredTable, rows: duckdb.DuckDBPyRelation, values: Mapping[str, Any] | None = None
+) -> None:
+    """Prints rows of a table under its title; without any, what its header says of there being none."""
+    shown = rows.limit(SHOWN_ROWS + 1).fetchall()
+    if not shown:
+        say(table.header.no_rows or f"the table {table.name} has no rows")
+        return
+    lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS]))
+    if table.header.side_by_side:
+        lines = _side_by_side(lines, table.header.side_by_side)
+    columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
+    heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
+    print_table(heads, [[line[name] for name in columns] for line in lines], title=table.shown_title(values))
+    if len(shown) > SHOWN_ROWS:
+        say(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE")
+
+
+def _lines(header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """The printed columns of each row; a number that has limits is text with its interval or the reason for none."""
+    bounded = limits(columns)
+    hidden = {limit for both in bounded.values() for limit in both}
+    printed = header.printed or [name for name in columns if name not in (*hidden, *REASONS)]
+    for row in rows:
+        values = dict(zip(columns, row, strict=True))
+        yield {name: _value(name, values, bounded.get(name)) for name in printed}
+
+
+def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) -> Any:
+    value = row[name]
+    if value is None and name in OVER_ALL:
+        return "all"
+    if bounds is None or isinstance(value, str):
+        return value
+    reason = next((row[reason] for reason in REASONS if row.get(reason) is not None), None)
+    if row[bounds[0]] is None:
+        return value if reason is None else f"{cell(value)} ({reason})"
+    second = [_WIDE] if bounds == ("low", "high") and row.get(_WIDE[0]) is not None else []
+    return " ".join([cell(value), " / ".join(_interval(row, each) for each in (bounds, *second))])
+
+
+def _interval(row: Mapping[str, Any], bounds: tuple[str, str]) -> str:
+    low, high = (cell(row[name]) for name in bounds)
+    return f"[{low}, {high}]"
+
+
+def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """A line for all metrics of the same model, language, ...: the estimate of each is a column."""
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for line in lines:
+        place = {name: value for name, value in line.items() if name not in ("metric", "estimate")}
+        whole = merged.setdefault(tuple(place.values()), {**place, **dict.fromkeys(metrics)})
+        if line["metric"] in metrics:
+            whole[line["metric"]] = line["estimate"]
+    return list(merged.values())
+
+
+def print_metrics(workspace: Workspace) -> None:
+    """Prints the four metrics per model and language."""
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import METRICS
+    from polyculture.reports.sections import HEADLINE
+
+    table = HEADLINE.declared
+    with open_store(workspace.run, METRICS, asked=table.sql) as store:
+        print_declared(table, table.select(store))
+
+
+def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
+    """Prints what studies list, then their tables."""
+    if own := [study.tables for study in studies if study.tables]:
+        for table in (table for tables in own for table in tables()):
+            print_table(table.columns, table.rows, table.title)
+            for note in table.notes:
+                say(note)
+        return
+    for study in studies:
+        if study.listing and (listing := study.listing()).columns:
+            write_values(listing.columns, listing.rows, Format.TABLE, None)
+    shown = [table for study in studies for table in study.shown]
+    _print(workspace, [table for number, table in enumerate(shown) if table not in shown[:number]])
+
+
+def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
+    from polyculture.cache.sql_file import read_table
+    from polyculture.cache.store import open_store
+    from polyculture.running.layout import store_layout
+
+    tables = [(read_table(one.file), one.values) for one in shown]
+    if not workspace.run.manifest.is_file():  # nothing could be asked
+        for table, _ in tables:
+            say(table.header.no_rows or f"the table {table.name} has no rows")
+    elif tables:
+        asked = "\n".join(table.sql for table, _ in tables)
+        with open_store(workspace.run, store_layout(), asked=asked) as store:
+            for table, values in tables:
+                print_declared(table, table.select(store, values), values)
