@@ -98,14 +98,14 @@ class Killer:
                 assert tables(run_folder(experiment), self.stage) == self.expected
                 number += 1
                 experiment = self.begin(str(number))
-        assert polyculture(self.stage, experiment, cwd=experiment.parent).returncode == 0
+        assert polyculture("run", "--only", self.stage, experiment, cwd=experiment.parent).returncode == 0
         assert tables(run_folder(experiment), self.stage) == self.expected
 
     def _disturbed(self, experiment: Path, at_work: bool) -> bool:
         """Whether it was killed before it ended by itself."""
         run, asked, answered = run_folder(experiment), len(self.server.asked), len(self.server.answered)
         before = kept(run, self.stage) if self.questions and run.manifest.exists() else set()
-        process = begin_polyculture(self.stage, experiment, cwd=experiment.parent)
+        process = begin_polyculture("run", "--only", self.stage, experiment, cwd=experiment.parent)
         try:
             if at_work:
                 left = max(len(self.questions) - len(before), 1)

@@ -113,7 +113,7 @@ def test_shares_are_of_the_tokenizer_that_is_there(tmp_path: Path) -> None:
     """Another model in the same folder is counted anew, once that is accepted; of the former nothing is shown."""
     model = save_causal("gpt2", tmp_path / "gpt2")
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
-    ask = ("tokens", "exp.toml", "--language", "hi")
+    ask = ("probe", "tokens", "exp.toml", "--language", "hi")
     first = polyculture(*ask, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     weights = model / "model.safetensors"
