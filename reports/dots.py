@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
@@ -30,6 +30,7 @@ class Mark:
     low: float | None  # None where there is no interval
     width: float | None
     rests: str  # 'n = 6,214': linked items, each counted once per response; empty where not known
+    rank: str = ""  # 'rank 1 to 2 of 3', as far as differences tell the models apart; empty where nothing was tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,17 @@ class Dots:
 
 
 def dots(
-    numbers: Rows, lines: Mapping[tuple[str, str | None], Mapping[str, Any]], manifest: Manifest, names: Names
+    numbers: Rows,
+    ranks: Rows,
+    lines: Mapping[tuple[str, str | None], Mapping[str, Any]],
+    manifest: Manifest,
+    names: Names,
 ) -> Dots:
-    """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them."""
+    """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them.
+
+    `ranks` are the rows of `sql/ranks.sql`.
+    """
+    places = {(row["name"], row["metric"]): _rank(row) for row in ranks if row["dimension"] == "model"}
     metrics, fixed = shown_metrics(manifest), disqualified(manifest)
     whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
     ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in metrics}
@@ -75,7 +84,13 @@ def dots(
             DotLine(
                 model,
                 names.model(model),
-                tuple(_mark(line[metric], whole.get((model, metric)), *ends[metric]) for metric in metrics),
+                tuple(
+                    replace(
+                        _mark(line[metric], whole.get((model, metric)), *ends[metric]),
+                        rank=places.get((model, metric), ""),
+                    )
+                    for metric in metrics
+                ),
             )
             for (model, language), line in lines.items()
             if language is None
@@ -121,6 +136,11 @@ def _mark(found: FormattedEstimate, row: Mapping[str, Any] | None, least: float,
     begins = _percent(low, least, most) if told else None
     width = round(_percent(high, least, most) - begins, 2) if begins is not None else None
     return Mark(found, _percent(value, least, most), begins, width, f"n = {count(rests)}" if rests is not None else "")
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return f"rank {low if low == high else f'{low} to {high}'} of {row['ranked']}"
 
 
 def _percent(value: float, least: float, most: float) -> float:

@@ -21,11 +21,12 @@ from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.figures.figure import Drawable, Figure, Key, Panel
 from polyculture.reports.figures.style import INK, MUTED, SERIES, SHAPES, installed_fonts, style
+from polyculture.reports.opening import picture
 from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
-_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "○": "o"}
-_HOLLOW = ("outline", "○", "▭", "▯")
+_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "○": "o", "◇": "D"}
+_HOLLOW = ("outline", "○", "◇", "▭", "▯")
 _INCH = 72  # points
 _LINE = 9.5  # points of a line of the legend
 _DPI = 600  # of a PNG
@@ -64,14 +65,17 @@ def write_figures(
     layout: Layout = METRICS,
     sections: Sequence[Section] = OWN_SECTIONS,
 ) -> list[Path]:
-    """Writes every drawing of all `sections` that have something to show, at most `inches` wide; returns the paths.
+    """Writes the picture of the first page, and every drawing of all `sections` with something to show; returns paths.
+
+    A drawing is at most `inches` wide.
 
     Letters are 7 points, and smaller only where a map has too many columns for the width. The same store gives the same
     bytes on the same machine: letters are shaped with its fonts. `captions.tsv` beside them says what each file shows.
     For `catalog` and `layout` see `open_report`. Raises `StoreError` where there is no run or a file cannot be written.
     """
     with open_report(run, catalog, layout, sections) as data:
-        drawn = [one for built in build_sections(data, sections) for one in _drawn(built.section.name, built.context)]
+        shown = [(built.section.name, built.context) for built in build_sections(data, sections)]
+        drawn = [one for name, context in (("asked-about", picture(data)), *shown) for one in _drawn(name, context)]
     wanted = tuple(dict.fromkeys(formats))
     written: list[Path] = []
     lines = ["file\tfigure\tdrawing\tcaption"]

@@ -18,7 +18,7 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, whole_table
 from polyculture.reports.texts import texts
 
-METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
+METRICS = ("specificity", "specificity_gain", "consensus", "diversity", "granularity")  # in the order of the page
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -9,13 +9,13 @@ import pandas as pd
 
 from polyculture.reports.diversity_estimators import diversity_estimators
 from polyculture.reports.figures.by_country import country_boxes, topic_boxes
-from polyculture.reports.figures.by_model import by_topic, granularity_marks, saturation_curves, voices
+from polyculture.reports.figures.by_model import by_topic, granularity_marks, saturation_curves
 from polyculture.reports.figures.figure import Figure
-from polyculture.reports.figures.maps import country_map, pair_maps, specificity_maps, trust
-from polyculture.reports.figures.origins import naming, origin_maps
+from polyculture.reports.figures.maps import country_map, pair_maps, specificity_maps
+from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData, ReportTable
-from polyculture.reports.sections import NAMING, topic_table
+from polyculture.reports.sections import topic_table
 from polyculture.reports.table_section import PageTable
 from polyculture.reports.texts import Metric, texts
 
@@ -68,7 +68,6 @@ def specificity(data: ReportData) -> FigureSection:
         "specificity",
         [
             specificity_maps(frame, *of),
-            trust(frame, *of),
             *(country_boxes(metric, explicit[explicit["metric"] == metric], *of) for metric in metrics),
             topic_boxes("specificity", data.frame(topic_table("specificity")), *of),
         ],
@@ -76,22 +75,21 @@ def specificity(data: ReportData) -> FigureSection:
 
 
 def consensus(data: ReportData) -> FigureSection:
-    """Maps of pairs of languages; then topics, and what one language alone names."""
+    """Maps of pairs of languages; then topics."""
     of = (data.manifest, data.names)
     return _section(
         "consensus",
         [
             pair_maps(_frame(data, "consensus"), *of),
             by_topic(_frame(data, "consensus_by_topic"), *of),
-            voices(_frame(data, "voices"), *of),
         ],
     )
 
 
 def origins(data: ReportData) -> FigureSection:
-    """Where what is named comes from, and how that changes once the country is named."""
+    """Where what is named comes from."""
     of = (data.manifest, data.names)
-    return _section("origins", [origin_maps(_frame(data, "origins"), *of), naming(data.frame(NAMING), *of)])
+    return _section("origins", [origin_maps(_frame(data, "origins"), *of)])
 
 
 def saturation(data: ReportData) -> FigureSection:

@@ -23,8 +23,8 @@ class Names:
 
     def model(self, model: str) -> str:
         """The last part of a model's name, or the whole name where two models share that part."""
-        short = _last(model)
-        return short if sum(_last(other) == short for other in self.models) < 2 else model
+        short = short_name(model)
+        return short if sum(short_name(other) == short for other in self.models) < 2 else model
 
     def language(self, code: str) -> str:
         """The English name of a language."""
@@ -112,5 +112,6 @@ def _cldr_name(code: str) -> str:
     return str(Locale("en").languages.get(code.replace("-", "_"), code))
 
 
-def _last(model: str) -> str:
+def short_name(model: str) -> str:
+    """The last part of a model's name; a name without parts as it is."""
     return model.partition(":")[2].replace("\\", "/").rstrip("/").rpartition("/")[2] or model

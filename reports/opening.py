@@ -9,8 +9,11 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
+from polyculture.reports.asked_about import country_lines, sentence
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.dots import Dots, dots
+from polyculture.reports.figures.asked_about import asked_about
+from polyculture.reports.figures.figure import Figure
 from polyculture.reports.findings import Findings, findings, target_lines, wanted
 from polyculture.reports.headline import METRICS, Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
@@ -18,7 +21,6 @@ from polyculture.reports.limits import ExtractionError, effects, extraction_erro
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, known, share
 from polyculture.reports.quote import Evidence, Quote, quote
-from polyculture.reports.rankings import Ranking, rankings
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
@@ -49,9 +51,9 @@ class Opening:
     about_texts: bool
     totals: dict[str, int]
     counts: Counts
+    picture: Figure | None  # where prompts name countries, and any item is linked
     findings: Findings
     targets: tuple[str, ...]  # what each target can tell
-    rankings: tuple[Ranking, ...]
     dots: Dots
     quote: Quote | None
     trust: tuple[Fact, ...]
@@ -85,10 +87,16 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         data.about_texts,
         facts,
         _counts(facts, entities),
+        picture(data) if facts.get("linked") else None,
         findings(frame, data.names),
         target_lines(data.reading.rows(SQL / "targets.sql")),
-        rankings(data.reading.rows(SQL / "ranks.sql"), data.manifest, data.names),
-        dots(numbers, model_lines(numbers, health, data.manifest), data.manifest, data.names),
+        dots(
+            numbers,
+            data.reading.rows(SQL / "ranks.sql"),
+            model_lines(numbers, health, data.manifest),
+            data.manifest,
+            data.names,
+        ),
         quote(evidence, wanted(frame)),
         trust(health, data.reading.rows(SQL / "items_without_country.sql"), thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
@@ -103,6 +111,12 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
         _asked(data, languages),
         judged,
     )
+
+
+def picture(data: ReportData) -> Figure | None:
+    """Asked about a country, answered from where; None where no prompt names one, or origins are not known."""
+    lines = country_lines(data.reading, data.manifest, data.names)
+    return asked_about(lines, sentence(lines, data.names), data.manifest, data.names) if lines else None
 
 
 def asked_languages(data: ReportData) -> tuple[str, ...]:

@@ -62,7 +62,6 @@ def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
 # Tables whose intervals or p-values no SQL gives: Python computes them when they are read.
 HEADLINE = ReportTable(_SQL / "headline.sql")
 CLAIMS = ReportTable(_SQL / "claims.sql", computed=_later("claims.claims_frame", without_texts=True))
-NAMING = ReportTable(_SQL / "naming.sql", computed=_later("naming.naming_frame", without_texts=True))
 TEXTS = ReportTable(
     _SQL / "texts.sql", computed=_later("text_labels.shares_frame", without_texts=True), any_selection=True
 )
@@ -70,17 +69,17 @@ COMPARISONS = ReportTable(_SQL / "comparisons.sql")
 THIN = ReportTable(_SQL / "thin.sql")
 
 # Figures come before tables: what was found, then the numbers behind it, then what they are worth. With the figures of
-# all four metrics open, the page of seven models is longer than eight screens: diversity is folded.
+# all metrics open, the page of seven models is longer than eight screens: diversity and granularity are folded.
 TEXT_SECTIONS = (
-    _figures("granularity", *_tables("granularity", "granularity_by_country"), topic_table("granularity"), first=True),
-    _figures("diversity", *_tables("diversity", "companions"), topic_table("diversity")),
+    _figures("origins", *_tables("origins"), first=True),
     _figures("specificity", *_tables("specificity"), topic_table("specificity"), first=True),
-    _figures("consensus", *_tables("consensus", "consensus_by_topic", "voices"), first=True),
-    _figures("origins", *_tables("origins"), NAMING),
-    _figures("saturation", *_tables("saturation")),
-    _section("components", _later("components.build"), *_tables("components")),
+    _figures("consensus", *_tables("consensus", "consensus_by_topic"), first=True),
+    _figures("diversity", *_tables("diversity", "companions"), topic_table("diversity")),
+    _figures("granularity", *_tables("granularity", "granularity_by_country"), topic_table("granularity")),
     _section("numbers", _later("headline.build"), HEADLINE),
     _section("compared", _later("comparisons.build"), COMPARISONS),
+    _figures("saturation", *_tables("saturation")),
+    _section("components", _later("components.build"), *_tables("components")),
     _section("claims", _later("claims.build"), CLAIMS),
     _section("dominance", _later("dominance.build"), *_tables("dominance")),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),

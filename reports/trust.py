@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.limits import STARTER, by_construction
+from polyculture.reports.figures.style import plain
 from polyculture.reports.headline import totals
-from polyculture.reports.names import Names
+from polyculture.reports.names import Names, short_name
 from polyculture.reports.numbers import FEWEST, count, share
 
 Rows = Sequence[Mapping[str, Any]]
-_SHARES = (("Linked", "linked", "mentions", "of mentions"), ("Off-language", "off_language", "answered", "of texts"),
-           ("Refused", "refused", "asked", "of what was asked"))  # fmt: skip
+_SHARES = (
+    ("Without an item", "unlinked", "mentions", "of mentions"),
+    ("Off-language", "off_language", "answered", "of texts"),
+    ("Distinct texts", "distinct_texts", "answered", "of texts"),
+    ("Refused", "refused", "asked", "of what was asked"),
+)
+_LOWEST_IS_WORST = ("distinct_texts",)
+_LONGEST = 24  # letters of a name in the strip
+_HASH = re.compile(r"[-_.]?[0-9a-f]{12,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +60,16 @@ def _without_country(countryless: Rows, names: Names) -> list[Fact]:
 
 
 def _what(part: str, says: str, manifest: Manifest) -> str:
-    return f"{says}, by construction" if part == "linked" and by_construction(manifest) else says
+    return f"{says}, by construction" if part == "unlinked" and by_construction(manifest) else says
 
 
 def _worst(part: str, of: str, says: str, health: Rows, names: Names) -> str:
-    """What it is a share of, and where it is worst: for what is linked the lowest share, else the highest."""
+    """What it is a share of, and where it is worst: for distinct texts the lowest share, else the highest."""
     rows = [row for row in health if row[of]]
     if len({share(row[part], row[of]) for row in rows}) < 2:
         return says
     ranked = sorted(rows, key=lambda row: row[part] / row[of])
-    row = ranked[0] if part == "linked" else ranked[-1]
+    row = ranked[0] if part in _LOWEST_IS_WORST else ranked[-1]
     model = f", {names.model(row['model'])}" if len(names.models) > 1 else ""
     return f"{says}; {share(row[part], row[of])} in {names.language(row['language'])}{model}"
 
@@ -76,12 +86,13 @@ def _thinnest(thin: Sequence[Mapping[Any, Any]], names: Names) -> Fact:
 
 def _readers(manifest: Manifest) -> list[Fact]:
     """Who found the mentions, and what they were linked to."""
-    extractor = str(manifest.extractor.get("with") or "")
+    extractor = plain(short_name(str(manifest.extractor.get("with") or "")), _LONGEST)
     source = manifest.snapshot.get("source")
     kind = source.get("kind") if isinstance(source, Mapping) else None
     file = manifest.snapshot.get("snapshot") or manifest.snapshot.get("name")
-    # The starter's file is named by its hash.
-    name = str((STARTER if kind == STARTER else file) or kind or manifest.linker.get("source") or "")
+    # Files of snapshots are named by their hashes, which say nothing here; Method has the whole name.
+    stem = _HASH.sub("", Path(str(file)).stem) if file else ""
+    name = plain(str((STARTER if kind == STARTER else stem) or kind or manifest.linker.get("source") or ""), _LONGEST)
     when = str(manifest.snapshot.get("made") or manifest.snapshot.get("modified") or "")[:10]
     facts = [Fact("Extractor", extractor, "found the mentions")] if extractor else []
     return facts + ([Fact("Snapshot", name, f"of Wikidata{', ' + when if when else ''}")] if name else [])

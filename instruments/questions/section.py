@@ -95,6 +95,7 @@ class QuestionSets:
     sets: tuple[SetBlock, ...]
     unread: tuple[Unread, ...]
     side_by_side: Marks | None  # sets of stereotypes, where there are several
+    beside: str  # how many questions of each of them stand behind its marks, and which models have none
     uneven: str  # those among them of which the models answered different questions
     kobbq: bool  # KoBBQ is among the sets: its paper's layout can be had
 
@@ -115,6 +116,7 @@ def _build(data: ReportData) -> QuestionSets | None:
         tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks),
         tuple(_unread(data)),
         _side_by_side(data, side_by_side) if len(sets) > 1 else None,
+        _beside(data, side_by_side, covered),
         "; ".join(uneven),
         any(line["dataset"] == "kobbq" for line in whole),
     )
@@ -277,6 +279,15 @@ def _side_by_side(data: ReportData, lines: Sequence[Row]) -> Marks:
         for metric in _SIDE_BY_SIDE
     ]
     return Marks(tuple(panel for one in found for panel in one.panels), found[0].keys)
+
+
+def _beside(data: ReportData, lines: Sequence[Row], covered: Mapping[Any, Sequence[Row]]) -> str:
+    """The note of the figure of sets side by side."""
+    sets = dict.fromkeys((line["dataset"], line["language"]) for line in lines)
+    counts = {_title(data, *key): _covered(covered[key]) for key in sets}
+    said = "; ".join(f"{title}: {sizes[0].lower()}{sizes[1:]}" for title, sizes in counts.items())
+    without = list(dict.fromkeys(line["model"] for line in lines))[_MODELS:]
+    return said + (f". Without a mark: {', '.join(map(data.names.model, without))}" if without else "")
 
 
 def _place(line: Row, model: str | None = None) -> str:

@@ -22,7 +22,10 @@ def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None
 
     with watch("measure", 0) as progress:
         outcome = measure(run, progress, selection, catalog)
-    say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
+    if outcome.done:
+        say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
+    else:
+        say("measure: no text of this run has been extracted, so there is no number of texts")
 
 
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:

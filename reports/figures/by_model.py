@@ -11,7 +11,6 @@ from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.figure import (
     Figure,
-    Key,
     Panel,
     basis,
     extremes,
@@ -19,17 +18,15 @@ from polyculture.reports.figures.figure import (
     model_keys,
     tidy,
 )
-from polyculture.reports.figures.kinds import axis_limits, bars, dots, lines, size_ticks
-from polyculture.reports.figures.style import MUTED, SERIES
+from polyculture.reports.figures.kinds import axis_limits, dots, lines, size_ticks
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST, count, decimal, estimate, known, share
+from polyculture.reports.numbers import FEWEST, count, decimal, estimate, known
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 WHOLE = ""  # the row of all topics
 _SMALL = 99.0  # points of a panel of saturation: four stand side by side
 _WIDER = 1.05
-_PARTS = {"only_here": SERIES[0], "in_both": MUTED, "only_there": SERIES[1]}
 
 
 def granularity_marks(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
@@ -148,58 +145,6 @@ def saturation_curves(frame: pd.DataFrame, manifest: Manifest, names: Names) -> 
     return make_figure(
         "saturation", [panels], model_keys(models, names), "unlinked", values={"ends": _ends(found, names)}
     )
-
-
-def voices(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """Same country, two voices: a panel per model, from the rows of `sql/voices.sql` whose language is native there."""
-    native = [names.native(*pair) for pair in zip(frame["language"], frame["country"], strict=True)]
-    own = frame[pd.Series(native, index=frame.index, dtype=bool)]
-    panels = [
-        _voices_panel(model, own[own["model"] == model], manifest, names)
-        for model in ordered(manifest.models, own["model"])
-    ]
-    said = texts().figures["voices"].keys
-    keys = [Key(label, mark, part) for label, mark, part in zip(said, "◧▣◨", (1, 0, 2), strict=True)]
-    return make_figure("voices", [panels], keys, "no_pair")
-
-
-def _voices_panel(model: str, own: pd.DataFrame, manifest: Manifest, names: Names) -> Panel:
-    order = names.by_region(manifest.countries)
-    rows = sorted(own.to_dict("records"), key=lambda row: (order.index(row["country"]), row["language"]))
-    sums = [sum(int(row[part]) for part in _PARTS) for row in rows]
-    both = sum(int(row["in_both"]) for row in rows)
-    said = f"Both languages name {share(both, sum(sums))} of what either names."
-    found = [
-        {"row": str(number), "part": part, "value": row[part] / whole, "mark": _part_mark(row, part, whole, names)}
-        for number, (row, whole) in enumerate(zip(rows, sums, strict=True))
-        for part in _PARTS
-    ]
-    chart = bars(
-        pd.DataFrame(found),
-        alternative=f"{texts().figures['voices'].title}, {names.model(model)}. {said}",
-        rows={
-            str(number): f"{names.country(row['country'])}, {names.language(row['language'])}"
-            for number, row in enumerate(rows)
-        },
-        parts=list(_PARTS.items()),
-        label=texts().figures["voices"].axis,
-        ends=[f"n = {count(whole)}" for whole in sums],
-        place={"model": model, "condition": "explicit"},
-    )
-    return Panel(names.model(model), chart, model, said)
-
-
-def _part_mark(row: Mapping[Any, Any], part: str, whole: int, names: Names) -> Mark:
-    """A part leads to what its language names, the middle one to what both name."""
-    here, there = names.language(row["language"]), names.language(row["other_language"])
-    places: Mapping[str, tuple[str, dict[str, str]]] = {
-        "only_here": (f"only in {here}", {"language": row["language"]}),
-        "in_both": (f"in {here} and in {there}", {"language": row["language"], "other": row["other_language"]}),
-        "only_there": (f"only in {there}", {"language": row["other_language"]}),
-    }
-    said, place = places[part]
-    numbers = f"{count(row[part])} of {count(whole)} items ({share(row[part], whole)})"
-    return Mark(f"{names.country(row['country'])}, {said}: {numbers}", {**place, "country": row["country"]})
 
 
 def _board_limits(frame: pd.DataFrame, goal: str) -> tuple[float, float]:

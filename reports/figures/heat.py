@@ -21,7 +21,6 @@ from polyculture.reports.figures.chart import Margins, canvas
 from polyculture.reports.figures.style import GAIN, HEAT, INK, LETTER, MUTED, RULE, label_width, plain
 
 _STEPS = len(HEAT)  # colours, from least to most
-_SIDES = 10  # sizes of a square whose area says what its number rests on
 _CELL, _HIGH = 17.5, 11.5  # points of a cell in a file
 _SMALL = 5.2  # and of its letters
 _SCALE = 110.0  # points of the scale below, with the numbers at its ends
@@ -41,9 +40,8 @@ class Heat:
     """A map of the cells of `frame`, which has a row for each; what has no row is empty, a NaN is a dash.
 
     Columns: row, column (keys of `rows` and `columns`) and value; and these, where they are there: `framed` (it gets a
-    frame), `note` (small print below the number), `says` (the tooltip: its interval), `thin` (the few items it rests
-    on, for a number that gets no colour; else NaN), `area` (0 to 1, the share of the largest: a square is drawn instead
-    of the number) and `hatched` (its number says little).
+    frame), `note` (small print below the number), `says` (the tooltip: its interval), `uncoloured` (a number that is
+    none of the scale) and `thin` (the few items it rests on, for a number that gets no colour; else NaN).
 
     `signed` numbers lie around 0. With `place`, where all cells are on the axes of the evidence, they lead there.
     `lacking` is why numbers have no interval, where most have the same reason. A line is drawn between two blocks.
@@ -91,14 +89,10 @@ class Heat:
             return f'<td class="off{frame}">–{note}</td>'
         says = f' data-says="{escape(one["says"])}"' if one.get("says") is not None else ""
         stop = ' tabindex="0"' if tab else ""
-        if "area" in one:
-            hatch = " hatch" if one["hatched"] else ""
-            square = f'<i class="{self._class(value)} a{_side(one["area"])}{hatch}"><b>{self.written(value)}</b></i>'
-            return f'<td class="square{frame}"{says}{stop}>{square}</td>'
         few = one.get("thin")
         thin = few is not None and not math.isnan(few)
         note = f"<small>n {few:.0f}</small>{note}" if thin else note
-        shade = "thin" if thin else self._class(value)
+        shade = "thin" if thin else "plain" if one.get("uncoloured") else self._class(value)
         return f'<td class="{shade}{frame}"{says}{stop}>{self.written(value)}{note}</td>'
 
     def written(self, value: float) -> str:
@@ -156,12 +150,11 @@ class Heat:
             at = values.index.get_loc(one["row"]), values.columns.get_loc(one["column"])
             self._paint_cell(axes, values, texts, at, one, letter)
         colours = ListedColormap(list(GAIN if self.signed else HEAT))
-        if "area" not in self.frame:
-            sns.heatmap(
-                values, ax=axes, cmap=colours, vmin=self.limits[0], vmax=self.limits[1], cbar=False, annot=texts,
-                fmt="", annot_kws={"fontsize": letter}, linewidths=0.8, linecolor="white", zorder=0,
-                xticklabels=False, yticklabels=False,
-            )  # fmt: skip
+        sns.heatmap(
+            values, ax=axes, cmap=colours, vmin=self.limits[0], vmax=self.limits[1], cbar=False, annot=texts,
+            fmt="", annot_kws={"fontsize": letter}, linewidths=0.8, linecolor="white", zorder=0,
+            xticklabels=False, yticklabels=False,
+        )  # fmt: skip
         begins = self._begins()
         lines = [number for number, row in enumerate(self.rows) if row in begins and number]
         axes.hlines(lines, 0, len(self.columns), color=MUTED, linewidth=0.5)
@@ -179,17 +172,14 @@ class Heat:
         row, column = at
         value, few = float(one["value"]), one.get("thin")
         thin = few is not None and not math.isnan(few)
-        if math.isnan(value) or thin:
+        if math.isnan(value) or thin or one.get("uncoloured"):
             text = "–" if math.isnan(value) else self.written(value)
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=letter, color=MUTED)
-        elif "area" not in one:
+        else:
             values.iloc[row, column], texts.iloc[row, column] = value, self.written(value)
-        if thin or ("area" in one and not math.isnan(value)):
-            side = 0.92 if thin else 0.92 * _side(one["area"]) / _SIDES
-            colour = "none" if thin else (GAIN if self.signed else HEAT)[int(self._class(value)[1:])]
-            hatch = "////" if thin or one.get("hatched") else None
-            corner = (column + 0.5 - side / 2, row + 0.5 - side / 2)
-            axes.add_patch(Rectangle(corner, side, side, facecolor=colour, edgecolor=RULE, linewidth=0.3, hatch=hatch))
+        if thin:
+            corner = (column + 0.04, row + 0.04)
+            axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor="none", edgecolor=RULE, linewidth=0.3, hatch="////"))
         if one.get("framed"):
             axes.add_patch(Rectangle((column + 0.05, row + 0.05), 0.9, 0.9, fill=False, edgecolor=INK, linewidth=0.9))
 
@@ -213,11 +203,6 @@ def codes(axis: str, labels: Mapping[str, str], blocks: Mapping[str, str] | None
 def plain_heads(labels: Sequence[str]) -> dict[str, Head]:
     """Rows or columns that lead nowhere."""
     return {label: Head(label) for label in labels}
-
-
-def _side(area: float) -> int:
-    """The side of a square in tenths of the cell: its area is the share."""
-    return max(1, round(_SIDES * math.sqrt(area)))
 
 
 def _data(place: Mapping[str, str]) -> str:

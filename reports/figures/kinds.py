@@ -48,7 +48,7 @@ def dots(
         shift = {one: (number - (len(series) - 1) / 2) * apart / step for number, one in enumerate(series)}
         placed = frame.dropna(subset=["value"])
         placed = placed.assign(x=placed["value"], y=placed["row"].map(place) + placed["series"].map(shift))
-        _points(axes, placed, series, links, axes.hlines, "y")
+        points(axes, placed, series, links, axes.hlines, "y")
         axes.set(xlabel=label, xlim=limits, ylabel="")
         axes.grid(axis="x")
 
@@ -73,7 +73,7 @@ def scatter(
     room = min(60.0, label_width(list(beside))) if beside is not None else 0.0
 
     def paint(axes: Axes, links: Links) -> None:
-        _points(axes, frame, series, links, axes.vlines, "x")
+        points(axes, frame, series, links, axes.vlines, "x")
         if limits:
             axes.set(xlabel=labels[0], ylabel=labels[1], xlim=limits[0], ylim=limits[1])
             axes.locator_params(nbins=4)
@@ -172,49 +172,12 @@ def boxes(
         marked = frame[frame["chosen"]]
         marked = marked.assign(x=marked["value"], y=marked["row"].map(places).astype(float), series="")
         marked["thin"] = np.where(marked["thin"], " ", "")
-        _points(axes, marked, [""], links, axes.hlines, "y", marker="D")
+        points(axes, marked, [""], links, axes.hlines, "y", marker="D")
         axes.set(xlabel=label, xlim=limits, ylabel="")
         axes.grid(axis="x")
 
     return Chart(
         alternative, frame, paint, width, _ROWS, height=10.0 * len(rows), rows=list(rows.values()), place=place or {}
-    )
-
-
-def bars(
-    frame: pd.DataFrame,
-    *,
-    alternative: str,
-    rows: Mapping[str, str],
-    parts: Sequence[tuple[str, str]],
-    label: str,
-    ends: Sequence[str],
-    place: Mapping[str, str] | None = None,
-) -> Chart:
-    """A bar for each key of `rows`, in parts from the left that add up to one; `ends` are written to its right.
-
-    Columns: row, part, value, mark. `parts` are the names of the parts and their colours.
-    """
-
-    def paint(axes: Axes, links: Links) -> None:
-        starts = np.zeros(len(rows))
-        for part, colour in parts:
-            own = frame[frame["part"] == part].set_index("row").loc[list(rows)]
-            wide = own["value"].to_numpy(dtype=float)
-            drawn = axes.barh(
-                range(len(rows)), wide, left=starts, height=0.68, facecolor=colour, edgecolor=PAPER, alpha=0.8
-            )
-            for bar, url in zip(drawn, links.urls(own["mark"]), strict=True):
-                bar.set_url(url)
-            starts += wide
-        for row, text in enumerate(ends):
-            axes.text(1.01, row, text, va="center", color=MUTED)
-        axes.set(xlabel=label, xlim=(0, 1), ylabel="")
-        axes.grid(axis="x")
-
-    margins = _ROWS._replace(right=label_width(ends) + 9)
-    return Chart(
-        alternative, frame, paint, WIDE, margins, height=14.0 * len(rows), rows=list(rows.values()), place=place or {}
     )
 
 
@@ -224,7 +187,7 @@ def axis_limits(values: pd.DataFrame) -> tuple[float, float]:
     return (0.0, top * 1.05 or 1.0)
 
 
-def _points(
+def points(
     axes: Axes,
     frame: pd.DataFrame,
     series: Sequence[str],

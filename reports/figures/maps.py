@@ -19,7 +19,7 @@ from polyculture.reports.figures.figure import (
 )
 from polyculture.reports.figures.heat import Heat, codes
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST, count, decimal, known
+from polyculture.reports.numbers import FEWEST
 from polyculture.reports.texts import texts
 
 GAIN = "specificity_gain"
@@ -67,28 +67,6 @@ def country_map(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Nam
     )
 
 
-def trust(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """Squares as large as what they rest on, hatched where they say little; rows of `sql/specificity.sql`."""
-    rows = frame[frame["metric"] == "specificity"]
-    pair = ["model", "language", "country"]
-    neutral = rows.loc[rows["condition"] == "neutral", [*pair, "estimate"]].rename(columns={"estimate": "neutral"})
-    explicit = rows[rows["condition"] == FIRST].merge(neutral, on=pair, how="left").dropna(subset=["estimate"])
-    most, unknown = explicit["incidences"].max(), int(explicit["low"].isna().sum())
-    explicit = explicit.assign(
-        hatched=[_says_little(row) for row in explicit.itertuples()], area=explicit["incidences"] / most
-    )
-    without = f"; {count(unknown)} of {count(len(explicit))} squares have no interval and are hatched, too"
-    top = reach(explicit["estimate"].astype(float))
-    panels = [
-        _trust_panel(model, explicit[explicit["model"] == model], top, manifest, names)
-        for model in ordered(manifest.models, explicit["model"])
-    ]
-    return make_figure(
-        "trust", [panels], _native_key("trust"), _missing(manifest),
-        values={"most": count(most) if len(explicit) else "0", "without": without if unknown else ""},
-    )  # fmt: skip
-
-
 def pair_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/consensus.sql`: a map per model over all topics, and one per topic in a fold."""
     said = texts().figures["consensus"]
@@ -123,22 +101,6 @@ def _country_panel(
         limits=(-top if metric == GAIN else 0.0, top),
         signed=metric == GAIN,
         lacking=lacking_most(own),
-    )
-    return Panel(title, chart, model, said)
-
-
-def _trust_panel(model: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
-    title = names.model(model)
-    told = len(own) - int(own["hatched"].sum())
-    said = f"{count(told)} of {count(len(own))} squares have an interval that lies apart from the neutral share."
-    found = own.rename(columns={"country": "row", "language": "column", "estimate": "value"})
-    chart = _country_heat(
-        f"{texts().figures['trust'].title}, {title}. {said}",
-        found[["row", "column", "value", "area", "hatched"]].assign(says=[_beside(row) for row in own.itertuples()]),
-        {"model": model, "condition": FIRST},
-        manifest,
-        names,
-        limits=(0.0, top),
     )
     return Panel(title, chart, model, said)
 
@@ -191,16 +153,3 @@ def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
     reason = "not_asked" if rows.empty else no_neutral or "unlinked"
     title = texts().figures["specificity"].panels[panel]
     return f"{title[0].upper()}{title[1:]}: {texts().missing[reason]}."
-
-
-def _says_little(row: Any) -> bool:
-    """Does the interval cover the neutral share, or is there none?"""
-    low, high, neutral = known(row.low), known(row.high), known(row.neutral)
-    return low is None or high is None or (neutral is not None and low <= neutral <= high)
-
-
-def _beside(row: Any) -> str:
-    low, neutral = known(row.low), known(row.neutral)
-    interval = "no interval" if low is None else f"{decimal(low, 'specificity')} to {decimal(row.high, 'specificity')}"
-    beside = "" if neutral is None else f"; neutral {decimal(neutral, 'specificity')}"
-    return f"{interval}{beside}; n = {count(row.incidences)}"

@@ -8,16 +8,15 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.figures.figure import Figure, Key, Panel, Row, make_figure, reach
+from polyculture.reports.figures.figure import Figure, Key, Panel, make_figure, reach
 from polyculture.reports.figures.heat import Head, Heat, codes
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, decimal, known
+from polyculture.reports.numbers import decimal
 from polyculture.reports.texts import texts
 
 OTHERS = 12  # countries with a column of their own that no prompt names; the rest share one
 REST = "more"  # the column of the rest: it leads to no entities of its own
 KINDS = ("several", "former state", "other", "none")
-Shares = Mapping[tuple[str, str, str], Row]  # by country, language and origin
 
 
 def origin_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
@@ -37,56 +36,16 @@ def origin_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
         most = _most(frame[frame["model"] == model], names)
         chart = _heat(
             f"{texts().metrics['origins'].name}, {names.model(model)}. {most}", codes("country", asked), columns,
-            lambda row, column: {"value": shares.get((row, column), 0.0), "framed": row == column},
-            reach(sums["estimate"]), {"model": model, "condition": condition},
+            lambda row, column: {
+                "value": shares.get((row, column), 0.0), "framed": row == column, "uncoloured": column in KINDS,
+            },
+            reach(sums.loc[~sums["column"].isin(KINDS), "estimate"]), {"model": model, "condition": condition},
         )  # fmt: skip
         return Panel(names.model(model), chart, model, most)
 
     panels = [[panel(model)] for model in ordered(manifest.models, frame["model"])]
     keys = [Key(label, "outline") for label in said.keys]
     return make_figure("origins", panels, keys, "no_origins", values={"others": str(OTHERS)})
-
-
-def naming(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """Where the naming goes, from the rows of `reports.naming`: a row of two maps per model, all on one scale."""
-    said = texts().figures["naming"]
-    countries = names.by_region(sorted(set(frame["origin"]) - {REST, *KINDS}))
-    columns = _columns(countries, frame["origin"], said.panels, names)
-    order, top = names.by_region(manifest.countries), reach(frame["estimate"].astype(float))
-
-    def panel(model: str, condition: str, shares: Shares, others: Shares) -> Panel:
-        pairs = sorted({at[:2] for at in shares}, key=lambda pair: (order.index(pair[0]), pair[1]))
-        heads = {
-            f"{country} {language}": Head(
-                f"{names.country(country)}, {language}",
-                {"language": language, **({"country": country} if condition == "explicit" else {})},
-                names.region(country),
-            )
-            for country, language in pairs
-        }
-
-        def cell(row: str, column: str) -> dict[str, Any]:
-            country, _, language = row.partition(" ")
-            at = (country, language, column)
-            told = _told(shares[at], _value(others, at), condition) if at in shares else None
-            return {"value": _value(shares, at), "framed": column == country, "says": told}
-
-        home = [_value(shares, (country, language, country)) for country, language in pairs]
-        mean = decimal(sum(home) / len(home), "naming")
-        sentence = f"From the country of the row: {mean}, the mean of {len(home)} rows."
-        title = f"{names.model(model)}, {said.panels[condition]}"
-        place = {"model": model, "condition": condition}
-        return Panel(
-            title, _heat(f"{said.title}, {title}. {sentence}", heads, columns, cell, top, place), model, sentence
-        )
-
-    rows = []
-    for model in ordered(manifest.models, frame["model"]):
-        own = frame[frame["model"] == model]
-        neutral, explicit = (_by_place(own[own["condition"] == condition]) for condition in ("neutral", "explicit"))
-        rows.append([panel(model, "neutral", neutral, explicit), panel(model, "explicit", explicit, neutral)])
-    missing = next(filter(None, map(manifest.why_without, ("explicit", "neutral"))), "no_origins")
-    return make_figure("naming", rows, [Key(label, "outline") for label in said.keys], missing)
 
 
 def _heat(
@@ -133,19 +92,3 @@ def _most(frame: pd.DataFrame, names: Names) -> str:
         f"The largest share from another country: {share}, from {names.country(row['origin'])} "
         f"in answers about {names.country(row['country'])}."
     )
-
-
-def _by_place(frame: pd.DataFrame) -> Shares:
-    return {(row["country"], row["language"], row["origin"]): row for row in frame.to_dict("records")}
-
-
-def _value(shares: Shares, at: tuple[str, str, str]) -> float:
-    return float(shares[at]["estimate"]) if at in shares else 0.0
-
-
-def _told(row: Row, other: float, condition: str) -> str:
-    low, high = known(row["low"]), known(row["high"])
-    told = low is not None and high is not None
-    interval = f"{decimal(low, 'naming')} to {decimal(high, 'naming')}" if told else "no interval"
-    beside = "country named" if condition == "neutral" else "no country named"
-    return f"{interval}; {beside}: {decimal(other, 'naming')}; n = {count(row['incidences'])}"

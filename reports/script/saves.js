@@ -23,7 +23,7 @@ function hand(blob, file) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
-const fileOf = (figure) => [sectionOf(figure), ...[...figure.querySelectorAll("h3, h4")].slice(0, 1).map((head) => head.textContent)]
+const fileOf = (figure) => [sectionOf(figure), ...[...figure.querySelectorAll("h2, h3, h4")].slice(0, 1).map((head) => head.textContent)]
   .join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60);
 const svgText = (figure) => new XMLSerializer().serializeToString(painted(figure));
 
@@ -50,7 +50,7 @@ const shape = (tag, attributes) => {
 
 // The figure without its caption, buttons and tables' hidden words. What scrolls in its box is painted whole.
 function painted(figure) {
-  const parts = [...figure.querySelectorAll("h3, h4, .keys, .scroll")].filter((part) => part.getClientRects().length && !part.closest("details:not([open])")); // not in a closed fold
+  const parts = [...figure.querySelectorAll("h2, h3, h4, .keys, .scroll")].filter((part) => part.getClientRects().length && !part.closest("details:not([open])")); // not in a closed fold
   const whole = shape("svg", { xmlns: SVG });
   const at = figure.getBoundingClientRect();
   let [right, bottom] = [0, 0];
@@ -83,7 +83,6 @@ function paintBox(whole, node, at, reach) {
     width: Math.max(0, box.width - (framed ? 2 : 0)), height: Math.max(0, box.height - (framed ? 2 : 0)),
     fill: filled ? style.backgroundColor : "none",
     ...(framed ? { stroke: getComputedStyle(document.body).color, "stroke-width": 2 } : {}),
-    ...(node.matches(".hatch") ? { stroke: style.color, "stroke-dasharray": "2 2" } : {}),
   }));
 }
 

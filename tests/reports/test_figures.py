@@ -20,12 +20,10 @@ from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import dots, lines, scatter
-from polyculture.reports.figures.maps import trust
-from polyculture.reports.figures.origins import naming
+from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.figures.style import PAGE_COLOURS, SERIES
 from polyculture.reports.leaderboard import boards
 from polyculture.reports.names import Names
-from polyculture.reports.naming import naming_shares
 from polyculture.reports.sections import OWN_SECTIONS
 from tests.report_run import MODELS, kitchens
 
@@ -108,63 +106,18 @@ def test_few_languages_have_no_box_and_few_items_are_reported(manifest: Manifest
     assert not [label for label in links(drawn(counts)) if "n = 3" in label]  # a count of few is no share of few
 
 
-def test_trust_map_squares(manifest: Manifest, names: Names) -> None:
-    explicit = rows({("JP", "ja"): 0.6, ("JP", "en"): 0.3, ("IN", "hi"): 0.5}).assign(
-        condition="explicit", incidences=[100, 25, 100]
-    )
-    explicit.loc[2, ["low", "high"]] = None
-    neutral = rows({("JP", "ja"): 0.2, ("JP", "en"): 0.25, ("IN", "hi"): 0.1}).assign(condition="neutral")
-    figure = trust(pd.concat([explicit, neutral]).assign(metric="specificity"), manifest, names)
-    drawn_cells = str(figure.rows[0][0].chart.draw())
-    squares = re.findall(r'<i class="(h\d+ a\d+(?: hatch)?)"><b>([^<]+)', drawn_cells)
-    assert [(square.partition(" ")[2], value) for square, value in squares] == [
-        ("a5 hatch", ".30"), ("a10", ".60"), ("a10 hatch", ".50"),
-    ]  # fmt: skip  # a quarter of the area; hatched: covered by the interval, and without one
-    assert 'data-says="0.50 to 0.70; neutral 0.20; n = 100"' in drawn_cells
-    assert "1 of 3 squares have no interval" in figure.caption
-    assert figure.rows[0][0].says.startswith("1 of 3 squares")
-
-
-def test_naming_goes_from_a_country_in_its_own_language_to_origins_without_and_with_its_name(
-    manifest: Manifest, names: Names
-) -> None:
-    def cell(number: int, topic: str, country: str | None, origins: dict[str, int]) -> list[dict[str, object]]:
-        """20 responses that name one item each, from these origins; a cell without a country is neutral."""
-        each = [origin for origin, times in origins.items() for _ in range(times)]
-        place = {"model": MODEL, "language": "ja", "topic": topic, "condition": "explicit" if country else "neutral"}
-        said = [{"cell": number, "prompt": number, "sample": sample, "origin": o} for sample, o in enumerate(each)]
-        return [{**place, "country": country, **one, "numerator": 1, "denominator": 1} for one in said]
-
-    found = [
-        *cell(1, "food", None, {"JP": 4, "IT": 16}), *cell(2, "beverages", None, {"IT": 20}),
-        *cell(3, "music", None, {"IT": 20}),  # no prompt names a country on this topic: it counts on neither side
-        *cell(4, "food", "JP", {"JP": 16, "more": 4}), *cell(5, "beverages", "JP", {"JP": 20}),
-        *cell(6, "food", "IN", {"IN": 20}),  # Japanese is no language of India
-    ]  # fmt: skip
-    shares = naming_shares(pd.DataFrame(found), names)
-    assert set(shares["country"]) == {"JP"}
-    values = {(row["condition"], row["origin"]): row for row in shares.to_dict("records")}
-    assert {place: round(row["estimate"], 6) for place, row in values.items()} == {
-        ("neutral", "IT"): 0.9, ("neutral", "JP"): 0.1, ("explicit", "JP"): 0.9, ("explicit", "more"): 0.1,
-    }  # fmt: skip
-    japan = values["explicit", "JP"]
-    assert (japan["low"] < 0.9 < japan["high"] <= 1, japan["cells"], japan["incidences"]) == (True, 2, 40)
-    unasked, asked = (panel.chart for panel in naming(shares, manifest, names).rows[0])
-    assert isinstance(unasked, Heat)
-    assert isinstance(asked, Heat)
-    assert unasked.limits == asked.limits  # one scale
-    assert [head.label for head in asked.columns.values()] == ["JP", "IT", "more"]
-    says = [cell.get("data-says", "") for cell in cells_of(asked)]
-    assert says[0].endswith("; no country named: 0.10; n = 40")
-    rows_of = [re.search("<tbody><tr([^>]*)>", str(chart.draw())) for chart in (unasked, asked)]
-    places = [sorted(re.findall('data-[a-z]+="[^"]*"', found[1])) for found in rows_of if found]
-    assert places == [['data-language="ja"'], ['data-country="JP"', 'data-language="ja"']]  # neutral prompts have none
-
-
-def test_naming_without_responses_is_no_figure(manifest: Manifest, names: Names) -> None:
-    columns = ["model", "language", "topic", "condition", "country", "cell", "prompt", "sample", "origin"]
-    nothing = naming_shares(pd.DataFrame(columns=[*columns, "numerator", "denominator"]), names)
-    assert naming(nothing, manifest, names).missing
+def test_origins_that_are_no_country_have_no_colour(manifest: Manifest, names: Names) -> None:
+    shares = [("JP", "country", "JP", 0.2), ("JP", "country", "US", 0.1), ("JP", "none", None, 0.7)]
+    frame = pd.DataFrame(
+        [
+            {"model": MODEL, "country": asked, "origin_kind": kind, "origin": origin, "estimate": share, "place": 1,
+             "origin_place": 1 if origin else None}
+            for asked, kind, origin, share in shares
+        ]
+    )  # fmt: skip
+    [panel] = origin_maps(frame, manifest, names).rows[0]
+    shades = {cell["text"]: cell["class"].split()[0] for cell in cells_of(panel.chart) if cell["text"]}
+    assert shades == {".20": "h10", ".10": "h5", ".70": "plain"}
 
 
 def test_consensus_by_topic_has_a_mark_per_model_and_topic_and_one_of_all_topics(

@@ -14,10 +14,10 @@ from polyculture.metrics.comparison.compare import METRICS
 from polyculture.metrics.places import PER_CONDITION
 from polyculture.reports.dots import dots
 from polyculture.reports.findings import findings, wanted
+from polyculture.reports.headline import METRICS as METRICS_OF_PAGE
 from polyculture.reports.headline import model_lines
 from polyculture.reports.names import Names
 from polyculture.reports.quote import quote
-from polyculture.reports.rankings import rankings
 from polyculture.reports.trust import trust
 from tests.report_run import MODELS, kitchens
 from tests.reports.test_page import Page, evidence, parsed
@@ -148,25 +148,6 @@ def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
     assert findings(frame(), NAMES).family.startswith("There is nothing to compare")
 
 
-def test_a_ranking_says_best_and_worst_only_where_they_are_told_apart_from_all() -> None:
-    manifest = Manifest(experiment="x", polyculture="0", models=["x:a", "x:b", "x:c"])
-    names = Names(read_catalog(), manifest.models)
-
-    def ranks(metric: str, *ends: tuple[int, int]) -> list[dict[str, Any]]:
-        common = {"dimension": "model", "metric": metric, "ranked": 3}
-        return [
-            common | {"name": model, "rank_low": low, "rank_high": high}
-            for model, (low, high) in zip(manifest.models, ends, strict=True)
-        ]
-
-    rows = [*ranks("diversity", (3, 3), (1, 2), (1, 2)), *ranks("consensus", (1, 3), (1, 3), (1, 3))]
-    [found] = rankings(rows, manifest, names)
-    assert (found.heads, found.alike) == (("Diversity",), ("Culture consensus",))
-    shown = [(name, rank.rank, rank.place) for name, (rank,) in found.lines if rank]
-    assert shown == [("a", "3", "worst"), ("b", "1 to 2", ""), ("c", "1 to 2", "")]
-    assert rankings(rows[3:], manifest, names) == ()
-
-
 def test_the_first_screen_holds_findings_plot_sentence_and_strip(page: Page) -> None:
     header = page.all("header")[0]
     said = " ".join(header.text.split())
@@ -178,7 +159,15 @@ def test_the_first_screen_holds_findings_plot_sentence_and_strip(page: Page) -> 
     assert all(" to " in e.text and "n = " in e.text for e in cells)
     places = [e.attributes for e in page.all("i") if "header" in e.inside]
     assert {place["class"] for place in places} >= {"dot", "range"}
-    for name in ("Linked", "Off-language", "Refused", "Thinnest number", "Extractor", "Snapshot"):
+    for name in (
+        "Without an item",
+        "Off-language",
+        "Distinct texts",
+        "Refused",
+        "Thinnest number",
+        "Extractor",
+        "Snapshot",
+    ):
         assert name in [e.text for e in page.all("dt") if "header" in e.inside]
 
 
@@ -238,26 +227,33 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
         {"model": B, "metric": "granularity", "estimate": 0.31, "low": None, "high": None, **common},
         {"model": A, "metric": "specificity_gain", "estimate": -0.02, "low": -0.1, "high": 0.06, **common},
     ]
-    plot = dots(numbers, model_lines(numbers, [], manifest), manifest, NAMES)
-    first, second = (line.marks for line in plot.lines)
-    assert (plot.scales[0].least, plot.scales[0].most, plot.scales[0].zero) == ("0.30", "0.70", None)
+    ranks = [{"dimension": "model", "name": A, "metric": "granularity", "rank_low": 1, "rank_high": 2, "ranked": 2}]
+    plot = dots(numbers, ranks, model_lines(numbers, [], manifest), manifest, NAMES)
+    granularity, gain = (METRICS_OF_PAGE.index(metric) for metric in ("granularity", "specificity_gain"))
+    first, second = ([line.marks[granularity], line.marks[gain]] for line in plot.lines)
+    assert (first[0].rank, second[0].rank) == ("rank 1 to 2 of 2", "")
+    assert (plot.scales[granularity].least, plot.scales[granularity].most, plot.scales[granularity].zero) == (
+        "0.30",
+        "0.70",
+        None,
+    )
     assert (first[0].at, first[0].low, first[0].width) == (80.0, 62.5, 37.5)
     assert (second[0].low, second[0].width, second[0].rests) == (None, None, "n = 1,234")
     assert (second[1].at, second[1].found.value) == (None, None)
-    assert plot.scales[3].zero is not None
+    assert plot.scales[gain].zero is not None
     narrow = [{"model": A, "metric": "granularity", "estimate": 1.0, "low": 0.999, "high": 1.0, **common}]
-    scale = dots(narrow, model_lines(narrow, [], manifest), manifest, NAMES).scales[0]
+    scale = dots(narrow, [], model_lines(narrow, [], manifest), manifest, NAMES).scales[granularity]
     assert (scale.least, scale.most) == ("0.90", "1.00")
     low = [{"model": A, "metric": "consensus", "estimate": 0.01, "low": 0.0, "high": 0.02, **common}]
-    scale = dots(low, model_lines(low, [], manifest), manifest, NAMES).scales[4]
+    scale = dots(low, [], model_lines(low, [], manifest), manifest, NAMES).scales[METRICS_OF_PAGE.index("consensus")]
     assert (scale.least, scale.most) == ("0.00", "0.10")
 
 
 def test_a_metric_that_the_extractor_fixes_is_not_the_first_one_and_is_marked() -> None:
     manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), extractor={"with": "gazetteer"})
-    scales = dots([], {}, manifest, NAMES).scales
+    scales = dots([], [], {}, manifest, NAMES).scales
     assert [(scale.metric.name, scale.fixed) for scale in (scales[0], scales[-1])] == [
-        ("Diversity", False),
+        ("Culture specificity", False),
         ("Granularity", True),
     ]
 
@@ -270,8 +266,8 @@ def test_numbers_over_shared_cells_are_marked() -> None:
         {**common, "model": A, "estimate": 0.6, "no_estimate": None, "cells": 96, "missing": 24},
         {**common, "model": B, "estimate": None, "no_estimate": "too few in common", "cells": 0, "missing": 120},
     ]
-    plot = dots(numbers, model_lines(numbers, [], manifest), manifest, NAMES)
-    first, second = (line.marks[0].found for line in plot.lines)
+    plot = dots(numbers, [], model_lines(numbers, [], manifest), manifest, NAMES)
+    first, second = (line.marks[METRICS_OF_PAGE.index("granularity")].found for line in plot.lines)
     assert (first.cells, second.value) == ("96 of 120 cells", None)
     assert "not comparable" in (second.missing or "")
     assert plot.shared is not None
@@ -280,11 +276,14 @@ def test_numbers_over_shared_cells_are_marked() -> None:
 def test_trust_says_the_share_and_where_it_is_worst() -> None:
     counts = {"asked": 10, "answered": 10, "mentions": 10, "refused": 0}
     health = [
-        {"model": A, "language": "en", **counts, "linked": 9, "off_language": 0},
-        {"model": A, "language": "ja", **counts, "linked": 5, "off_language": 2},
+        {"model": A, "language": "en", **counts, "unlinked": 1, "off_language": 0, "distinct_texts": 10},
+        {"model": A, "language": "ja", **counts, "unlinked": 5, "off_language": 2, "distinct_texts": 6},
     ]
     thin = [{"incidences": 3, "language": "ja", "other_language": None, "country": None, "condition": None, "model": A}]
-    manifest = Manifest(experiment="x", polyculture="0", models=[A], extractor={"with": "openai:m"})
+    manifest = Manifest(
+        experiment="x", polyculture="0", models=[A], extractor={"with": "openai:org/m"},
+        snapshot={"snapshot": "wikidata-2026-c7477f14a0b1c2d3.duckdb"},
+    )  # fmt: skip
     countryless = [
         {"topic": "food", "items": 38, "without_country": 13},
         {"topic": "music", "items": 12, "without_country": 2},
@@ -292,9 +291,9 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     facts = trust(health, countryless, thin, manifest, Names(read_catalog(), [A]))
     found = {fact.name: (fact.value, fact.says) for fact in facts}
     assert found["Without a country"] == ("30\u00a0%", "of linked items; 13 of 38 in Food")
-    assert found["Linked"] == ("70\u00a0%", "of mentions; 50\u00a0% in Japanese")
+    assert found["Without an item"] == ("30\u00a0%", "of mentions; 50\u00a0% in Japanese")
+    assert found["Distinct texts"] == ("80\u00a0%", "of texts; 60\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
     assert found["Refused"] == ("0\u00a0%", "of what was asked")
     assert found["Thinnest number"] == ("3", "linked items: Japanese; 1 below 10")
-    assert found["Extractor"][0] == "openai:m"
-    assert "Snapshot" not in found
+    assert (found["Extractor"][0], found["Snapshot"][0]) == ("m", "wikidata-2026")

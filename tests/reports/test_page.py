@@ -153,16 +153,16 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     assert {e.attributes["role"] for e in drawings} == {"group", "img"}
-    # boxes of four metrics a model, and of three a topic; two voices a model; saturation a topic; components of two
-    # metrics; granularity; consensus by topic; leaderboards, of four metrics of texts and of instruments
-    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 4 * 2 + 3 * 2 + 2 + 2 + 2 + 1 + 1 + 4 + 8
+    # the picture; boxes of four metrics a model, and of three a topic; saturation a topic; components of two metrics;
+    # granularity; consensus by topic; leaderboards, of four metrics of texts and of instruments
+    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 1 + 4 * 2 + 3 * 2 + 2 + 2 + 1 + 1 + 4 + 8
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
     heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
-    # the opening's plot; specificity a model and condition, and what they add; trust and granularity a model; origins a
-    # model, and where the naming goes, without and with the country; consensus a topic and model
-    assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 2 * 2 + 4
+    # the opening's plot; specificity a model and condition, and what they add; granularity and origins a model;
+    # consensus a topic and model
+    assert len(heat) == 1 + 2 * 7 + 2 + 2 + 4
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
     styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
@@ -217,8 +217,6 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "specificity",
         "origins",
         "consensus",
-        "voices",
-        "naming",
         "consensus_by_topic",
         "companions",
         "components",

@@ -21,8 +21,8 @@ from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitche
 NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
-    "origins", "granularity_by_country", "voices", "culture_scores", "culture_sentiments", "claims",
-    "naming", "consensus_by_topic", "items_without_country",
+    "origins", "granularity_by_country", "culture_scores", "culture_sentiments", "claims",
+    "consensus_by_topic", "items_without_country",
 }  # fmt: skip
 
 UNPRINTED = {"entity_positions", "granularity_by_topic", "diversity_by_topic", "specificity_by_topic"}

@@ -1,0 +1,104 @@
+"""The picture of the first page: a line for each country that prompts name, a dot for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.asked_about import CountryLine, Sentence
+from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
+from polyculture.reports.figures.figure import Figure, Key, Panel, model_keys
+from polyculture.reports.figures.kinds import axis_limits, points
+from polyculture.reports.figures.style import INK, MUTED, PAPER, plain
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, rests_on, share
+from polyculture.reports.texts import texts
+
+_WIDE = 240.0  # points: so that a telephone shows all of it, made smaller
+_LETTERS = 42  # of a line's words: what is left is for the other country's name
+_TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
+
+
+def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest, names: Names) -> Figure:
+    """The figure; its title is the sentence."""
+    told = texts().figures["asked_about"]
+    models = ordered(manifest.models, {model for line in lines for model in line.models})
+    unspoken = [
+        f"{told.panels[reason]}: {', '.join(names.country(line.country) for line in lines if line.withheld == reason)}"
+        for reason in dict.fromkeys(line.withheld for line in lines if line.withheld)
+    ]
+    absent = [names.country(code) for code in manifest.countries if code not in {line.country for line in lines}]
+    unspoken += [f"{told.panels['absent']}: {', '.join(absent)}"] if absent else []
+    silent = [names.model(model) for model in manifest.models if model not in models]
+    unspoken += [f"{told.panels['silent']}: {', '.join(silent)}"] if silent else []
+    left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
+    keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
+    chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
+    caption = " ".join(filter(None, (said.rests, told.caption, left_out)))
+    return Figure(said.says, " ".join(caption.split()), ((Panel("", chart),),), tuple(keys), None)
+
+
+def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names) -> Chart:
+    apart = _APART if len(models) < 4 else 1.5
+    step = _TEXT + max(9.0, apart * len(models) + 6)
+    middle = (_TEXT / 2) / step  # of a line's dots, below the middle of its row
+    frame = pd.DataFrame(
+        [
+            _row(line, model, row + middle + (number - (len(models) - 1) / 2) * apart / step, names)
+            for row, line in enumerate(lines)
+            for number, model in enumerate(models)
+            if model in line.models
+        ]
+    ).astype({"low": float, "high": float})
+    others = [(row + middle, line, _mean(line)) for row, line in enumerate(lines) if line.other]
+    top = min(1.0, axis_limits(pd.DataFrame({"x": [*frame["x"], *frame["high"], *(mean for *_, mean in others)]}))[1])
+
+    def paint(axes: Axes, links: Links) -> None:
+        axes.set(xlim=(0, top), ylim=(len(lines) - 0.5, -0.5), xlabel=texts().figures["asked_about"].axis, yticks=[])
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.grid(axis="x")
+        for row, line in enumerate(lines):
+            up = row - 0.5 + 0.6 * _TEXT / step
+            things = ", ".join(plain(thing, 20) for thing in line.things)
+            words = plain(f"{names.country(line.country)}: {things}", _LETTERS)
+            axes.text(0, up, words, va="center_baseline", color=INK)
+            if line.other:
+                other = f"◇ {plain(names.country(line.other), 18)}"
+                axes.text(top, up, other, va="center_baseline", ha="right", color=MUTED)
+        urls = links.urls(_other_mark(line, mean, names) for _, line, mean in others)
+        axes.scatter(
+            [mean for *_, mean in others], [at for at, *_ in others],
+            s=12, marker="D", facecolor=PAPER, edgecolor=MUTED, linewidth=0.8, zorder=2.5, urls=urls,
+        )  # fmt: skip
+        points(axes, frame, models, links, axes.hlines, "y")
+        axes.set(xlabel=texts().figures["asked_about"].axis, ylabel="")
+
+    return Chart(alternative, frame, paint, _WIDE, Margins(8, 3, 8, 28), height=step * len(lines))
+
+
+def _row(line: CountryLine, model: str, at: float, names: Names) -> dict[str, object]:
+    found = line.models[model]
+    unsure = line.withheld in ("deterministic", "repeated", "few")
+    low, high = (float("nan"), float("nan")) if unsure else found.here.interval()
+    limits = "" if unsure else f", {share(low, 1)} to {share(high, 1)}"
+    value = f"{share(found.here.value, 1)}{limits}; n = {count(found.items)}"
+    says = f"{names.model(model)}, {names.country(line.country)}: {value}"
+    mark = Mark(says, {"model": model, "country": line.country, "condition": "explicit"})
+    return {
+        "series": model, "x": found.here.value, "y": at, "low": low, "high": high, "mark": mark,
+        "thin": rests_on(found.items) or "",
+    }  # fmt: skip
+
+
+def _mean(line: CountryLine) -> float:
+    return sum(one.elsewhere.value for one in line.models.values()) / len(line.models)
+
+
+def _other_mark(line: CountryLine, mean: float, names: Names) -> Mark:
+    other = names.country(line.other)
+    says = f"{names.country(line.country)}, from {other}: {share(mean, 1)}, the mean of the models"
+    return Mark(says, {"country": line.country, "condition": "explicit", "origin": other})

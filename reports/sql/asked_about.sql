@@ -1,0 +1,109 @@
+-- The picture of the first page, "asked about X, answered from Y": statements that `reports/asked_about.py` runs in turn.
+
+-- shared: a row is a cell that names a country, of a model, among those in which all models with any linked item have one: numbers
+-- of models beside one another are of the same prompts. `asked` is how many such places the country has, `places` how many of
+-- them all models share. Cells of a topic for which the links' source holds no item of the country are left out.
+CREATE OR REPLACE TEMP TABLE picture_cells AS
+WITH named AS (
+    SELECT c.cell, c.model, c.country, dense_rank() OVER (ORDER BY c.country, c.language, c.topic, c.wording) AS place, n.cell IS NOT NULL AS linked
+    FROM numbered_cells AS c
+    LEFT JOIN linked_incidences AS n USING (cell)
+    LEFT JOIN uncovered_countries AS u ON c.topic = u.topic AND c.country = u.country
+    WHERE c.condition = 'explicit' AND u.topic IS NULL
+),
+told AS (SELECT DISTINCT model FROM named WHERE linked),
+common AS (
+    SELECT place
+    FROM named
+    WHERE linked
+    GROUP BY place
+    HAVING count(DISTINCT model) = (SELECT count(*) FROM told)
+),
+sizes AS (
+    SELECT country, count(DISTINCT place) AS asked, count(DISTINCT place) FILTER (place IN (FROM common)) AS places
+    FROM named
+    WHERE model IN (FROM told)
+    GROUP BY country
+)
+SELECT n.cell, n.model, n.country, n.place, s.asked, s.places
+FROM named AS n
+INNER JOIN sizes AS s USING (country)
+WHERE n.model IN (FROM told) AND n.place IN (FROM common);
+
+-- items: a row is a linked item of a response of these cells, and the countries that it is associated with.
+-- `doubtful`: the text refuses, or is in another language than its prompt.
+CREATE OR REPLACE TEMP TABLE picture_items AS
+WITH doubts AS (
+    SELECT p.prompt, r.sample
+    FROM stored_responses AS r
+    INNER JOIN asked_prompts AS p USING (request_id)
+    SEMI JOIN picture_cells AS c ON p.cell = c.cell
+    WHERE r.sample < p.n
+        AND (is_refusal(r.ending, r.refused) OR is_off_language(r.detected_language, r.language, r.script_share))
+)
+SELECT DISTINCT m.cell, m.prompt, m.sample, l.qid, o.countries, d.prompt IS NOT NULL AS doubtful
+FROM numbered_mentions AS m
+SEMI JOIN picture_cells USING (cell)
+INNER JOIN links AS l USING (query)
+INNER JOIN item_origins AS o USING (qid)
+LEFT JOIN doubts AS d ON m.prompt = d.prompt AND m.sample = d.sample
+WHERE m.counts AND l.status = 'linked';
+
+-- elsewhere: a row is a country that prompts name, the other country that most of what is named about it belongs to, and
+-- how many other countries come up at all. An item that belongs to both is of the country that was asked about.
+CREATE OR REPLACE TEMP TABLE picture_elsewhere AS
+WITH named AS (
+    SELECT c.country, unnest(i.countries) AS other
+    FROM picture_items AS i
+    INNER JOIN picture_cells AS c USING (cell)
+    WHERE NOT list_contains(i.countries, c.country)
+),
+counts AS (SELECT country, other, count(*) AS times FROM named GROUP BY ALL)
+SELECT country, arg_max(other, (times, other)) AS other, count(*) AS others
+FROM counts
+GROUP BY country;
+
+-- responses: a row is so many (`responses`) responses of a cell that name as many linked items (`items`), as many of them of
+-- the country (`here`), and as many of the other one (`elsewhere`); `doubtful` ones apart.
+WITH counts AS (
+    SELECT
+        c.model, c.country, c.place, e.other, e.others, i.prompt, i.sample, i.doubtful, count(*) AS items,
+        count(*) FILTER (list_contains(i.countries, c.country)) AS here,
+        count(*) FILTER (list_contains(i.countries, e.other) AND NOT list_contains(i.countries, c.country)) AS elsewhere,
+        count(*) FILTER (i.countries = []) AS nowhere
+    FROM picture_items AS i
+    INNER JOIN picture_cells AS c USING (cell)
+    LEFT JOIN picture_elsewhere AS e USING (country)
+    GROUP BY ALL
+)
+SELECT
+    model, country, place, any_value(other) AS other, coalesce(any_value(others), 0) AS others,
+    items, here, elsewhere, doubtful, sum(nowhere)::BIGINT AS nowhere, count(*) AS responses
+FROM counts
+GROUP BY model, country, place, items, here, elsewhere, doubtful
+ORDER BY ALL;
+
+-- things: a row is one of the three items that come up in the most responses about a country, of all models together.
+WITH counts AS (
+    SELECT c.country, i.qid, count(*) AS times
+    FROM picture_items AS i
+    INNER JOIN picture_cells AS c USING (cell)
+    GROUP BY ALL
+)
+SELECT c.country, c.qid, coalesce(e.label, c.qid) AS label, c.times
+FROM counts AS c
+LEFT JOIN entities AS e USING (qid)
+QUALIFY row_number() OVER (PARTITION BY c.country ORDER BY c.times DESC, c.qid) <= 3
+ORDER BY c.country, c.times DESC, c.qid;
+
+-- answers: a row is a country and a model: what was asked of these cells, and what became of it.
+SELECT
+    c.country, c.model, any_value(c.asked) AS places_asked, any_value(c.places) AS places, sum(h.asked)::BIGINT AS asked,
+    sum(h.answered)::BIGINT AS answered, sum(h.refused)::BIGINT AS refused, sum(h.repeated)::BIGINT AS repeated
+FROM picture_cells AS c
+INNER JOIN numbered_cells AS n USING (cell)
+INNER JOIN health AS h
+    ON n.model = h.model AND n.language = h.language AND n.topic = h.topic AND n.condition = h.condition
+    AND n.country = h.country AND n.wording = h.wording
+GROUP BY c.country, c.model
+ORDER BY ALL;

@@ -1,0 +1,146 @@
+"""The picture of the first page: its numbers are those of the store, and its sentence is borne by them or withheld."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.metrics import METRICS
+from polyculture.metrics.inference.limits import Contrast, Estimate
+from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence
+from polyculture.reports.building import open_report
+from polyculture.reports.names import Names
+from polyculture.reports.opening import picture
+from tests.report_run import MODELS, kitchens
+
+NAMES = Names(read_catalog(), MODELS)
+A, B = MODELS
+
+# Share of the country, by cell, from the tables themselves: what is linked in a response, once.
+ORACLE = """
+SELECT r.model, r.country, r.language, r.topic, r.wording, count(DISTINCT (r.response_id, r.prompt_id, l.qid)) AS items,
+    count(DISTINCT (r.response_id, r.prompt_id, l.qid)) FILTER (c.qid IS NOT NULL) AS here
+FROM (SELECT r.*, p.wording FROM responses AS r JOIN prompts AS p USING (prompt_id)) AS r
+JOIN mentions AS m ON m.response_id = r.response_id AND m.prompt_id = r.prompt_id AND m.counted AND NOT m.hallucinated
+JOIN links AS l ON m.query = l.query AND l.status = 'linked'
+LEFT JOIN (SELECT DISTINCT qid, country FROM entity_countries) AS c ON c.qid = l.qid AND c.country = r.country
+WHERE r.condition = 'explicit'
+GROUP BY ALL
+"""
+
+
+def test_a_dot_is_the_mean_share_over_the_cells_that_all_models_have(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with open_report(kitchens(tmp_path_factory), None, METRICS, ()) as data:
+        lines = country_lines(data.reading, data.manifest, data.names)
+        cells = data.reading.frame(ORACLE)
+        figure = picture(data)
+    cells["share"] = cells["here"] / cells["items"]
+    table = cells.pivot_table(index=["country", "language", "topic", "wording"], columns="model", values="share")
+    means = table.dropna().groupby("country").mean()
+    assert len(lines) == len(means) > 3
+    for line in lines:
+        assert line.cells == len(table.dropna().loc[line.country])
+        assert {model: one.here.value for model, one in line.models.items()} == pytest.approx(
+            dict(means.loc[line.country]), abs=1e-6
+        )
+        for one in line.models.values():
+            low, high = one.here.interval()
+            assert low < one.here.value < high
+            assert one.contrast.value == pytest.approx(one.elsewhere.value - one.here.value)
+    assert figure is not None
+    assert figure.title == sentence(lines, NAMES).says
+
+
+def told(here: float, elsewhere: float, variance: float = 1e-4) -> ModelShare:
+    a, b = (Estimate(value, variance, 200, 200, share=True) for value in (elsewhere, here))
+    return ModelShare(b, a, Contrast(a, b, 2 * variance, 200), 300, 30, 150)
+
+
+def line(country: str, other: str, *shares: tuple[float, float], withheld: str = "", **more: Any) -> CountryLine:
+    models = {model: told(*share) for model, share in zip(MODELS, shares, strict=False)}
+    return CountryLine(country, other, 5, models, models, ("sushi",), 12, withheld)
+
+
+def test_the_sentence_names_the_other_country_where_every_model_is_told_apart() -> None:
+    found = sentence([line("IT", "US", (0.1, 0.4), (0.12, 0.34)), line("JP", "US", (0.6, 0.1), (0.5, 0.1))], NAMES)
+    assert found.told
+    assert found.says.startswith("Asked about Italy, both models")
+    assert found.says.endswith("34 to 40\u00a0% against 10 to 12\u00a0%")
+    assert "600 linked items" in found.rests
+
+
+def test_countries_are_told_apart_where_no_other_country_comes_up_more() -> None:
+    found = sentence([line("IT", "US", (0.1, 0.1)), line("JP", "US", (0.6, 0.1))], NAMES)
+    assert found.told
+    assert (found.says.index("Japan") < found.says.index("Italy"), "60\u00a0%" in found.says) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line("IT", "US", (0.1, 0.4), (0.4, 0.1))],  # models differ in which comes up more
+        [line("IT", "US", (0.2, 0.22), (0.2, 0.22))],  # not told apart
+        [line("IT", "US", (0.1, 0.4), (0.1, 0.4), withheld="unequal")],
+        [replace(line("IT", "US", (0.2, 0.26)), others=10_000)],  # the most frequent of so many is no finding
+        [replace(line("IT", "US", (0.1, 0.4)), answering={A: told(0.4, 0.1)})],  # not so without refusals
+        [],
+    ],
+)  # fmt: skip
+def test_no_sentence_is_written_that_the_numbers_do_not_bear(lines: list[CountryLine]) -> None:
+    found = sentence(lines, NAMES)
+    assert not found.told
+    assert found.says.endswith("?")
+    assert found.rests.startswith("No sentence")
+
+
+COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refused": 0, "repeated": 0}
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "items", "reason"),
+    [
+        ({}, {}, 300, ""),
+        ({}, {}, 9, "few"),
+        ({"places": 5}, {"places": 5}, 300, "in_common"),
+        ({}, {"answered": 94}, 300, "unequal"),
+        ({"answered": 89}, {"answered": 89}, 300, "lost"),
+        ({"refused": 11}, {}, 300, "lost"),
+        ({}, {"repeated": 51}, 300, "repeated"),
+    ],
+)
+def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
+    of_a: dict[str, int], of_b: dict[str, int], items: int, reason: str
+) -> None:
+    answers = [{**COUNTS, **of_a}, {**COUNTS, **of_b}]
+    shares = {model: replace(told(0.1, 0.4), items=items) for model in MODELS}
+    assert _withheld(answers, shares, shares, deterministic=False) == reason
+    assert _withheld(answers, shares, shares, deterministic=True) == "deterministic"
+
+
+def test_no_difference_is_told_apart_in_few_of_many_worlds() -> None:
+    """A simulation: 8 countries whose models name each of 6 countries at random. The sentence is then an error."""
+    dice = np.random.default_rng(1)
+    errors = 0
+    for _ in range(60):
+        lines = []
+        for country in ("IT", "JP", "US", "ES", "FR", "DE", "KR", "IN"):
+            models = {}
+            counts = {model: dice.multinomial(120, [1 / 6] * 6) for model in MODELS}
+            other = int(sum(counts.values())[1:].argmax()) + 1
+            for model, own in counts.items():
+                a, b = (
+                    Estimate(own[at] / 120, (own[at] / 120) * (1 - own[at] / 120) / 119, 119, 120, share=True)
+                    for at in (other, 0)
+                )
+                difference = a.value - b.value
+                apart = (a.value + b.value - difference**2) / 119
+                models[model] = ModelShare(b, a, Contrast(a, b, apart, 119), 120, 0, 120)
+            lines.append(CountryLine(country, "MX", 5, models, models, (), 4, ""))
+        errors += sentence(lines, NAMES).told
+    assert errors <= 6
