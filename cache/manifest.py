@@ -35,6 +35,7 @@ class Manifest(BaseModel):
     packages: dict[str, str] = {}  # versions of what the numbers depend on
     models: list[str] = []
     languages: list[str] = []
+    languages_of: dict[str, list[str]] = {}  # of models that are asked in some of these languages alone
     topics: list[str] = []
     countries: list[str] = []
     conditions: list[str] = []

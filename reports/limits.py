@@ -6,7 +6,6 @@ Intervals hold the chance of sampling. They hold neither the names that a snapsh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,15 +44,12 @@ def effects(limit: Limit) -> tuple[tuple[str, str], ...]:
     return tuple((texts().metrics[metric].name, effect) for metric, effect in limit.metrics.items())
 
 
-def limit_lines(manifest: Manifest) -> Iterator[str]:
-    """The limits as lines for a terminal: each with its four effects and its remedy, then the extractor's error."""
-    for limit in limits(manifest):
-        yield f"Mind: {limit.says}"
-        for name, effect in effects(limit):
-            yield f"  {name} {effect}."
-        yield f"  {limit.remedy}"
-    if manifest.extractor:
-        yield f"Mind: {extraction_error(manifest).says}"
+def limit_line(manifest: Manifest, place: str) -> str:
+    """The limits in one line for a terminal; `place` says where the reader finds what they do to each number."""
+    said = [limit.says.partition(". ")[0].rstrip(".") for limit in limits(manifest)]
+    if not said and manifest.extractor:
+        said = [extraction_error(manifest).says.rstrip(".")]
+    return f"Mind: {'. '.join(said)}. What that does to each number: {place}" if said else ""
 
 
 def extraction_error(manifest: Manifest) -> ExtractionError:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import io
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.cache.worker import left
 from polyculture.cli import demo
+from polyculture.experiment.workspace import open_workspace
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout
 from tests import servers
@@ -274,17 +279,36 @@ def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubSe
 
 
 @pytest.mark.slow
-def test_the_demo_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = demo.EXPERIMENT.read_text(encoding="utf-8")
-    assert "max_tokens = 72" in text
-    shorter = tmp_path / "shorter.toml"
-    shorter.write_text(text.replace("max_tokens = 72", "max_tokens = 40"), encoding="utf-8")
-    monkeypatch.setattr(demo, "EXPERIMENT", shorter)
+def test_the_demo_in_small(tmp_path: Path) -> None:
     done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "granularity" in done.stdout
+    assert max(map(len, done.stdout.splitlines()[:-2])) <= 100  # but for the path of the report
+    assert "polyculture init" in done.stdout.splitlines()[-1]
+    assert done.stderr.count("Mind:") == 1
     report = tmp_path / "d" / "runs" / "demo" / "report.html"
     assert str(report.relative_to(tmp_path)) in done.stdout
-    assert "one of the smallest" in report.read_text(encoding="utf-8")
-    (asked,) = rows(tmp_path / "d" / "demo.toml", "SELECT count(*) AS n, count(DISTINCT condition) AS c FROM responses")
-    assert asked == {"n": 2 * 2 * (1 + 3), "c": 2}
+    assert "were recorded once" in report.read_text(encoding="utf-8")
+    query = (
+        "SELECT model, count(DISTINCT language) AS languages, count(*) AS n FROM responses GROUP BY model ORDER BY n"
+    )
+    live, recorded = rows(tmp_path / "d" / "demo.toml", query)
+    assert (live["languages"], live["n"]) == (1, 2 * (1 + 5))
+    assert (recorded["languages"], recorded["n"]) == (3, 3 * 2 * (1 + 5))
+
+
+def test_what_the_demo_recorded_is_known_by_its_file_and_asked_of_nobody(tmp_path: Path) -> None:
+    shutil.copyfile(demo.EXPERIMENT, tmp_path / "demo.toml")
+    shutil.copytree(demo.RECORDED, tmp_path / "runs" / demo.RECORDED.name)
+    ready = open_workspace(tmp_path / "demo.toml")
+    live, recorded = ready.experiment.models
+    assert "Q4_K_M".casefold() in recorded
+    assert ready.setups[f"sample {recorded}"] == {"weights": "sha256:cc324af070c2ecbf"}
+    step = ready.sampling_step(ready.jobs)
+    asked = Counter({live: 0})
+    for work in step.works():
+        asked[work.job.model] += left(ready.run, step, work)
+    assert asked == {live: 2 * (1 + 5) * demo.MOST, recorded: 0}
+    parts = [pq.read_table(part, partitioning=None) for part in demo.RECORDED.glob("responses/*/*/*/*.parquet")]
+    versions = {version for part in parts for version in part["model_version"].to_pylist()}
+    assert {version.partition(" ")[2] for version in versions} == {"sha256:cc324af070c2ecbf"}

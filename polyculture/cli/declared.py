@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
-from polyculture.cli.tables import SHOWN_ROWS, cell, print_table, write_values
+from polyculture.cli.tables import PAGE, SHOWN_ROWS, WIDTH, cell, print_table, write_values
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like th
 
 
 def print_declared(
-    table: DeclaredTable, rows: duckdb.DuckDBPyRelation, values: Mapping[str, Any] | None = None
+    table: DeclaredTable, rows: duckdb.DuckDBPyRelation, values: Mapping[str, Any] | None = None, width: int = WIDTH
 ) -> None:
     """Prints rows of a table under its title; without any, what its header says of there being none."""
     shown = rows.limit(SHOWN_ROWS + 1).fetchall()
@@ -33,7 +33,7 @@ def print_declared(
         lines = _side_by_side(lines, table.header.side_by_side)
     columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
-    print_table(heads, [[line[name] for name in columns] for line in lines], title=table.shown_title(values))
+    print_table(heads, [[line[name] for name in columns] for line in lines], table.shown_title(values), width)
     if len(shown) > SHOWN_ROWS:
         say(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE")
 
@@ -54,7 +54,8 @@ def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) ->
         return "all"
     if bounds is None or isinstance(value, str):
         return value
-    reason = next((row[reason] for reason in REASONS if row.get(reason) is not None), None)
+    reasons = REASONS if value is not None else ("no_estimate", *REASONS)
+    reason = next((row[reason] for reason in reasons if row.get(reason) is not None), None)
     if row[bounds[0]] is None:
         return value if reason is None else f"{cell(value)} ({reason})"
     second = [_WIDE] if bounds == ("low", "high") and row.get(_WIDE[0]) is not None else []
@@ -85,7 +86,7 @@ def print_metrics(workspace: Workspace) -> None:
 
     table = HEADLINE.declared
     with open_store(workspace.run, METRICS, asked=table.sql) as store:
-        print_declared(table, table.select(store))
+        print_declared(table, table.select(store), width=PAGE)
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:

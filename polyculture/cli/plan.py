@@ -18,6 +18,7 @@ SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "these", "others")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
+LIMITS = "docs/reading-a-report.md"
 PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
 
 COMMAND = RetryCommand
@@ -53,7 +54,7 @@ def plan(
     from polyculture.cli.tables import print_table
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace
-    from polyculture.reports.limits import limit_lines
+    from polyculture.reports.limits import limit_line
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
     from polyculture.running.estimate import estimates, not_ready
@@ -104,8 +105,9 @@ def plan(
     stages[2:2] = request_rows(workspace)
     rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
-    for line in (*limit_lines(pipeline.manifest), *not_ready(workspace.experiment)):
-        say(line)
+    for line in (*not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
+        if line:
+            say(line)
     if workspace.experiment.link.fill and workspace.experiment.link.contact is None:
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from polyculture.cache.manifest import Manifest
 from polyculture.cli.declared import print_metrics
 from polyculture.cli.options import (
     NEW_CLUSTER,
@@ -21,7 +24,8 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.running.results import tell_limits
 from polyculture.running.start import Cluster, Part, run_experiment, run_measure, run_stage
 
 
@@ -91,8 +95,25 @@ def run(
     cluster = None if ray is None else Cluster(ray, gpus, replicas)
     pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, cluster=cluster)
     if report is not None:
-        typer.echo(f"Report: {report}")
+        print_end(workspace, pipeline.manifest, report, next_command(workspace))
     pipeline.finish()
+
+
+def print_end(workspace: Workspace, manifest: Manifest, report: Path, then: str) -> None:
+    """The end of a whole run: its numbers, what they cannot say in one line, the report and the next command."""
+    print_metrics(workspace)
+    tell_limits(manifest, f"{report.name}#before")
+    typer.echo(f"Report: {report}")
+    typer.echo(f"Next: {then}")
+
+
+def next_command(workspace: Workspace) -> str:
+    """What is asked of numbers first: whether two models or languages differ; of one alone, to look at its texts."""
+    experiment, file = workspace.experiment, shlex.quote(str(workspace.file))
+    sides = next((two for two in (experiment.models, experiment.languages) if len(two) > 1), ())
+    if sides:
+        return f"polyculture compare {file} {' '.join(map(shlex.quote, sides[:2]))}"
+    return f"polyculture view {file}"
 
 
 class RunCommand(RetryCommand):

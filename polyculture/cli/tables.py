@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
+WIDTH, PAGE = 200, 100  # characters of a line in a file or pipe, and of one that is read in a letter or an issue
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 
 
@@ -93,9 +94,11 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
         writer.writerows([defuse(value) for value in row] for row in rows)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
-    """Prints a table on standard output, up to the terminal's width."""
-    print_rich(make_table(columns, rows, title))
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, width: int = WIDTH
+) -> None:
+    """Prints a table on standard output, up to the terminal's width; where there is none, up to `width` characters."""
+    print_rich(make_table(columns, rows, title), width)
 
 
 def make_table(
@@ -114,12 +117,11 @@ def make_table(
     return table
 
 
-def print_rich(table: Table) -> None:
-    """Prints a rich table on standard output."""
+def print_rich(table: Table, width: int = WIDTH) -> None:
+    """Prints a rich table on standard output, as `print_table`."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width).print(table)
+    Console(width=None if sys.stdout.isatty() else width).print(table)
 
 
 def cell(value: Any) -> str:

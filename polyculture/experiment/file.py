@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -52,6 +52,8 @@ class Experiment(Section):
     )
     # Append "please answer in <language>" to the prompts of all models, of none, or of these.
     answer_in_language: bool | tuple[str, ...] = False
+    # Of models that are asked in some of the languages alone.
+    languages_of: Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
     catalog: str | None = None  # folder with the user's own topics/ and languages/
     prompts: PromptsSection = PromptsSection()
     sampling: SamplingSection = SamplingSection()
@@ -83,12 +85,17 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _known_models(self) -> Experiment:
-        named = () if isinstance(self.answer_in_language, bool) else self.answer_in_language
+        appending = () if isinstance(self.answer_in_language, bool) else self.answer_in_language
         known = {*self.models, *self.variants}
-        for model in named:
-            if model not in known:
-                near = did_you_mean(model, known)
-                raise ValueError(f"answer_in_language: {model!r} is none of the models. {near}".rstrip())
+        for key, named in (("answer_in_language", appending), ("languages_of", self.languages_of)):
+            for model in named:
+                if model not in known:
+                    raise ValueError(f"{key}: {model!r} is none of the models. {did_you_mean(model, known)}")
+        for model, languages in self.languages_of.items():
+            other = [code for code in languages if code not in self.languages]
+            if other:
+                near = did_you_mean(other[0], self.languages)
+                raise ValueError(f"languages_of.{model}: {other[0]!r} is none of the languages. {near}")
         return self
 
     @model_validator(mode="after")
@@ -157,6 +164,11 @@ class Experiment(Section):
         variant = find_variant(model, self.variants)
         return ModelSpec(model, options, variant[1] if variant else None)
 
+    def languages_asked(self, model: str) -> tuple[str, ...]:
+        """The languages that a model is asked in, in the order of the experiment's; a variant in those of its model."""
+        some = self.languages_of.get(model, self.languages_of.get(self.base_of(model)))
+        return self.languages if some is None else tuple(code for code in self.languages if code in some)
+
     def base_of(self, model: str) -> str:
         """The model that a variant is one of; any other model itself."""
         variant = find_variant(model, self.variants)
@@ -197,12 +209,15 @@ def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
         "languages": (catalog.languages, names.language),
         "countries": (catalog.countries, names.country),
     }
-    changed = {}
+    changed: dict[str, Any] = {}
     for key, (codes, code_of) in known.items():
         asked = getattr(experiment, key)
         written = tuple(code if code in codes else code_of(code) or code for code in asked)
         if written != asked:
             changed[key] = tuple(dict.fromkeys(written))
+    if "languages" in changed:
+        some = experiment.languages_of.items()
+        changed["languages_of"] = {model: tuple(names.language(one) or one for one in of) for model, of in some}
     return experiment.model_copy(update=changed) if changed else experiment
 
 

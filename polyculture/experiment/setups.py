@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.errors import ExperimentError
-from polyculture.cache.manifest import Manifest, setup_id
+from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.manifest import Manifest, read_manifest, setup_id
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import Prompt, WantedResponse
 from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import ModelSpec
@@ -25,6 +27,20 @@ def present_setups(experiment: Experiment, known: Mapping[str, Mapping[str, Any]
     if experiment.extract.by_model:
         keys.append((f"{EXTRACT}{experiment.extract.with_}", experiment.extract.with_))
     return {key: _setup(experiment.model_spec(model), key, known.get(key, {})) for key, model in keys}
+
+
+def setups_beside(run: RunFolder) -> dict[str, dict[str, Any]]:
+    """The setups of the runs beside one that has not begun, of several the first by name.
+
+    They say which files their models were where these are not on this machine: so answers that came along with their
+    run are known for what they are.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(run.root.parent.glob("*/manifest.json"), reverse=True):
+        with suppress(StoreError):  # of another version: nothing of it is reused
+            beside = read_manifest(path)
+            found |= beside.setups if beside else {}
+    return found
 
 
 def _setup(spec: ModelSpec, key: str, known: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,4 +79,5 @@ def wanted_responses(manifest: Manifest, prompts: Sequence[Prompt]) -> list[Want
         WantedResponse(requests[model, p.language].request_id(p.text, sampling), sampling.n, model, p.prompt_id)
         for model in manifest.models
         for p in prompts
+        if p.language in manifest.languages_of.get(model, (p.language,))
     ]

@@ -36,6 +36,7 @@ from polyculture.experiment.setups import (
     check_same,
     present_setups,
     prompt_requests,
+    setups_beside,
     wanted_responses,
 )
 from polyculture.generate.design import PromptDesign
@@ -144,9 +145,10 @@ class Workspace:
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """Every (model, language, topic), in the order of the experiment file."""
+        """Every (model, language of it, topic), in the order of the experiment file."""
         e = self.experiment
-        return [Job(model, language, topic) for model in e.models for language in e.languages for topic in e.topics]
+        pairs = [(model, language) for model in e.models for language in e.languages_asked(model)]
+        return [Job(model, language, topic) for model, language in pairs for topic in e.topics]
 
     def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
         """The step that samples jobs, with the experiment's sampling or another."""
@@ -192,7 +194,7 @@ class Workspace:
     @cached_property
     def setups(self) -> dict[str, dict[str, Any]]:
         """The present setups of the experiment's texts, by use and model."""
-        return present_setups(self.experiment, self.before.setups if self.before else {})
+        return present_setups(self.experiment, self.before.setups if self.before else setups_beside(self.run))
 
     @cached_property
     def present(self) -> Manifest:
@@ -217,6 +219,9 @@ class Workspace:
             "packages": dict(_versions(TRACED_PACKAGES)),
             "models": list(e.models),
             "languages": list(e.languages),
+            "languages_of": {
+                model: list(e.languages_asked(model)) for model in e.models if e.languages_asked(model) != e.languages
+            },
             "topics": list(e.topics),
             "countries": list(e.countries),
             "conditions": list(e.conditions),

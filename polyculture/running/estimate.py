@@ -161,8 +161,10 @@ def _sampling(
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
     jobs = [job for job in workspace.jobs if job.model == model]
     left, read = 0, 0.0
+    asked_of = 0
     for job in jobs:
         prompts = workspace.prompts_of(job)
+        asked_of += len(prompts)
         missing = samples_left(workspace, job, retry)
         left += missing
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
@@ -171,8 +173,8 @@ def _sampling(
         stage="generate",
         model=model,
         jobs=len(jobs),
-        prompts=len(workspace.prompts),
-        responses=len(workspace.prompts) * sampling.n,
+        prompts=asked_of,
+        responses=asked_of * sampling.n,
         left=left,
         prompt_tokens=round(read),
         answer_tokens=round(left * answer),

@@ -36,9 +36,10 @@ def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, mo
     return write_report(run, catalog, store_layout(), (*report_sections(), *more), to)
 
 
-def tell_limits(manifest: Manifest) -> None:
-    """Says what a run's sources rule out, and how far its extractor errs."""
-    from polyculture.reports.limits import limit_lines
+def tell_limits(manifest: Manifest, place: str) -> None:
+    """Says in one line what a run's sources rule out, and where a reader finds the rest of it."""
+    from polyculture.reports.limits import limit_line
 
-    for line in limit_lines(manifest):
+    line = limit_line(manifest, place)
+    if line:
         say(line)

@@ -18,7 +18,7 @@ from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.results import measure_run, report_run, tell_limits
+from polyculture.running.results import measure_run, report_run
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole, works_share
 
 
@@ -61,9 +61,7 @@ def run_experiment(
     if chosen != workspace.jobs:
         parts.work(chosen, share)  # linking, measuring and reporting are left to the whole run
         return pipeline, None
-    report = do_whole(parts)
-    tell_limits(pipeline.manifest)
-    return pipeline, report
+    return pipeline, do_whole(parts)
 
 
 def run_stage(

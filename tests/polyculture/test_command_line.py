@@ -101,6 +101,8 @@ def experiment(tmp_path: Path) -> Path:
         ('topics = ["food"]', 'topics = ["fod"]', "topics: unknown topic 'fod'. Did you mean 'food'?"),
         ('languages = ["en"]', 'languages = ["enn"]', "languages: unknown language 'enn'. Did you mean 'en'?"),
         ('countries = ["IT", "JP"]', 'countries = ["JAP"]', "countries: unknown country 'JAP'"),
+        ("[sampling]", '[languages_of]\n"openai:anny" = ["en"]\n[sampling]', "Did you mean 'openai:any'?"),
+        ("[sampling]", '[languages_of]\n"openai:any" = ["ja"]\n[sampling]', "'ja' is none of the languages"),
         ("n = 2", "samples = 2", "unknown key 'sampling.samples'. Did you mean 'n'?"),
         ('name = "small"', 'name = "small"\nsamples = 2', "Did you mean 'n' under [sampling]?"),
         ("n = 2", 'n = 2\nnotes = ["a"]', "Did you mean 'notes' at the top of the file"),

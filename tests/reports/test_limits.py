@@ -25,7 +25,7 @@ from polyculture.extract.gold import read_gold
 from polyculture.link.index.lexicon import lexicon
 from polyculture.metrics.audit.scores import share_limits
 from polyculture.metrics.limits import limits
-from polyculture.reports.limits import effects, limit_lines, read_gold_scores
+from polyculture.reports.limits import effects, extraction_error, limit_line, read_gold_scores
 from polyculture.reports.report import write_report
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
@@ -74,10 +74,15 @@ def test_limits_follow_from_the_sources(
 
 
 def test_an_unmeasured_extractor_is_called_so() -> None:
-    *_, last = limit_lines(manifest(LLM, DUMP_SOURCE))
-    assert last == "Mind: Nobody has measured how far openai:reader errs in finding mentions; no interval holds that."
-    *_, last = limit_lines(manifest(GAZETTEER, DUMP_SOURCE))
-    assert "with this snapshot" in last
+    assert "measured how far openai:reader errs" in limit_line(manifest(LLM, DUMP_SOURCE), "here")
+    assert "with this snapshot" in extraction_error(manifest(GAZETTEER, DUMP_SOURCE)).says
+
+
+def test_the_limits_are_one_line_that_says_where_the_rest_is() -> None:
+    line = limit_line(manifest(GAZETTEER, STARTER_SOURCE), "report.html")
+    assert "\n" not in line
+    assert "six thousand" in line
+    assert line.endswith("report.html")
 
 
 def test_the_measured_error_is_that_of_this_version() -> None:
@@ -161,17 +166,18 @@ def extractions(run: RunFolder) -> list[str]:
         return [key for (key,) in store.sql("SELECT extraction_id FROM extractions ORDER BY 1").fetchall()]
 
 
-def test_plan_and_run_say_it(tmp_path: Path) -> None:
+def test_plan_and_run_say_in_one_line_where_the_limits_are(tmp_path: Path) -> None:
     file = tmp_path / "pilot.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
-    for command in ("plan", "run"):
+    for command, place in (("plan", "docs/reading-a-report.md"), ("run", "report.html#before")):
         done = polyculture(command, file, cwd=tmp_path)
-        said = done.stdout + done.stderr
-        assert "linked is so by construction" in said
-        for name in METRIC_NAMES:
-            assert f"\n  {name} " in said
-        assert "[extract] with" in said
-        assert "precision of this extractor was 0.67 [0.63, 0.72] and recall 0.37 [0.33, 0.40]" in said
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("Mind:")]
+        assert "only names that its snapshot holds" in line
+        assert line.endswith(place)
+    page = next(tmp_path.glob("runs/*/report.html")).read_text(encoding="utf-8")
+    assert 'id="before"' in page
+    assert "linked is so by construction" in page
+    assert "precision of this extractor was 0.67" in extraction_error(manifest(GAZETTEER, STARTER_SOURCE)).says
 
 
 @pytest.mark.parametrize("preset", ["makieval", "full"])
