@@ -243,7 +243,7 @@ class CellMetrics:
         values, (rares, items) = numbers[0], np.nan_to_num(numbers[1:])
         both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         responses = np.array([found.responses for found in answers.incidences], dtype=np.int64)
-        told, single = responses[both].min(axis=1), answers.few[both].any(axis=1)
+        told, single = responses[both].min(axis=1), np.asarray(answers.few[both].any(axis=1))
         changed = Changes(values, self._matrix(parts, len(places)), told, single, rares)
         return MetricTable(places, changed, np.stack([np.nan_to_num(values) * items, items]))
 
