@@ -99,7 +99,7 @@ INNER JOIN extractions AS e USING (extraction_id);
 -- audit_response_shares: a row is a response and a share of right cases, precision or recall: what the response adds to it.
 -- A disputed case counts by halves (each of its readings alike); beside it stand the counts with every disputed case at its
 -- best and at its worst. Judged cases of one response are correlated: the response is the unit of the intervals.
---   what: as in `audit_shares`
+--   what: 'extraction precision', 'extraction recall', 'link precision' or 'link recall'
 --   hits: right cases of the response, a disputed one as the share of its readings in which it is right
 --   cases: cases of the response
 --   disputed: cases that are not alike in all readings
@@ -156,21 +156,3 @@ SELECT
     sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
 FROM sums
 GROUP BY extraction_id, language, topic, what;
-
--- audit_shares: a row is a language, a topic and a share: the sums of `audit_response_shares`.
---   what: 'extraction precision', 'extraction recall', 'link precision' or 'link recall'
---   hits: right cases, a disputed one as the share of its readings in which it is right
---   cases: cases: hits over cases is the share
---   disputed: cases that are not alike in all readings
---   hits_at_best: right cases, were every disputed one right
---   cases_at_best: cases, were every disputed one right
---   hits_at_worst: right cases, were every disputed one wrong
---   cases_at_worst: cases, were every disputed one wrong
-CREATE VIEW audit_shares AS
-SELECT
-    language, topic, what,
-    sum(hits) AS hits, sum(cases) AS cases, sum(disputed)::BIGINT AS disputed,
-    sum(hits_at_best)::BIGINT AS hits_at_best, sum(cases_at_best)::BIGINT AS cases_at_best,
-    sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
-FROM audit_response_shares
-GROUP BY language, topic, what;

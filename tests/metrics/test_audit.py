@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from polyculture.cache.errors import StoreError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
 from polyculture.cli.audit import import_sheets
+from polyculture.cli.tables import write_sheet
 from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores, share_limits
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
@@ -55,11 +57,12 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def export(experiment: Path, judge: str, fill: Callable[[dict[str, str]], None], *words: str) -> Path:
+def export(experiment: Path, judge: str, fill: Callable[[dict[str, str]], None], per: int = 10, seed: int = 1) -> Path:
     """A sheet as a judge gives it back: filled in, and saved by a spreadsheet that prefers semicolons."""
     sheet = experiment.parent / f"{judge}.csv"
-    done = polyculture("audit", "export", experiment, "-o", sheet, *words, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
+    with open_store(run_of(experiment), store_layout()) as store:
+        sampled = sample(store, per, seed)
+    write_sheet(sheet, COLUMNS, [[row[name] for name in COLUMNS] for row in sampled.rows])
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
@@ -81,7 +84,7 @@ def judged(row: dict[str, str]) -> None:
 
 
 def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged, "--per", "10")
+    sheet = export(experiment, "ana", judged)
     done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     assert "ana: 40 rows judged" in done.stderr
@@ -178,13 +181,15 @@ def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tm
 
 def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
     sheets = [
-        export(experiment, name, lambda _: None, "--per", "5", "--seed", seed)
-        for name, seed in (("a", "1"), ("b", "1"), ("c", "2"))
+        export(experiment, name, lambda _: None, per=5, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
     one, same, other = (sheet.read_text(encoding="utf-8-sig") for sheet in sheets)
     assert one == same
     assert one != other
     assert ";'=ramen;" in one
+    done = polyculture("audit", "export", experiment, "--per", "5", "-o", "d.csv", cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert ",'=ramen," in (experiment.parent / "d.csv").read_text(encoding="utf-8-sig")
     excel = polyculture("audit", "export", experiment, "-o", "ana.xlsx", cwd=experiment.parent)
     assert (excel.returncode, "Name it ana.csv." in excel.stderr) == (2, True)
     again = polyculture("audit", "export", experiment, "-o", sheets[0], cwd=experiment.parent)
@@ -209,12 +214,14 @@ def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
         judged(row)
         row["mention"] = "right" if row["surface"] == "word" else row["mention"]
 
-    sheets = [export(experiment, name, fill, "--per", "10") for name, fill in (("ana", judged), ("ben", milder))]
+    sheets = [export(experiment, name, fill) for name, fill in (("ana", judged), ("ben", milder))]
     done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     assert "ana, ben" in done.stdout
     with open_store(run_of(experiment), store_layout()) as store:
-        query = "SELECT sum(hits), sum(cases), sum(disputed) FROM audit_shares WHERE what = 'extraction precision'"
+        query = (
+            "SELECT sum(hits), sum(cases), sum(disputed) FROM audit_response_shares WHERE what = 'extraction precision'"
+        )
         assert store.sql(query).fetchall() == [(25, 30, 10)]  # what they differ on counts by halves
 
 
@@ -436,7 +443,7 @@ def test_an_adjudicator_is_named_and_an_import_taken_back(experiment: Path) -> N
 
     folder = experiment.parent
     for name, fill in (("ana", judged), ("ben", milder), ("cem", judged)):
-        export(experiment, name, fill, "--per", "10")
+        export(experiment, name, fill)
     import_sheets(run_of(experiment), [folder / "ana.csv", folder / "ben.csv"])
     shown = polyculture("audit", "show", experiment, cwd=folder)
     assert "10 judged rows are disputed" in shown.stderr
@@ -466,7 +473,7 @@ def test_an_adjudicator_is_named_and_an_import_taken_back(experiment: Path) -> N
 
 
 def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path, tmp_path: Path) -> None:
-    import_sheets(run_of(experiment), [export(experiment, "ana", judged, "--per", "10")])
+    import_sheets(run_of(experiment), [export(experiment, "ana", judged)])
     relinked = build(tmp_path)
     relinked.rows["links"] = [row for row in relinked.rows["links"] if row["surface"] != "udon"]
     relinked.link("udon", "Q3")
@@ -527,11 +534,10 @@ def test_a_mistake_in_a_sheet_names_its_row(experiment: Path, column: str, value
             row[column] = value
             done += 1
 
-    sheet = export(experiment, "ana", spoil, "--per", "2")
-    result = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert result.returncode == 2
-    assert said in result.stderr
-    assert "row m:" in result.stderr
+    sheet = export(experiment, "ana", spoil, per=2)
+    with pytest.raises(StoreError, match="row m:") as fault:
+        import_sheets(run_of(experiment), [sheet])
+    assert said in str(fault.value)
     assert not run_of(experiment).table("judgements").exists()
 
 
@@ -622,7 +628,7 @@ def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]])
 
 
 def test_a_sheet_is_read_as_it_was_written(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged, "--per", "3")
+    sheet = export(experiment, "ana", judged, per=3)
     with open_store(run_of(experiment), store_layout()) as store:
         found = read_judgements(store, sheet)
     assert {(one.mention, one.link, one.qid, one.missed) for one in found} == {

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polyculture.cache.errors import StoreError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
+from polyculture.cli.audit import import_sheets
 from polyculture.metrics.audit.corrected import corrected_metrics
 from polyculture.metrics.audit.scores import Share, _share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
@@ -45,7 +47,7 @@ def also(row: dict[str, str]) -> None:
 
 
 def test_from_the_sheet_to_the_shares(experiment: Path) -> None:
-    sheet = export(experiment, "ana", also, "--per", "10")
+    sheet = export(experiment, "ana", also)
     done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
@@ -108,7 +110,7 @@ def test_an_adjudicator_decides_and_a_disputed_mention_counts_by_halves(tmp_path
 
 
 def test_f1_is_that_of_precision_and_recall_where_all_was_judged(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged, "--per", "10")
+    sheet = export(experiment, "ana", judged)
     assert polyculture("audit", "import", experiment, sheet, cwd=experiment.parent).returncode == 0
     with open_store(run_of(experiment), store_layout()) as store:
         scores = {one.what: one.value for one in audit_scores(store) if one.language is None}
@@ -144,7 +146,7 @@ def test_kappa_of_the_new_questions(experiment: Path) -> None:
         if row["surface"] == "word":
             row["existence"] = "no item"
 
-    sheets = [export(experiment, name, fill, "--per", "4") for name, fill in (("ana", also), ("ben", other))]
+    sheets = [export(experiment, name, fill, per=4) for name, fill in (("ana", also), ("ben", other))]
     done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stdout.splitlines() if "ana, ben" in line and "existence" in line]
@@ -164,11 +166,10 @@ def test_a_mistake_names_its_row(experiment: Path, column: str, value: str, told
         if row["surface"] == "udon":
             row[column] = value
 
-    sheet = export(experiment, "ana", spoil, "--per", "1")
-    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "row m:" in done.stderr
+    sheet = export(experiment, "ana", spoil, per=1)
+    with pytest.raises(StoreError, match="row m:") as fault:
+        import_sheets(run_of(experiment), [sheet])
+    assert told in str(fault.value)
 
 
 @pytest.mark.parametrize(
@@ -185,10 +186,9 @@ def test_link_and_existence_must_agree(experiment: Path, surface: str, link: str
         if row["surface"] == surface:
             row.update(mention="right", link=link, existence=existence)
 
-    sheet = export(experiment, "ana", contradict, "--per", "1")
-    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert done.returncode == 2
-    assert "Correct one of the two" in done.stderr
+    sheet = export(experiment, "ana", contradict, per=1)
+    with pytest.raises(StoreError, match="Correct one of the two"):
+        import_sheets(run_of(experiment), [sheet])
 
 
 @pytest.mark.parametrize("what", ["fabrication", "extraction F1"])
