@@ -36,7 +36,6 @@ class EmbeddingsOptions(DatasetOptions):
     ] = "causal"
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and gender.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
-    plots: Annotated[Path | None, Field(description="Write the maps as SVG files into this folder.")] = None
 
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
@@ -75,8 +74,6 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
         from polyculture.instruments.embeddings.measure import measure_separation
 
         measure_separation(asked.run)
-        if options.plots is not None:
-            _write_maps(asked, options.plots)
 
     return Study(
         (RepresentingStep(jobs, options.layer or LAYERS),),
@@ -89,17 +86,6 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
         (Shown(Path(__file__).with_name("separations.sql")),),
         view="representations",
     )
-
-
-def _write_maps(asked: Asked, folder: Path) -> None:
-    """Writes an SVG file per map into a folder."""
-    from polyculture.cache.files import store_faults
-    from polyculture.instruments.embeddings.entity_map import write_maps
-
-    with store_faults(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    for path in write_maps(asked.run, folder):
-        asked.say(f"Wrote {path}")
 
 
 def _needs(_options: EmbeddingsOptions) -> tuple[Capability[Any], ...]:
@@ -116,7 +102,7 @@ class Embeddings:
         "embeddings": Command(
             EmbeddingsOptions,
             study,
-            "polyculture probe embeddings exp.toml --language ja --type food --plots maps",
+            "polyculture probe embeddings exp.toml --language ja --type food",
             needs=_needs,
         )
     }

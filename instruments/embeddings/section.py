@@ -1,38 +1,139 @@
-"""The report's section on hidden states: the separation of two cultures' entities."""
+"""The report's section on hidden states: the separation of two cultures' entities, and maps of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyculture.reports.section import ReportData, ReportTable, Section
+from polyculture.reports.table_section import Column, page_table
 
 if TYPE_CHECKING:
-    from polyculture.instruments.embeddings.separation_table import SeparationLine
+    import pandas as pd
+
     from polyculture.reports.figures.figure import Key, Panel
+    from polyculture.reports.names import Names
+    from polyculture.reports.numbers import FormattedEstimate
+    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _SEPARATIONS, _POSITIONS = _FOLDER / "separations.sql", _FOLDER / "entity_positions.sql"
+SHOWN_MAPS = 12  # a page holds no more; the table entity_positions has all
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenStates:
-    """The context of the section: the lines of the table, and the maps."""
+    """The context of the section: the table, and the maps."""
 
-    lines: tuple[SeparationLine, ...]
+    table: PageTable
     maps: tuple[Panel, ...]
     keys: tuple[Key, ...]  # of the maps
 
 
 def _build(data: ReportData) -> HiddenStates | None:
     from polyculture.instruments.embeddings.entity_map import KEYS
-    from polyculture.instruments.embeddings.separation_table import entity_maps, separation_lines
 
-    lines = separation_lines(data.reading.lines(_SEPARATIONS), data.names)
-    return HiddenStates(lines, entity_maps(data.reading.frame(_POSITIONS), data.names), KEYS) if lines else None
+    rows = data.reading.lines(_SEPARATIONS)
+    if not rows:
+        return None
+    caption = "Davies-Bouldin index per type and layer; corrected with 95 % intervals"
+    table = page_table(data, rows, _COLUMNS, title="Davies-Bouldin index", caption=caption, label=_label)
+    return HiddenStates(table, _maps(data.reading.frame(_POSITIONS), data.names), KEYS)
 
 
+def _maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
+    """A panel per map from the rows of `entity_positions.sql`, at most `SHOWN_MAPS`."""
+    from polyculture.instruments.embeddings.entity_map import MAP_KEY, entity_map, subject
+    from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.names import short
+
+    panels: list[Panel] = []
+    for key, points in frame.groupby(list(MAP_KEY), sort=True):
+        named = dict(zip(MAP_KEY, (short(str(part)) for part in key), strict=True))
+        place = f"{names.model(named['model'])}, {names.language(named['language'])}, {named['culture']}"
+        title = f"{place}: {subject(named)}"
+        alternative = f"{title} ({named['dataset']}, {named['contexts']} contexts)"
+        panels.append(Panel(title, entity_map(points, alternative)))
+        if len(panels) == SHOWN_MAPS:
+            break
+    return tuple(panels)
+
+
+def _label(row: Row, names: Names) -> str:
+    """The type with its gender, and how its contexts differ from the neutral causal ones."""
+    from polyculture.reports.numbers import known
+
+    setting = known(row["setting"])
+    parts = [
+        known(row["entity_type"]) or f"mean of {row['types']:.0f} types",
+        known(row["gender"]),
+        "masked" if row["form"] == "masked" else None,
+        setting if setting != "neutral" else None,
+    ]
+    return f"{names.language(row['language'])}, {row['culture']}: {', '.join(filter(None, parts))}"
+
+
+def _layer(row: Row) -> str:
+    from polyculture.reports.numbers import known
+
+    return str(row["layer"]) + (f" ({row['layer_name']})" if known(row["layer_name"]) else "")
+
+
+def _index(row: Row) -> FormattedEstimate:
+    """The index of these entities, which has no interval."""
+    from polyculture.reports.numbers import FormattedEstimate, decimal, known, lacking
+
+    if known(row["estimate"]) is None:
+        return lacking("no index")
+    return FormattedEstimate(decimal(row["estimate"], "index"), None, None)
+
+
+def _corrected(row: Row) -> FormattedEstimate:
+    from polyculture.reports.numbers import estimate, known, lacking
+
+    value, reason = known(row["corrected"]), known(row["lacking"])
+    if value is None:
+        return lacking("not apart" if reason == "not apart" else "not computed")
+    return estimate("index", value, row["corrected_low"], row["corrected_high"], without=reason or "no_interval")
+
+
+def _contexts(row: Row) -> str:
+    """The number of contexts, and per entity where not all fit each."""
+    from polyculture.reports.numbers import count, known
+
+    every, fewest = count(row["contexts"]), known(row["contexts_fewest"])
+    if known(row["entity_type"]) is None or fewest is None or fewest == row["contexts"]:
+        return every
+    return f"{every} ({count(fewest)} to {count(row['contexts_most'])} an entity)"
+
+
+def _written(column: str, form: str, *more: str) -> Callable[[Row], str]:
+    """A number in a form; nothing where there is none."""
+
+    def cell(row: Row) -> str:
+        from polyculture.reports import numbers
+
+        value = numbers.known(row[column])
+        return "" if value is None else getattr(numbers, form)(value, *more)
+
+    return cell
+
+
+_COLUMNS = (
+    Column("Layer", _layer),
+    Column("Index", _index),
+    Column("Corrected", _corrected),
+    Column("By chance", _written("by_chance", "decimal", "index")),
+    Column("p", _written("p", "probability")),
+    Column("Contexts", _contexts),
+    Column("Native", _written("native_entities", "count")),
+    Column("Western", _written("western_entities", "count")),
+    Column("Failed", _written("failed", "count")),
+)
 SECTIONS = (
     Section(
         "apart",

@@ -25,7 +25,7 @@ COMMANDS = {"questions": "ask"}  # of measures that no command is called after
 _TEXTS = ("entities", "linking", "texts")
 _ANSWERERS = ("classifier", "tagger", "prompts")  # what a user gives in place of our own words
 # They choose no protocol: whose answers, from which files.
-_NO_PROTOCOL = ("model", "folder", "preset", "plots", "data", "set", "classifier", "tagger")
+_NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagger")
 _ENGLISH = "english"
 
 

@@ -11,8 +11,8 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-    from polyculture.instruments.probe.beside_tables import KnowledgeLine
     from polyculture.instruments.probe.layer_groups import LayerGroup
+    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _MATRIX, _LAYERS = _FOLDER / "flattening_matrix.sql", _FOLDER / "items_by_layer.sql"
@@ -26,19 +26,21 @@ class Layers:
 
     groups: tuple[LayerGroup, ...]
     more: int  # groups that are not drawn
-    knowledge: tuple[KnowledgeLine, ...]  # a topic of a model in a language: what is said, scored and stored
+    arms: PageTable | None  # controls beside the probe
+    knowledge: PageTable | None  # what is said, scored and stored
 
 
 def _build(data: ReportData) -> Layers | None:
-    from polyculture.instruments.probe.beside_tables import knowledge_line
     from polyculture.instruments.probe.layer_groups import layer_groups
+    from polyculture.instruments.probe.pair_cells import WORDS
+    from polyculture.instruments.probe.tables import arms_table, knowledge_table
 
     pairs = data.reading.lines(_MATRIX)
     if not pairs:
         return None
-    groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.reading.lines(_ARMS), data.names)
-    knowledge = tuple(knowledge_line(row, data.names) for row in data.reading.lines(_KNOWLEDGE))
-    return Layers(groups, more, knowledge)
+    arms = data.reading.lines(_ARMS)
+    groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), arms, data.names)
+    return Layers(groups, more, arms_table(data, arms, WORDS), knowledge_table(data, data.reading.lines(_KNOWLEDGE)))
 
 
 def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:

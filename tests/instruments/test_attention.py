@@ -13,9 +13,11 @@ from scipy import stats
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.probe.attention.contrasts import AttentionStudy, Weighed, attention_rows, comparisons
+from polyculture.instruments.probe.attention.section import SECTION
 from polyculture.instruments.probe.attention.step import contribution
 from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.instruments.questions.prompting import message
+from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_sheets
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -93,6 +95,11 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     assert rows(tmp_path, counts) == [("norm", 8 * size), ("weight", 8 * size)]  # none is written twice
     maps = polyculture("table", "attention_map", "exp.toml", "--format", "csv", cwd=tmp_path)
     assert "mean_z,mean_place_z" in maps.stdout.splitlines()[0]
+    run = RunFolder(tmp_path / "runs" / "usual")
+    page = write_report(run, layout=store_layout(), sections=[SECTION]).read_text(encoding="utf-8")
+    assert all(
+        part in page for part in ("as the study", "paired", "low against high, low targets", "Mean z of attention")
+    )
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
     _check_map(tmp_path)

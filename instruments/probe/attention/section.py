@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.reports.section import ReportData, ReportTable, Section
+from polyculture.reports.table_section import Column, page_table
 
 if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Panel
     from polyculture.reports.figures.heat import Heat
+    from polyculture.reports.names import Names
+    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _MAPS, _TESTS = _FOLDER / "attention_map.sql", _FOLDER / "attention_tests.sql"
@@ -25,27 +28,13 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionTest:
-    """A test, as it is shown."""
-
-    answers: str
-    comparison: str
-    sound: bool
-    first: str
-    second: str
-    difference: str
-    p: str
-    q: str
-
-
-@dataclass(frozen=True, slots=True)
 class AttentionGroup:
     """What one model attends to in the questions of one type, by one reader of its answers."""
 
     title: str
     column: str  # what the columns are of
     maps: tuple[tuple[Panel, ...], ...]  # right answers, then wrong ones: all options, then the chosen ones
-    tests: tuple[AttentionTest, ...]
+    tests: PageTable | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ def _group(key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data
     reader = f"{words['readers'].get(key[3], key[3])}, prompt {short(key[4])}"
     title = f"{data.names.model(key[1])}, {short(key[0])}{kind}: {reader}: {words['measures'][key[-1]]}"
     column = _COLUMNS.get(key[5], "group")
-    return AttentionGroup(title, column, tuple(_maps(title, rows)), tuple(_test(row) for row in tests))
+    return AttentionGroup(title, column, tuple(_maps(title, rows)), _tests(data, title, tests))
 
 
 def _maps(title: str, rows: Sequence[Row]) -> list[tuple[Panel, ...]]:
@@ -136,28 +125,59 @@ def _heat(caption: str, rows: Sequence[Row], groups: Sequence[str], end: float) 
     return Heat(caption, pd.DataFrame(cells), lines, columns, (-end, end), signed=True)
 
 
-def _test(row: Row) -> AttentionTest:
-    from polyculture.reports.numbers import count, known, p_value
+def _tests(data: ReportData, title: str, rows: Sequence[Row]) -> PageTable | None:
+    if not rows:
+        return None
+    caption = "Two-sided t-tests of attention: as the study does, and paired over questions"
+    return page_table(
+        data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(), head=lambda _: "", label=_test_label,
+        line_head="Answers: comparison",
+    )  # fmt: skip
 
-    second = known(row["second_size"])
+
+def _test_label(row: Row, _: Names) -> str:
+    targets = f", {row['target']} targets" if row["target"] else ""
+    return f"{row['answers']}: {row['comparison']}{targets}"
+
+
+def _side(name: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        from polyculture.reports.numbers import count, known
+
+        size = known(row[f"{name}_size"])
+        return _signed(row[name]) + ("" if size is None else f" of {count(size)}")
+
+    return cell
+
+
+def _apart(row: Row) -> str:
+    from polyculture.reports.numbers import known
+
     low, high = known(row["low"]), known(row["high"])
-    first, other = f"{_signed(row['first'])} of {count(row['first_size'])}", _signed(row["second"])
-    return AttentionTest(
-        row["answers"],
-        row["comparison"],
-        row["kind"] == "sound",
-        first,
-        other if second is None else f"{other} of {count(second)}",
-        "–" if low is None or high is None else f"{_signed(low)} to {_signed(high)}",
-        p_value(known(row["p"])) or "–",
-        p_value(known(row["q"]), "q") or "–",
-    )
+    return "–" if low is None or high is None else f"{_signed(low)} to {_signed(high)}"
+
+
+def _p(letter: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        from polyculture.reports.numbers import known, p_value
+
+        return p_value(known(row[letter]), letter) or "–"
+
+    return cell
 
 
 def _signed(number: float) -> str:
     return f"{number:+.2f}".replace("-", "−")
 
 
+_TEST_COLUMNS = (
+    Column("Kind", lambda row: "paired" if row["kind"] == "sound" else "as the study", is_number=False),
+    Column("First", _side("first")),
+    Column("Second", _side("second")),
+    Column("Difference, 95 %", _apart),
+    Column("p", _p("p")),
+    Column("q", _p("q")),
+)
 SECTION = Section(
     "attention",
     _build,
