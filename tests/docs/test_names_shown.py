@@ -1,9 +1,10 @@
-"""Every command line that a page shows is one that the program has: its commands, options and tables."""
+"""Every command line that a page shows is one that the program has, and so is every name of a view, column or key."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,11 +14,19 @@ from polyculture.cli.app import app
 from polyculture.cli.options import STAGE
 from polyculture.running.tables import all_tables
 from tests.docs.test_site import PAGES
-from tests.test_house import ROOT
+from tests.test_house import ROOMS, ROOT
 
 LINE = re.compile(r"^ *(polyculture .*)$", re.MULTILINE)
 INLINE = re.compile(r"`(polyculture [a-z][^`\n]*)`")
 BLOCK = re.compile(r"^```(?:sh|bash)\n(.*?)^```|^((?: {4}[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`")
+
+
+@cache
+def words_of_the_program() -> set[str]:
+    """All that looks like a name in code, SQL and data files."""
+    files = [file for room in ROOMS for kind in ("py", "sql", "toml") for file in (ROOT / room).rglob(f"*.{kind}")]
+    return {word for file in files for word in re.findall(r"[a-z][a-z0-9_]+", file.read_text(encoding="utf-8"))}
 
 
 def shown(text: str) -> list[str]:
@@ -55,6 +64,11 @@ def mistake(line: str) -> str | None:
 def test_a_shown_command_exists(page: str) -> None:
     lines = shown((ROOT / page).read_text(encoding="utf-8"))
     assert not [(line, found) for line in lines if (found := mistake(line))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_shown_name_exists(page: str) -> None:
+    assert not {*NAME.findall((ROOT / page).read_text(encoding="utf-8"))} - words_of_the_program()
 
 
 def test_a_command_that_does_not_exist_is_noticed() -> None:
