@@ -178,8 +178,8 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     assert "<summary>Controls, as shares</summary>" in part
     assert "control: noise of the same length" in part
     assert re.search(r"\d+ of 12 pairs", part)
-    (flow, *_) = re.findall(r'href="#(layers-0)" aria-label="([^"]+)"', part)
-    assert f'<h3 id="{flow[0]}"' in part
+    (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
+    assert f'<tr id="{flow[0]}">' in part
     assert re.search(r"Algeria to China: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
     assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
     assert "items kept per text: " in part
@@ -188,7 +188,7 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
 
 
 def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
-    """Two cultures share items by chance, the third shares none: the map gives no interval, and says why."""
+    """Two cultures share items by chance, the third shares none: the map and the table give no interval."""
     chance = np.random.default_rng(1)
 
     def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
@@ -202,6 +202,7 @@ def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
     assert known.count((False, None)) == 2
     part = page_of(run).partition('id="layers"')[2]
     assert "No interval for 4 of 6 pairs: the same in all halves (4)." in part
+    assert "no interval: the same in all halves; by chance" in part
 
 
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path)
     write_parquet(objects_to_table(PROBE_FLATTENING, rows), run.table(PROBE_FLATTENING.name))
     page = page_of(run)
     assert len(page) < 5_000_000
-    drawn = len(set(re.findall(r'id="layers-(\d+)"', page)))
+    drawn = len(set(re.findall(r'id="layers-(\d+)-0"', page)))
     assert drawn == 10
     told = [vars_of(row) for row in rows]
     some = exported(told, 3 * 4 * len(pairs) + 5)
@@ -298,7 +299,7 @@ def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_pat
             label = page.evaluate("document.activeElement.getAttribute('aria-label')")
             assert label == bands.nth(1).get_attribute("aria-label") != first.get_attribute("aria-label")
             page.keyboard.press("Enter")
-            wait_until(page, "location.hash.startsWith('#layers-0')")
+            wait_until(page, "location.hash.startsWith('#layers-0-')")
             for width in (1440, 390):
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width

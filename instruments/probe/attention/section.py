@@ -130,8 +130,8 @@ def _tests(data: ReportData, title: str, rows: Sequence[Row]) -> PageTable | Non
         return None
     caption = "Two-sided t-tests of attention: as the study does, and paired over questions"
     return page_table(
-        data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(), head=lambda _: "", label=_test_label,
-        line_head="Answers: comparison",
+        data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(), head=lambda _: "",
+        label=_test_label, line_head="Answers: comparison",
     )  # fmt: skip
 
 
