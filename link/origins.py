@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
@@ -34,18 +35,44 @@ def uncovered_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) 
     """
     if source.filled:
         return {}
-    with connect() as connection, source.opened(connection):
-        members = open_members(connection, catalog, sorted(set(topics)), source.scopes)
-        counted = [(topic, scope) for (topic, _), scope in members.items()]
-        named = pa.array([topic for topic, _ in counted], pa.string())
-        scopes = pa.array([scope for _, scope in counted], pa.int16())
-        connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")
+    with _opened_topics(source, catalog, topics) as connection:
         create_states(connection, catalog)
         connection.execute(statement("wider"))
         found: dict[str, list[str]] = {}
         for topic, country in connection.sql(statement("uncovered")).fetchall():
             found.setdefault(country, []).append(topic)
         return found
+
+
+def items_by_country(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> dict[tuple[str, str | None], int]:
+    """How many items of a topic in the source come from a country; by None, how many the topic has in all.
+
+    An item counts for a country as `find_origins` says it.
+    """
+    with _opened_topics(source, catalog, topics) as connection:
+        members = "members JOIN topic_scopes USING (scope)"
+        connection.execute(f"CREATE TABLE linked AS SELECT DISTINCT item FROM {members}")  # noqa: S608
+        find_origins(connection, catalog)
+        rows = connection.sql(f"""
+            SELECT topic, NULL, count(DISTINCT item) FROM {members} GROUP BY topic
+            UNION ALL
+            SELECT topic, country, count(DISTINCT members.item)
+            FROM {members} JOIN entity_countries ON entity_countries.qid = 'Q' || members.item
+            WHERE country IS NOT NULL GROUP BY ALL
+        """)  # noqa: S608
+        return {(topic, country): items for topic, country, items in rows.fetchall()}
+
+
+@contextmanager
+def _opened_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The source with the tables `members` and `topic_scopes`: which items a kind that is counted has, by topic."""
+    with connect() as connection, source.opened(connection):
+        members = open_members(connection, catalog, sorted(set(topics)), source.scopes)
+        counted = [(topic, scope) for (topic, _), scope in members.items()]
+        named = pa.array([topic for topic, _ in counted], pa.string())
+        scopes = pa.array([scope for _, scope in counted], pa.int16())
+        connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")
+        yield connection
 
 
 def origin_rules(catalog: Catalog) -> list[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +13,16 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
+    from polyculture.link.index.snapshot import Snapshot
     from polyculture.running.estimate import StageEstimate
 
 SHOWN_PROMPTS = 3
+SHOWN_COUNTRIES = 10
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "these", "others")
 UNSUPPORTED = ("left out", "model", "because it", "remedy")
 LIMITS = "docs/reading-a-report.md"
-PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
+PRICE = ("stage", "model", "tokens in", "out", "at most", "cost", "hours")  # fits 80 columns
 
 COMMAND = RetryCommand
 
@@ -51,7 +54,7 @@ def plan(
     both targets of `compare`: by how numbers varied in its run; before there is one, in a small run of another model.
     """
     from polyculture.cli.jobs import print_jobs
-    from polyculture.cli.tables import print_table
+    from polyculture.cli.tables import PAGE, print_table
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace
     from polyculture.reports.limits import limit_line
@@ -98,13 +101,15 @@ def plan(
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     _print_costs(costs, title)
     _print_unsupported(workspace)
+    _print_items(workspace, linking.source)
+    _print_detectable(workspace)
     if not workspace.experiment.imported:
         _print_examples(workspace)
-    stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
+    stages = [("extract", pipeline.extraction.summary), ("link", linking.summary)]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
-    stages[2:2] = request_rows(workspace)
-    rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
-    print_table(("stage", "with"), rows)
+    rows = [*stages, *request_rows(workspace)]
+    rows += [*([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
+    print_table(("stage", "with"), rows, width=PAGE)
     for line in (*not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
         if line:
             say(line)
@@ -112,7 +117,25 @@ def plan(
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
-    _print_detectable(workspace)
+    say(f"Next: polyculture run {shlex.quote(str(experiment))}")
+
+
+def _print_items(workspace: Workspace, source: Snapshot) -> None:
+    """How many items of each topic the snapshot has from each asked country: what their specificity rests on."""
+    from polyculture.cli.tables import PAGE, print_table
+    from polyculture.console import say
+    from polyculture.link.origins import items_by_country
+
+    experiment = workspace.experiment
+    if source.filled or not experiment.countries:  # which has the items of what was named, or will have
+        return
+    items = items_by_country(source, workspace.catalog, experiment.topics)
+    shown = experiment.countries[:SHOWN_COUNTRIES]
+    rows = [[topic, items.get((topic, None), 0), *(items.get((topic, code), 0) for code in shown)]
+            for topic in experiment.topics]  # fmt: skip
+    print_table(("topic", "all", *shown), rows, "Items in the snapshot", PAGE)
+    if len(experiment.countries) > len(shown):
+        say(f"items in the snapshot: {len(experiment.countries) - len(shown)} more countries are asked about")
 
 
 def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
@@ -120,10 +143,15 @@ def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
     from polyculture.console import say
 
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
-    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
+    print_table(PRICE, [_price(e) for e in costs], title="What is left: tokens, money, hours")
     for counted_by in dict.fromkeys(e.counted_by for e in costs):
         models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
+    unpriced = dict.fromkeys(e.model for e in costs if e.left and e.cost is None and not e.free)
+    if unpriced:
+        say(f'cost: write [prices."{next(iter(unpriced))}"] with input = and output =, per million tokens')
+    if any(e.left and e.hours is None and e.stage == "generate" for e in costs):
+        say("hours: with --calibrate each model is asked for a minute; the answers are kept")
 
 
 def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
@@ -161,13 +189,12 @@ def _print_detectable(workspace: Workspace) -> None:
     from polyculture.running.detection import detectable
 
     differences, notes = detectable(workspace)
-    if not differences:
-        return
-    rows = [
-        (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.these, r.others))
-        for r in differences
-    ]
-    print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
+    if differences:
+        rows = [
+            (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.these, r.others))
+            for r in differences
+        ]
+        print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
     for line in notes:
         say(line)
 
@@ -178,6 +205,8 @@ def _rounded(metric: str, *values: float | None) -> list[str | None]:
 
 
 def _price(e: StageEstimate) -> tuple[object, ...]:
-    money = (None if e.cost is None else f"{e.cost:.2f}", None if e.most is None else f"{e.most:.2f}")
+    money = "free" if e.free else None if e.cost is None else f"{e.cost:.2f}"
+    if e.cost is not None and e.most is not None:
+        money = f"{e.cost:.2f} to {e.most:.2f}"
     hours = None if e.hours is None else f"{e.hours:.2f}"
-    return (e.stage, e.model, e.prompt_tokens, e.answer_tokens, *money, hours)
+    return (e.stage, e.model, f"{e.prompt_tokens:,}", f"{e.answer_tokens:,}", f"{e.most_tokens:,}", money, hours)

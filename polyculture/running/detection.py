@@ -68,6 +68,10 @@ def detectable(workspace: Workspace) -> tuple[list[Detectable], list[str]]:
         rows += new
         if new:
             notes |= dict.fromkeys((f"variances: {source.name}, {source.condition} prompts", *source.notes))
+    alone = {"models": workspace.experiment.models, "languages": workspace.experiment.languages}
+    for what, named in alone.items():
+        if len(named) == 1:
+            notes[f"not compared: {what}, of which the experiment has one"] = None
     if any(row.these is None for row in rows):
         notes["these prompts: no interval, which takes two samples of each at a temperature above 0"] = None
     if any(row.others is None for row in rows):
@@ -91,10 +95,7 @@ def _of_demo(metric: str) -> Source:
     """The variances that ship with Polyculture: of one small model in one language, so the most there can be."""
     told = tomllib.loads(DEMO_NOISE.read_text(encoding="utf-8"))
     noise = Noise(**told[metric]["noise"])
-    notes = (
-        f"NOT of these models: of {told['run']}",
-        "that run has one model and language: two sides are taken to share nothing, so less will do than is said here",
-    )
+    notes = (f"NOT of these models: of {told['run']}; so a rough guide, and less will do",)
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 

@@ -5,6 +5,7 @@ The latter are keys that are not set, prices without a model, and what models ca
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
-from polyculture.cache.schema import WANTED_RESPONSES
+from polyculture.cache.schema import WANTED_RESPONSES, Prompt
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Load, Step, Work, is_untouched, models_of, work_state
 from polyculture.experiment.file import Experiment
@@ -24,6 +25,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import PER_CHAT, count_tokens
+from polyculture.generate.wording import read_wording
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage, samples_left
@@ -61,9 +63,12 @@ class StageEstimate:
     responses: int
     left: int
     prompt_tokens: int
-    answer_tokens: int  # as many as its answers had so far, or at most as many as they may have
+    # Expected: as its answers had so far; before there are any, of texts as long as prompts ask for. Else the most.
+    answer_tokens: int
+    most_tokens: int  # if every answer is as long as it may be
     counted_by: str
-    cost: float | None
+    cost: float | None  # by the tokens that are expected
+    free: bool  # nobody bills them
     most: float | None  # if every answer is as long as it may be
     hours: float | None  # at the rate that `plan --calibrate` measured
 
@@ -133,6 +138,8 @@ def _of_step(
         left=size - settled,
         prompt_tokens=read,
         answer_tokens=round(written),
+        most_tokens=at_most,
+        free=not find_kind(workspace.experiment.model_spec(model)).paid,
         counted_by=counted.counted_by,
         cost=_cost(workspace, model, read, written),
         most=_cost(workspace, model, read, at_most),
@@ -160,15 +167,15 @@ def _sampling(
     counted = count_tokens(spec, [joined(chat) for chat in chats])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
     jobs = [job for job in workspace.jobs if job.model == model]
-    left, read = 0, 0.0
-    asked_of = 0
+    left, read, written, asked_of = 0, 0.0, 0.0, 0
     for job in jobs:
         prompts = workspace.prompts_of(job)
         asked_of += len(prompts)
         missing = samples_left(workspace, job, retry)
         left += missing
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
-    answer = means.answer if means else sampling.max_tokens
+        answers = [_as_asked(workspace, prompt, tokens_of[prompt.prompt_id]) for prompt in prompts]
+        written += missing * (means.answer if means else sum(answers) / len(answers))
     return StageEstimate(
         stage="generate",
         model=model,
@@ -177,12 +184,27 @@ def _sampling(
         responses=asked_of * sampling.n,
         left=left,
         prompt_tokens=round(read),
-        answer_tokens=round(left * answer),
+        answer_tokens=round(written),
+        most_tokens=left * sampling.max_tokens,
+        free=not find_kind(spec).paid,
         counted_by=counted.counted_by,
-        cost=_cost(workspace, model, read, left * answer),
+        cost=_cost(workspace, model, read, written),
         most=_cost(workspace, model, read, left * sampling.max_tokens),
         hours=left / rate / 3600 if rate else None,
     )
+
+
+def _as_asked(workspace: Workspace, prompt: Prompt, tokens: int) -> float:
+    """The tokens of an answer as long as its prompt asks for, of words or letters like the prompt's own.
+
+    The most that an answer may have where the prompt says no length.
+    """
+    most = workspace.sampling.max_tokens
+    length = read_wording(workspace.catalog.language(prompt.language), workspace.catalog.countries).length
+    if length is None or length.amount not in map(int, re.findall(r"\d+", prompt.text)):
+        return most
+    units = len(prompt.text.split()) if length.unit == "words" else len(prompt.text)
+    return min(most, length.amount * max(tokens - PER_CHAT, 1) / units)
 
 
 def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> StageEstimate:
@@ -209,6 +231,8 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
         left=left,
         prompt_tokens=round(read),
         answer_tokens=round(written),
+        most_tokens=left * MAX_TOKENS,
+        free=not find_kind(experiment.model_spec(model)).paid,
         counted_by=counted,
         cost=_cost(workspace, model, read, written),
         most=_cost(workspace, model, left * (head + workspace.sampling.max_tokens), left * MAX_TOKENS),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.link.linker import Linker
-from polyculture.link.origins import uncovered_topics
+from polyculture.link.origins import items_by_country, uncovered_topics
 from polyculture.link.pull.client import PullSettings
 from polyculture.link.pull.pull import pull_index
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
@@ -213,3 +214,10 @@ def test_no_country_that_links_name_is_one_of_which_a_source_holds_nothing(tmp_p
     assert "music" not in uncovered.get("GB", ())
     assert {code for code in ("GB", "IT", "US", "JP") if "food" in uncovered.get(code, ())} == {"JP"}
     assert {code for code in ("GB", "IT", "US", "JP") if "book" in uncovered.get(code, ())} == {"IT", "US", "JP"}
+
+
+def test_items_are_counted_by_topic_and_country_as_their_origins_say() -> None:
+    counted = items_by_country(find_snapshot(STARTER, Path()), CATALOG, ["food", "music"])
+    assert counted["food", None] > counted["food", "JP"] > 10
+    assert counted["music", "US"] > counted["music", "JP"] > 0
+    assert ("food", "AQ") not in counted

@@ -99,6 +99,21 @@ def test_the_rest_is_counted_and_priced(tmp_path: Path) -> None:
     assert extraction.prompt_tokens > 1000 * 100  # the instructions, each time
 
 
+def test_answers_are_expected_as_long_as_their_prompts_ask(tmp_path: Path) -> None:
+    ready = workspace(tmp_path)
+    long = tmp_path / "long.toml"
+    long.write_text(ready.file.read_text(encoding="utf-8").replace("max_tokens = 16", "max_tokens = 512"), "utf-8")
+    found = estimate(open_workspace(long))
+    assert 1000 * 50 < found.answer_tokens < 1000 * 250  # 50 words, in English and in Hindi
+    assert found.most_tokens == 1000 * 512
+    assert not found.free
+    told = polyculture("plan", long, cwd=tmp_path)
+    assert f"{found.most_tokens:,}" in told.stdout
+    assert "Items in the snapshot" in told.stdout
+    assert "not compared: models" in told.stderr
+    assert f"Next: polyculture run {long}" in told.stderr
+
+
 def test_texts_that_repeat_are_extracted_once_in_the_estimate(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
     same = {"choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}], "usage": usage}
