@@ -64,7 +64,7 @@ class Linker:
             connection.execute(statement("found"))
             connection.execute(statement("ranked"))
             find_origins(connection, self.catalog)
-            return {name: _table(connection, name) for name in TABLES}
+            return {name: read_table(connection, name) for name in TABLES}
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):
@@ -119,9 +119,10 @@ def _distinct(queries: pa.Table, column: str) -> list[str]:
     return sorted(str(value) for value in queries.column(column).unique().to_pylist())
 
 
-def _table(connection: duckdb.DuckDBPyConnection, name: str) -> pa.Table:
+def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> pa.Table:
+    """One of `TABLES`, by the statement `query` where that has another name."""
     schema = _TABLES[name].schema
     # `find_origins` made the table of countries.
-    query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(name)
+    query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(query or name)
     found: pa.Table = connection.sql(query).to_arrow_table()
     return found.select(schema.names).cast(schema)

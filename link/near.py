@@ -53,7 +53,7 @@ def near_misses(
     rows = sorted(set(asked))
     scopes = open_members(connection, catalog, sorted({topic for _, topic, _ in rows}), source.scopes)
     for language, topic, surface in rows:
-        chain = [code for code, _, _ in label_chain(catalog.language(language))]
+        chain = [code for code, _ in label_chain(catalog.language(language))]
         (form,) = normalise([surface], fold_of(chain[0]))
         own = sorted({scope for (code, _), scope in scopes.items() if code == topic})
         params = {"languages": chain, "scopes": own, "first": form[:1], "longest": len(form)}

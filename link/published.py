@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,13 +11,11 @@ import pyarrow.compute as pc
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
+from polyculture.cache.schema import CANDIDATES, ENTITIES, LINKS
 from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.linker import TABLES, read_table
 from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.statements import statement
-
-_TABLES: tuple[Table[Any], ...] = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
 
 
 def published_links(items: pa.Table) -> pa.Table:
@@ -50,13 +47,8 @@ class PublishedLinker:
             connection.from_arrow(self.links).create("published")
             connection.execute(statement("published_found"))
             find_origins(connection, self.catalog)
-            found = {}
-            for table, name in zip(_TABLES, ("published_candidates", "entities", "entity_countries",
-                                             "published_links"), strict=True):  # fmt: skip
-                query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(name)
-                rows = connection.sql(query).to_arrow_table()
-                found[table.name] = rows.select(table.schema.names).cast(table.schema)
-            return _named(found, self.links)
+            own = {name: f"published_{name}" for name in (CANDIDATES.name, LINKS.name)}
+            return _named({name: read_table(connection, name, own.get(name)) for name in TABLES}, self.links)
 
 
 def _named(found: dict[str, pa.Table], links: pa.Table) -> dict[str, pa.Table]:

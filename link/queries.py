@@ -39,13 +39,10 @@ def numbered(queries: pa.Table) -> pa.Table:
     return queries.select(list(_QUERIES)).cast(pa.schema(_QUERIES))
 
 
-def label_chain(language: Language) -> list[tuple[str, int, bool]]:
-    """The fallback chain of Wikidata's languages, in order: language, position, is it English as the last resort?"""
-    own_is_english = language.label_languages[0].partition("-")[0] == ENGLISH
-    return [
-        (code, position, not own_is_english and code.partition("-")[0] == ENGLISH)
-        for position, code in enumerate(language.label_languages)
-    ]
+def label_chain(language: Language) -> list[tuple[str, bool]]:
+    """The fallback chain of Wikidata's languages, in order: language, is it English as the last resort?"""
+    own_is_english = _base(language.label_languages[0]) == ENGLISH
+    return [(code, not own_is_english and _base(code) == ENGLISH) for code in language.label_languages]
 
 
 def create_queries(
@@ -78,7 +75,7 @@ def create_queries(
             "last_resort": last,
         }
         for code, chain in chains.items()
-        for name, place, last in chain
+        for place, (name, last) in enumerate(chain)
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
     connection.execute(statement("forms"))
@@ -91,13 +88,13 @@ def _base(name_language: str) -> str:
 
 
 def _normal_forms(
-    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, int, bool]]]
+    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, bool]]]
 ) -> Iterator[pa.Table]:
     """Yields the rows of `normal_forms` by base. Texts of all languages are folded together, once in each way."""
     texts: pa.Table = connection.sql("SELECT DISTINCT language, text FROM texts").to_arrow_table()
     languages: dict[str, list[str]] = {}  # by base: those in whose chain it is
     for code, chain in chains.items():
-        for base in sorted({_base(name) for name, *_ in chain}):
+        for base in sorted({_base(name) for name, _ in chain}):
             languages.setdefault(base, []).append(code)
     for fold, alike in groupby(sorted(languages, key=fold_of), fold_of):
         bases = list(alike)

@@ -158,7 +158,7 @@ def without_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> l
 
 def _own_codes(catalog: Catalog, language: str) -> set[str]:
     """Wikidata's languages in a fallback chain, without English as the last resort."""
-    return {code for code, _, english in label_chain(catalog.language(language)) if not english}
+    return {code for code, english in label_chain(catalog.language(language)) if not english}
 
 
 def _check_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> None:
@@ -170,7 +170,7 @@ def _check_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> No
         what = f"has no names in {', '.join(lacking)}, and labels in {wanted.at_least} languages are asked for"
     else:
         codes = (label_chain(catalog.language(asked)) for asked in wanted.languages)
-        own = [[code for code, _, english in chain if not english] for chain in codes]
+        own = [[code for code, english in chain if not english] for chain in codes]
         lacking = [" or ".join(one) for one in own if snapshot.languages.isdisjoint(one)]
         what = f"the snapshot has no names in {', '.join(lacking)}"
     if lacking:
@@ -182,7 +182,7 @@ def _create_name_chains(connection: duckdb.DuckDBPyConnection, catalog: Catalog,
     """Creates `name_chains` and, of the first one, `name_chain`: a row is a Wikidata language in a fallback chain."""
     columns: dict[str, list[Any]] = {"of": [], "language": [], "position": [], "english": []}
     for asked in languages:
-        for code, position, english in label_chain(catalog.language(asked)):
+        for position, (code, english) in enumerate(label_chain(catalog.language(asked))):
             for column, value in zip(columns, (asked, code, position, english), strict=True):
                 columns[column].append(value)
     connection.from_arrow(pa.table(columns)).create("name_chains")

@@ -45,8 +45,6 @@ def lexicons(
 
 
 def _chain(language: Language, own_only: bool) -> pa.Table:
-    steps = [(code, english) for code, _, english in label_chain(language)]
-    wanted = [
-        (code, english) for code, english in steps if not english or ("Latn" not in language.scripts and not own_only)
-    ]
+    own_alone = own_only or "Latn" in language.scripts
+    wanted = [(code, english) for code, english in label_chain(language) if not (english and own_alone)]
     return pa.table({"name_language": [code for code, _ in wanted], "english": [english for _, english in wanted]})
