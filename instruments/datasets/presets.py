@@ -38,6 +38,7 @@ class PaperPart(BaseModel):
     name: str = ""  # how lines call it, where it is not the command
     optional: bool = False  # not every data set has what it asks, as a translation
     options: Mapping[str, Choice] = {}
+    size: int | None = None  # questions that the paper has
     differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task
 
 

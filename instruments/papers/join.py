@@ -8,7 +8,7 @@ from itertools import groupby
 
 from polyculture.instruments.papers.own import EVERY, OwnNumber
 from polyculture.instruments.papers.protocol import SAME
-from polyculture.instruments.papers.tables import Heads, PaperTable
+from polyculture.instruments.papers.tables import NO_COLUMN, Heads, PaperTable
 from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.numbers import rests_on
 
@@ -72,6 +72,8 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     placed = [(one, heads) for one in own if one.estimate is not None and (heads := table.place_of(one))]
     if not placed:
         return None
+    if {heads.column for _, heads in placed} == {NO_COLUMN}:
+        return None  # nothing of what the figure compares
     as_paper = {one.model for one, _ in placed if not one.variant}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
     printed = [heads for _, heads in table.cells]

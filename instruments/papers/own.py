@@ -42,6 +42,7 @@ class OwnNumber:
     n: int | None
     unit: str
     lacking: str  # what of the answers is missing
+    questions: int | None = None  # of a question set, that were asked
     spread: float | None = None  # standard deviation over prompts (n - 1), where there are several
 
 
@@ -79,7 +80,7 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
 
     options = CbsOptions.model_validate(preset.values("cbs"))
     unscored = {tuple(row[:-1]): row[-1] for row in store.execute(read_sql(_FOLDER, "unscored")).fetchall()}
-    found: dict[OwnNumber | tuple[Any, ...], Any] = {}
+    found: dict[tuple[str, ...], OwnNumber] = {}
     for one in place_scores(list(scored_types(store, (options.rule,))), options.protocol, seed):
         row = _score(one, options.form, unscored)
         if row is None:
@@ -91,7 +92,7 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             ] = row
     for key, row in found.items():
         other = found.get((*key[:-1], "pro-drop")) if key[-1] == "english-like" else None
-        if other is not None:
+        if other is not None and other.estimate is not None and row.estimate is not None:
             facets = {**row.facets, "other_phrasing": "pro-drop"}
             yield replace(
                 row, metric="cbs_difference", estimate=row.estimate - other.estimate, low=None, high=None,

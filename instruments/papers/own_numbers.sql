@@ -2,28 +2,49 @@
 -- Bias Scores come by the paper's protocol from `own`.
 --   variant: what tells rows of one model apart: how it was asked, and who read its answers; '' of the papers' own way
 --   lacking: what of the answers that were asked for is missing, in words
-WITH stated AS (
+WITH of_sets AS (
+    SELECT
+        w.model, q.set AS dataset, q.language, w.use, count(DISTINCT w.question_id) AS questions,
+        sum(w.n)::BIGINT AS asked, (sum(w.n) - sum(coalesce(a.answered, 0)))::BIGINT AS unanswered
+    FROM wanted_answers AS w
+    INNER JOIN questions AS q USING (question_id)
+    LEFT JOIN (
+        SELECT request_id, question_id, prompt, model, count(*) AS answered FROM answers WHERE status = 'ok' GROUP BY ALL
+    ) AS a USING (request_id, question_id, prompt, model)
+    GROUP BY ALL
+),
+every_question AS (SELECT set AS dataset, language, count(*) AS of_set FROM questions GROUP BY ALL),
+probed AS (SELECT any_value(dataset) AS data FROM probe_questions HAVING count(DISTINCT dataset) = 1),
+stated AS (
     SELECT
         model,
         CASE
             WHEN measure = 'questions'
-                THEN concat_ws(', ', nullif(method, 'generated'), CASE WHEN reader NOT IN ('-', 'publisher') THEN reader END)
+                THEN concat_ws(', ', nullif(method, 'generated'), -- Where the paper names its reader, others are told.
+                    CASE WHEN dataset IN ('kobbq', 'mtbbq') AND reader NOT IN ('-', 'publisher') THEN reader END)
             ELSE ''
         END AS variant,
         measure, metric, level, dataset, language, country AS culture, topic, condition,
         map_from_entries(list_filter(
             map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test', 'basis') AND one.value <> '*'
-        )) AS facets,
+        ) || CASE
+            WHEN dataset = 'relevance' THEN coalesce((SELECT [{key: 'data', value: data}] FROM probed), [])
+            ELSE []
+        END) AS facets,
         estimate, low, high, no_interval, CASE measure WHEN 'entities' THEN n ELSE units END AS n,
         CASE measure WHEN 'entities' THEN 'linked item' ELSE unit END AS unit,
         concat_ws(
             ', ',
             CASE WHEN coalesce(missing, 0) > 0 THEN missing || ' of ' || (cells + missing) || ' numbers' END,
-            CASE WHEN coalesce(sizes['failed'], 0) > 0 THEN sizes['failed'] || ' answers failed' END
-        ) AS lacking,
+            CASE WHEN unanswered > 0 THEN unanswered || ' of ' || asked || ' answers' END,
+            CASE WHEN questions < of_set THEN (of_set - questions) || ' of ' || of_set || ' questions not asked' END
+        ) AS lacking, questions,
         count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
     FROM numbers
-    WHERE measure IN ('entities', 'questions') AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
+    LEFT JOIN of_sets USING (model, dataset, language)
+    LEFT JOIN every_question USING (dataset, language)
+    WHERE measure IN ('entities', 'questions') AND coalesce(use = CASE method WHEN 'generated' THEN 'answer' ELSE 'score' END, true)
+        AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
         AND coalesce(facets['test'], 'paper') = 'paper' AND coalesce(facets['basis'], 'own') = 'own'
     -- Without the level: that of a number of one prompt names the wording.
     WINDOW of_place AS (

@@ -43,18 +43,29 @@ class AskedProtocol:
             return list(_of_texts(self._preset, self._manifest))
         command = COMMANDS.get(one.measure, one.measure)
         english = one.language == "en" and command in ("cbs", "sentiment", "qa", "ner")
-        part = next((each for each in self._preset.parts if self._is_of(each, command, one, english=english)), None)
-        if part is None:
+        parts = [each for each in self._preset.parts if self._is_of(each, command, one, english=english)]
+        if not parts:
             return [f"not asked by `polyculture paper`: {command} of {one.dataset}"]
-        found = {}
+        found: dict[str, None] = {}
         for asked in self._asked(command, one, english=english):
-            own = [part.differs] if part.differs and not any(asked.get(name) for name in _ANSWERERS) else []
-            found["; ".join([*own, *self._compared(part, asked)])] = None
+            nearest = min((self._told(part, asked) for part in parts), key=len)
+            found["; ".join(nearest)] = None
+        size = next((part.size for part in parts if part.size), None)
+        sizes = (
+            [f"{one.questions:,} questions, {size:,} in the paper"]
+            if size and one.questions not in (None, size)
+            else []
+        )
         if not found:
-            return [UNKNOWN]
-        other = [line for line in found if line]
-        told = ["partly as the paper"] if "" in found and other else []
-        return [*([f"data set {self._data}"] if self._data else []), *told, *other]
+            return [UNKNOWN, *sizes]
+        told = ["partly as the paper"] if "" in found and len(found) > 1 else []
+        data = [f"data set {self._data}"] if self._data else []
+        return [*data, *told, *(line for line in [*found, *sizes] if line)]
+
+    def _told(self, part: PaperPart, asked: Mapping[str, Any]) -> list[str]:
+        """What a call has otherwise than a part, in its way to ask and in its options."""
+        own = [part.differs] if part.differs and not any(asked.get(name) for name in _ANSWERERS) else []
+        return [*own, *self._compared(part, asked)]
 
     def _is_of(self, part: PaperPart, command: str, one: OwnNumber, *, english: bool) -> bool:
         values = {name: choice.value for name, choice in part.options.items()}

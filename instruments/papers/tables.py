@@ -20,6 +20,7 @@ from polyculture.published.cells import NONE, PublishedCell
 _NO_RESULTS = ("data", "model", "tokens", "agreement")  # measures of published cells that no model of one's own has
 _DIGITS = {"percent": 2, "share": 4}  # decimals of what is in figures alone
 _PERCENT = ("camel", "camellia")
+NO_COLUMN = "without"  # the head of numbers that have none of a figure's columns
 
 
 class Heads(NamedTuple):
@@ -66,7 +67,7 @@ class PaperTable:
             return None  # it is of a part that the table does not tell apart
         said = [[found for key in keys if (found := _facet(one, key)) != NONE] for keys in (self.rows, self.columns)]
         row, column = (", ".join(dict.fromkeys(words)).replace(EVERY, "average") for words in said)
-        return Heads(row, column)
+        return Heads(row, column or NO_COLUMN)
 
     def unit(self, one: OwnNumber, heads: Heads) -> tuple[str, int]:
         """In which unit a number is shown, and with how many decimals: as the paper prints its place."""

@@ -12,9 +12,23 @@ from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.join import JoinedTable
+    from polyculture.reports.figures.figure import Key, Panel
     from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
+_TEXTS = _FOLDER / "tables_section.toml"
+
+
+_NORMALISED = (("kobbq", "figure 3"), ("kobbq", "figure 4"))
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedFigure:
+    """A figure over models, with its legend."""
+
+    title: str
+    keys: tuple[Key, ...]
+    panels: tuple[Panel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +37,33 @@ class PaperTables:
 
     title: str
     tables: tuple[PageTable, ...]
+    figures: tuple[NormalisedFigure, ...] = ()
 
 
 def tables_section(name: str, tables: Sequence[JoinedTable]) -> Section:
     """A section of its own for each paper."""
     build = partial(_build, name, tables)
-    return Section(
-        f"paper-{name}", build, _FOLDER / "tables.html.jinja", _FOLDER / "tables_section.toml", stands_alone=True
-    )
+    return Section(f"paper-{name}", build, _FOLDER / "tables.html.jinja", _TEXTS, stands_alone=True)
 
 
 def _build(name: str, tables: Sequence[JoinedTable], _data: ReportData) -> PaperTables | None:
     from polyculture.instruments.datasets.presets import read_preset
+    from polyculture.instruments.papers.files import title_of
 
     preset = read_preset(name)
-    shown = tuple(_page_table(f"{preset.title}, {one.table.name}: {one.table.title}", one) for one in tables)
-    return PaperTables(preset.title, shown) if shown else None
+    shown = tuple(_page_table(title_of(preset, one), one) for one in tables)
+    figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
+    return PaperTables(preset.title, shown, figures) if shown else None
+
+
+def _figure(joined: JoinedTable) -> NormalisedFigure | None:
+    from polyculture.instruments.papers.normalised import normalised_panels
+    from polyculture.reports.figures.figure import key_of
+    from polyculture.reports.texts import section_texts
+
+    series, panels = normalised_panels(joined, section_texts(_TEXTS).words["columns"])
+    keys = tuple(key_of(one, number) for number, one in enumerate(series))
+    return NormalisedFigure(joined.table.title, keys, panels) if panels else None
 
 
 def _page_table(title: str, joined: JoinedTable) -> PageTable:
@@ -57,4 +82,5 @@ def _page_table(title: str, joined: JoinedTable) -> PageTable:
         published = "Published" if label.endswith("(published)") else "This run"
         lines.setdefault("" if joined.table.across else published, []).append(Line(label, tuple(cells)))
     groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
-    return PageTable(title, f"{title}. {unit_of(joined)}.", heads[0] or "row", columns, groups)
+    told = ". ".join(filter(None, (title, unit_of(joined))))
+    return PageTable(told, told, heads[0] or "row", columns, groups)

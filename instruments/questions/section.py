@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from polyculture.reports.figures.figure import Key, Panel
     from polyculture.reports.numbers import FormattedEstimate
     from polyculture.reports.table_section import PageTable
@@ -97,7 +95,6 @@ class QuestionSets:
     side_by_side: Marks | None  # sets of stereotypes, where there are several
     beside: str  # how many questions of each of them stand behind its marks, and which models have none
     uneven: str  # those among them of which the models answered different questions
-    kobbq: bool  # KoBBQ is among the sets: its paper's layout can be had
 
 
 def _build(data: ReportData) -> QuestionSets | None:
@@ -118,7 +115,6 @@ def _build(data: ReportData) -> QuestionSets | None:
         _side_by_side(data, side_by_side) if len(sets) > 1 else None,
         _beside(data, side_by_side, covered),
         "; ".join(uneven),
-        any(line["dataset"] == "kobbq" for line in whole),
     )
 
 
@@ -342,12 +338,6 @@ def _unread(data: ReportData) -> Iterable[Unread]:
             yield Unread(title, share(first["lost"], first["answered"]) or "", texts)
 
 
-def _kobbq_results(data: ReportData) -> pd.DataFrame:
-    from polyculture.instruments.questions.kobbq_results import results
-
-    return results(data)
-
-
 SECTIONS = (
     Section(
         "questions",
@@ -357,7 +347,6 @@ SECTIONS = (
         tables=(
             ReportTable(SCORES),
             ReportTable(_FOLDER / "question_differences.sql"),
-            ReportTable(_FOLDER / "kobbq_results.sql", computed=_kobbq_results),
         ),
         stands_alone=True,
     ),

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
+from scipy import stats
 
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.numbers import inputs_of, write_numbers
@@ -27,7 +29,8 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
 from polyculture.instruments.papers.files import write_tables
 from polyculture.instruments.papers.instrument import joined_tables
-from polyculture.instruments.papers.join import JoinedTable, Line, join
+from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
+from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
@@ -288,3 +291,25 @@ def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
     [baseline, *_] = rows(tmp_path / "table-9.csv")
     assert list(baseline.items())[:3] == [("", "Baseline"), (MODEL, "0.6675"), ("Llama-3.1 (published)", "0.7126")]
     assert baseline["protocol"] == "n 3"
+
+
+def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:
+    values = {"m": (0.1, 0.2, 0.6), "b": (0.2, 0.2, 0.8), "c": (0.0, 0.3, 0.5)}
+    lines = [
+        Line(model, kind, True, {"diff_bias_a": Cell("", value)})
+        for model, own in values.items()
+        for kind, value in zip(("average", "age", "ses"), own, strict=True)
+    ]
+    lines += [Line("m", "religion", True, {"diff_bias_a": Cell("", 0.3)}), Line("GPT-4", "age", False, {})]
+    [table] = [one for one in paper_tables("kobbq", ()) if one.name == "figure 3"]
+    joined = JoinedTable(table, ["diff_bias_a"], lines)
+    assert normalised(joined, "diff_bias_a")[:2] == (["age", "ses", "religion"], ["m"])  # the others lack a kind
+    kinds, models, found = normalised(replace(joined, lines=lines[:9]), "diff_bias_a")
+    assert (kinds, models) == (["age", "ses"], ["m", "b", "c"])
+    assert found.mean(axis=1) == pytest.approx(0)
+    other = np.array([[0.1, 0.9, 0.3], [0.2, 0.8, 0.5], [0.4, 1.1, 0.2]])
+    half = half_width(other)
+    assert half is not None
+    test = stats.tukey_hsd(*other.T).confidence_interval(0.99)
+    assert half * 2 == pytest.approx((test.high - test.low)[0, 1] / 2)  # of a difference: its interval's half
+    assert half_width(other[:1]) is None

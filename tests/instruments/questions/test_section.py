@@ -13,7 +13,6 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions import section
-from polyculture.instruments.questions.kobbq_results import differences, results
 from polyculture.instruments.questions.layout import LAYOUT
 from polyculture.instruments.questions.section import SECTIONS, QuestionSets
 from polyculture.metrics import METRICS
@@ -132,46 +131,6 @@ def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: P
     (one,) = built(run).sets
     assert one.covered == "All 80 questions of the set"
     assert "(60% not read)" in str(one.figures[0].panels[0].chart.draw())
-
-
-def test_kobbqs_results_stand_above_the_papers(run: RunFolder) -> None:
-    with open_report(run, None, compose(METRICS, LAYOUT), SECTIONS) as data:
-        found = results(data)
-    own = found[found["source"] == "this run"]
-    assert list(own["context"]) == ["ambiguous", "disambiguated"] * 2
-    assert own["accuracy"].tolist() == [".0000 ± .0000", ".5000 ± .0000", *["1.0000 ± .0000"] * 2]
-    assert set(own["same_protocol"]) == {False}
-    assert set(own["note"]) == {
-        "not read by the publisher's rules; prompts 1 2; a part of the questions; 81 questions, 2,144 in the paper"
-    }
-    paper = found[found["source"] != "this run"]
-    assert len(paper) == 12
-    assert ".9650 ± .0245" in set(paper["accuracy"])
-
-
-ASKED = {
-    "method": "generated", "reader": "publisher", "prompts": [*"12345"], "orders": [[0, 2, 1], [1, 0, 2], [2, 1, 0]],
-    "temperatures": [0.0], "max_tokens": [30], "unknown": False, "questions": 2144,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({}, []),
-        ({"reader": "ours"}, ["not read by the publisher's rules"]),
-        ({"method": "letter", "reader": "sum", "unknown": True}, ["by likelihood"]),
-        ({"prompts": ["1"]}, ["prompts 1"]),
-        ({"orders": [[0, 1, 2]]}, ["orders 012"]),
-        ({"temperatures": [0.7]}, ["temperature 0.7, 30 tokens"]),
-        ({"unknown": True}, ["temperature and length of answers are not known"]),
-        ({"questions": 80}, ["a part of the questions"]),
-    ],
-)
-def test_the_same_protocol_is_the_papers_in_everything(changes: dict[str, object], told: list[str]) -> None:
-    found, size = differences({**ASKED, **changes})
-    assert found == told
-    assert bool(size) == ("questions" in changes)
 
 
 def test_a_set_that_nobody_could_read_is_a_warning_with_answers(run: RunFolder) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from polyculture.instruments.questions.numbers.survey import (
     spearman,
     survey_numbers,
 )
+from polyculture.instruments.questions.numbers.survey_groups import group_numbers
 from polyculture.instruments.questions.rows import READINGS
 from tests.instruments.questions.answered import UNREAD, Said, opened
 
@@ -104,3 +105,33 @@ def test_intervals_of_the_correlation_cover_it() -> None:
     held = [one.low <= truth <= one.high for one in found if one.low is not None and one.high is not None]
     assert len(held) == 200
     assert 0.89 <= np.mean(held) <= 0.99  # four standard errors around 95 %
+
+
+def several(unit: str, label: str, answers: Sequence[Sequence[int]]) -> Iterator[Said]:
+    """Answers to a stereotype that ask for all groups that fit; three groups, and that there is none."""
+    facets = {"category": "c", "form": "several", "label": label}
+    for sample, named in enumerate(answers):
+        yield Said(named[0], unit, facets, "", GROUPS, (), (0, 1, 2, 3), dataset="kobbq-survey-several",
+                   numbers=("survey",), sample=sample)  # fmt: skip
+
+
+def test_groups_are_held_against_those_with_twice_an_equal_share_of_the_votes() -> None:
+    """KoBBQ, 3.2.5 and 5.2. F1 by hand: group 0 is held once and named twice, group 1 held once and named half."""
+    said = {
+        "s1": ("TM", [100.0, 10.0, 20.0, 0.0], [(0,), (0,)]),  # 130 / 4 * 2: group 0 alone
+        "s2": ("NC", [10.0, 90.0, 10.0, 10.0], [(1,), (0,)]),
+        "s3": ("TM", [40.0, 40.0, 40.0, 40.0], [(0,), (1,)]),  # nobody is held: left out
+    }
+    store = opened([one for unit, (label, _, answers) in said.items() for one in several(unit, label, answers)])
+    for unit, (_, votes, _) in said.items():
+        store.execute("UPDATE questions SET weights = $votes WHERE unit = $unit", {"votes": votes, "unit": unit})
+    rows = group_numbers(store, ["kobbq-survey-several"], "")
+    found = {(row.metric, row.facets.get("label", "")): row for row in rows}
+    assert {key: row.estimate for key, row in found.items() if key[0] == "exact_match"} == {
+        ("exact_match", ""): 0.75, ("exact_match", "TM"): 1.0, ("exact_match", "NC"): 0.5,
+    }  # fmt: skip
+    first, second = 2 * 1 / (1.5 + 1), 2 * 0.5 / (0.5 + 1)
+    assert found["f1", ""].estimate == pytest.approx((first + second) / 2)
+    assert found["f1", "NC"].estimate == pytest.approx(second)
+    assert (found["f1", ""].units, found["f1", ""].no_interval) == (2, FEW)
+    assert found["exact_match", ""].dataset == "kobbq-survey-several"
