@@ -68,7 +68,10 @@ def test_a_shown_command_exists(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_shown_name_exists(page: str) -> None:
-    assert not {*NAME.findall((ROOT / page).read_text(encoding="utf-8"))} - words_of_the_program()
+    known = words_of_the_program()
+    names = {*NAME.findall((ROOT / page).read_text(encoding="utf-8"))}
+    stems = {name for name in names if f"{name.rpartition('_')[0]}_" in known}  # f"max_bias_{context}"
+    assert sorted(names - known - stems) == []
 
 
 def test_a_command_that_does_not_exist_is_noticed() -> None:
