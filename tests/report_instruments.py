@@ -118,6 +118,7 @@ def add_made_up(
 def _rates(asked: dict[str, Any], kind: str | None, shift: float) -> list[SwapInterval]:
     """Both sides and their difference; one of them has too little for an interval."""
     sizes = {"draws": 2, "contexts": 5, "native_entities": 20, "western_entities": 20, "answers": 200, "failed": 3}
+    sizes |= {"asked": 203, "answered": 200, "readable": 200, "right": 90, "pooled": None, "wording": None}
     shared = {**asked, "answer_method": "prompt", "entity_type": kind, "deviation": 0.01, **sizes}
     known = {"native": (0.4 + shift, 0.3, 0.6), "western": (0.5, None, None), "difference": (shift - 0.1, -0.2, 0.1)}
     return [
