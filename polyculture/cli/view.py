@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Annotated
 
 import typer
@@ -25,11 +27,9 @@ def view(
     runs: Runs = None,
     port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve pages on this machine to browse the store: search, read responses, compare runs, query in SQL.
+    """Serve pages on this machine to browse the store: search, read responses, runs over time, query in SQL.
 
-    Runs of the same folder stand beside one another: numbers over time, and this run against one of them as its
-    baseline, each change with its interval and a word: lower, higher, same within a margin, not shown to differ.
-    Responses and answers to SQL can be taken away as CSV or JSON lines.
+    A query is stopped after a minute, and shows its first thousand rows; `polyculture sql` writes all.
 
     Read-only, for this machine's browser only, at the printed address: whoever knows it can read the store. Ctrl-C
     ends it.
@@ -41,4 +41,7 @@ def view(
         store = PageStore(workspace.run, folder, store_layout())
         pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)), base)
         typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}{base}/  (Ctrl-C ends it)")
-        web.run_app(application(workspace.run, pages, base), sock=door, print=lambda *_: None)
+        web.run_app(application(workspace.run, pages, base), sock=door, print=lambda *_: None, shutdown_timeout=1)
+    # A store that is being opened cannot be interrupted, and Python would wait for its thread.
+    if threading.active_count() > 1:
+        os._exit(0)

@@ -46,6 +46,7 @@ class PageStore(LiveStore):
     """The store behind the pages. A query may take a minute, and answers with its first rows."""
 
     seconds: float | None = 60.0
+    _running: set[duckdb.DuckDBPyConnection] = field(default_factory=set)
     _told: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by how often the store was opened
     _at_first: int = field(default_factory=resident_memory)  # bytes
 
@@ -84,11 +85,26 @@ class PageStore(LiveStore):
         """At most `limit` rows of a query. Raises `StoreError` where it takes too long, else DuckDB's own errors."""
         return self._again(lambda cursor: _first_rows(cursor, query, values, limit), limit)
 
+    def interrupt(self) -> None:
+        """Stops all queries: nobody reads their answers any more."""
+        for cursor in tuple(self._running):
+            cursor.interrupt()
+
     def _again(self, ask: Ask, limit: int) -> Answer:
+        def watched(cursor: duckdb.DuckDBPyConnection) -> Found:
+            self._running.add(cursor)
+            try:
+                return ask(cursor)
+            finally:
+                self._running.discard(cursor)
+
         try:
-            columns, rows = self.asked(ask)
+            columns, rows = self.asked(watched)
         except duckdb.InterruptException as fault:
-            raise StoreError(f"that takes longer than {self.seconds:g} seconds, and was stopped") from fault
+            remedy = "Ask for less, or use `polyculture sql`, which has a limit of its own."
+            raise StoreError(
+                f"that takes longer than {self.seconds:g} seconds, and was stopped", remedy=remedy
+            ) from fault
         return Answer(columns, rows[:limit], len(rows) > limit)
 
 

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
 from polyculture.metrics.comparison.compare import METRICS
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.reports.figures.chart import Chart
+from polyculture.reports.figures.figure import model_keys
+from polyculture.reports.figures.kinds import WIDE, lines
+from polyculture.reports.figures.style import plain
 from polyculture.reports.names import Names
 from polyculture.reports.texts import texts
-from polyculture.reports.view import downloads
-from polyculture.reports.view.drawing import interval_marks, trends
-from polyculture.reports.view.live import Answer, PageStore
+from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.runs import RunsBeside
 
 FOLDER = Path(__file__).parent
@@ -25,7 +27,6 @@ FOUND = 200  # rows of a search
 SIZE = 20  # responses on a page
 ROWS = 1_000  # of a reader's own question
 LONGEST = 2_000  # characters of a cell
-LONGEST_OF_FILE = 100_000  # the same in a file
 LONGEST_NAME = 80  # of a search for which names like it are looked for
 
 Asked = Mapping[str, str]
@@ -37,7 +38,7 @@ class Pages:
     def __init__(self, store: PageStore, experiment: str, names: Names, base: str) -> None:
         self._store, self._names = store, names
         self._beside = RunsBeside(store.run, store.layout, store.folder)
-        loader = FileSystemLoader(FOLDER / "templates")
+        loader = FileSystemLoader([FOLDER / "templates", FOLDER.parent / "templates"])
         self._environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
@@ -48,13 +49,16 @@ class Pages:
             base=base,
             metric_name=metric_name,
             texts=texts(),
-            explained=explained,
         )
 
     @property
     def layout(self) -> Layout:
         """The tables and views of the store."""
         return self._store.layout
+
+    def interrupt(self) -> None:
+        """Stops the queries of all pages."""
+        self._store.interrupt()
 
     def search(self, asked: Asked) -> str:
         """An overview of the run, or the results of a search."""
@@ -92,20 +96,8 @@ class Pages:
         shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
         return self._page("responses", filters=filters, **shown)
 
-    def response_rows(self, asked: Asked) -> Answer:
-        """The responses that meet the filters, for a file."""
-        filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
-        found = self._store.ask("responses", downloads.ROWS, **filters, size=downloads.ROWS, skipped=0)
-        kept = [place for place, name in enumerate(found.columns) if name != "marks"]
-        rows = [tuple(row[place] for place in kept) for row in found.rows]
-        return Answer(tuple(found.columns[place] for place in kept), rows, found.more)
-
-    def sql_rows(self, asked: Asked) -> Answer:
-        """The answer to a reader's own query, for a file."""
-        return self._store.question(asked.get("query", "").strip(), downloads.ROWS, LONGEST_OF_FILE)
-
     def runs(self) -> str:
-        """The runs of the folder over time, and the choice of a baseline."""
+        """The runs of the folder over time: a figure per metric, and its numbers in a table."""
         found = self._beside.trend()
         named = [(one.name, rows) for one, rows in found.runs]
         said = {
@@ -114,17 +106,10 @@ class Pages:
             for row in rows
         }
         here_is = self._store.run.root.name
-        others = [one.name for one in self._beside.all()[0] if one.name != here_is]
-        drawn = trends(named, METRICS)
-        return self._page("runs", found=found, trends=drawn, here_is=here_is, said=said, others=others)
-
-    def compare(self, asked: Asked) -> str:
-        """The run against a baseline: what changed, with its interval and a word."""
-        values = {name: asked.get(name, "").strip() for name in ("baseline", "model", "other")}
-        found = self._beside.against(**values)
-        rows = {metric: [line.row for line in found.lines if line.row.metric == metric] for metric in METRICS}
-        marks = [mark for metric in METRICS for mark in interval_marks(rows[metric])]
-        return self._page("compare", found=found, lines=list(zip(found.lines, marks, strict=True)), asked=values)
+        models = list(dict.fromkeys(row["model"] for _, rows in named for row in rows))
+        keys = model_keys(models, self._names)
+        charts = {metric: chart for metric in METRICS if (chart := _trend(metric, named, models)) is not None}
+        return self._page("runs", found=found, charts=charts, keys=keys, models=models, here_is=here_is, said=said)
 
     def sql(self, asked: Asked) -> str:
         """A reader's own query with its answer or error; and the dictionary of views and columns."""
@@ -143,6 +128,28 @@ class Pages:
 
     def _page(self, name: str, **values: Any) -> str:
         return self._environment.get_template(f"{name}.html.jinja").render(here=name, **values)
+
+
+def _trend(metric: str, runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], models: Sequence[str]) -> Chart | None:
+    """A metric over runs, a line a model; None without a number."""
+    rows = [
+        {"series": row["model"], "x": place, "y": row["estimate"], "low": row["low"], "high": row["high"]}
+        for place, (_, found) in enumerate(runs)
+        for row in found
+        if row["metric"] == metric and row["estimate"] is not None
+    ]
+    if not rows:
+        return None
+    frame = pd.DataFrame(rows).astype({"y": float, "low": float, "high": float})
+    return lines(
+        frame,
+        alternative=f"{metric_name(metric)} over {len(runs)} runs; the table has its numbers",
+        series=models,
+        labels=("run, oldest first", metric_name(metric).lower()),
+        ticks={float(place): plain(name, 12) for place, (name, _) in enumerate(runs)},
+        whole_scale=False,
+        width=WIDE,
+    )
 
 
 def interval(low: Any, high: Any) -> str:

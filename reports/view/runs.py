@@ -1,10 +1,10 @@
-"""The runs beside the viewed one: their numbers over time, and one of them as its baseline."""
+"""The runs beside the viewed one: their numbers over time."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,16 +18,10 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema.measured import Difference
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.baseline import Models, measured_otherwise, paired_models, run_sides, texts_of_both
-from polyculture.metrics.comparison.columns import ComparedRun
-from polyculture.metrics.comparison.compare import METRICS, Terms, compare
-from polyculture.metrics.limits import disqualified
-from polyculture.metrics.responses import ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,26 +50,6 @@ class RunNumbersAt:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A line of the comparison with a baseline: what changed, and the selections of texts under which that stays."""
-
-    row: Difference
-    stays: str
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The viewed run against a baseline."""
-
-    a: str
-    b: str
-    models: Models
-    withheld: str | None  # why nothing is decided
-    doubts: tuple[str, ...]
-    lines: tuple[Change, ...]
-
-
-@dataclass(frozen=True)
 class Trajectory:
     """Runs with their numbers by metric and model, oldest first; a line for each that cannot be read."""
 
@@ -93,7 +67,6 @@ class RunsBeside:
     layout: Layout
     folder: Path  # for their database files
     _kept: dict[str, RunNumbersAt] = field(default_factory=dict)
-    _compared: dict[object, Changes] = field(default_factory=dict)  # the last comparison
     _lock: threading.Lock = field(default_factory=threading.Lock)  # a run at a time: each may take seconds
 
     def all(self) -> tuple[list[RunBeside], list[str]]:
@@ -151,37 +124,3 @@ class RunsBeside:
             except PolycultureError as fault:
                 unread.append(str(fault))
         return Trajectory(tuple(reversed(found)), tuple(unread), left, len(runs))
-
-    def against(self, baseline: str, model: str = "", other: str = "") -> Changes:
-        """The viewed run against another one of its folder. Raises a `UserError` for what cannot be compared."""
-        runs = {one.name: one for one in self.all()[0]}
-        mine = runs.get(self.viewed.root.name)
-        theirs = runs.get(baseline)
-        if mine is None or theirs is None or mine is theirs:
-            others = sorted(runs.keys() - {self.viewed.root.name})
-            remedy = f"There are: {', '.join(others)}." if others else "It is the only run of its folder."
-            raise StoreError(f"there is no other run {baseline!r} to compare with", remedy=remedy)
-        models = paired_models(mine.manifest, theirs.manifest, model or None, other or None)
-        asked = (baseline, models, repr((self._state(mine), self._state(theirs))))
-        with self._lock:
-            if asked not in self._compared:
-                self._compared = {asked: self._changes(mine, theirs, models)}
-            return self._compared[asked]
-
-    def _changes(self, mine: RunBeside, theirs: RunBeside, models: Models) -> Changes:
-        withheld = measured_otherwise(mine.manifest, theirs.manifest)
-        fixed = dict.fromkeys(METRICS, withheld) if withheld else disqualified(mine.manifest)
-        with self._opened(mine, "candidate") as own, self._opened(theirs, "baseline") as other:
-            sides = [ComparedRun(store, one.manifest.deterministic) for store, one in ((own, mine), (other, theirs))]
-            rows = compare(sides, [run_sides(mine.name, theirs.name, models)], Terms(fixed=fixed))
-            doubts = tuple(texts_of_both(own, other, models))
-        return Changes(mine.name, theirs.name, models, withheld, doubts, _lines([row.difference for row in rows]))
-
-
-def _lines(rows: Sequence[Difference]) -> tuple[Change, ...]:
-    """A line for each row of all texts, with the selections under which its verdict is the same."""
-    stays: dict[object, list[str]] = {}
-    for row in rows:
-        stays.setdefault((row.metric, row.condition, row.target, row.verdict), []).append(row.selection)
-    whole = [row for row in rows if row.selection == ALL]
-    return tuple(Change(row, ", ".join(stays[row.metric, row.condition, row.target, row.verdict])) for row in whole)

@@ -25,16 +25,14 @@ from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
-from polyculture.reports.view.downloads import TYPES, as_file
-from polyculture.reports.view.live import Answer
 from polyculture.reports.view.pages import FOLDER, Pages
 
 LOOPBACK = "127.0.0.1"
 HOSTS = (LOOPBACK, "localhost")
 FROM = ("same-origin", "none")  # Sec-Fetch-Site: a page of ours, or an address that the user typed
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -61,6 +59,11 @@ def new_base() -> str:
 def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     """The pages at their addresses below `base`, and the run's report where there is one."""
     app = web.Application(middlewares=[_guard(base, pages)])
+
+    async def stop(_app: web.Application) -> None:
+        pages.interrupt()
+
+    app.on_shutdown.append(stop)
     layout = pages.layout
 
     def page(make: Callable[[web.Request, Mapping[str, str]], str]) -> Handler:
@@ -74,19 +77,6 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
 
         return answer
 
-    def file(name: str, make: Callable[[Mapping[str, str]], Answer]) -> Handler:
-        async def answer(request: web.Request) -> web.Response:
-            asked = _texts(await request.post()) or request.query
-            format = request.match_info["format"]
-            try:
-                body = await asyncio.to_thread(lambda: as_file(make(asked), format))
-            except (PolycultureError, duckdb.Error, pa.ArrowException) as fault:
-                return _html(pages.fault(_line(fault, layout)), status=503)
-            headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
-            return web.Response(body=body, content_type=TYPES[format], charset="utf-8", headers=headers)
-
-        return answer
-
     async def part(request: web.Request) -> web.StreamResponse:
         return await _sent(run.report_data / request.match_info["name"])
 
@@ -94,11 +84,8 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     routes.add_get(f"{base}/", page(lambda request, _: pages.search(request.query)))
     routes.add_get(rf"{base}/item/{{qid:Q\d+}}", page(lambda request, _: pages.item(request.match_info["qid"])))
     routes.add_get(f"{base}/responses", page(lambda request, _: pages.responses(request.query)))
-    routes.add_get(rf"{base}/responses.{{format:csv|jsonl}}", file("responses", pages.response_rows))
     routes.add_get(f"{base}/runs", page(lambda _request, _asked: pages.runs()))
-    routes.add_get(f"{base}/compare", page(lambda request, _: pages.compare(request.query)))
     routes.add_get(f"{base}/sql", page(_form(pages)))
-    routes.add_post(rf"{base}/sql.{{format:csv|jsonl}}", file("answer", pages.sql_rows))
     routes.add_post(f"{base}/sql", page(lambda _, asked: pages.sql(asked)))
     routes.add_get(f"{base}/report.css", _file(FOLDER.parent / "report.css"))
     routes.add_get(f"{base}/view.css", _file(FOLDER / "view.css"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -184,6 +186,17 @@ def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
     assert impatient.question("SELECT 1", 10, 10).rows == [(1,)]
 
 
+def test_ctrl_c_stops_a_query_that_runs(served: Served, tmp_path: Path) -> None:
+    store = PageStore(served.store.run, tmp_path, store_layout())
+    timer = threading.Timer(1.0, store.interrupt)
+    timer.start()
+    with pytest.raises(StoreError):
+        store.question(
+            "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10, 10
+        )
+    timer.join()
+
+
 def test_a_large_answer_is_cut_and_its_memory_given_back(served: Served, tmp_path: Path) -> None:
     """A thousand cells of a million characters; a page shows the beginning of each."""
     store, before = PageStore(served.store.run, tmp_path, store_layout()), resident_memory()
@@ -337,10 +350,19 @@ def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path, tmp_path_fa
         )
         assert taken.returncode == 2
         assert "cannot be opened" in taken.stderr
+        slow = "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3"
+        asking = threading.Thread(target=_asked, args=(f"{address}sql", slow), daemon=True)
+        asking.start()
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=30)  # the query has a minute
     assert process.returncode in (0, 130)
     assert "Traceback" not in complaints
+
+
+def _asked(address: str, query: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.post(address, data={"query": query}, timeout=60)
 
 
 def test_overlapping_marks_are_told_apart() -> None:

@@ -1,15 +1,11 @@
-"""`polyculture view`: runs over time and against a baseline, files to take away, like names, and faults."""
+"""`polyculture view`: runs over time, like names, and faults."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
@@ -55,25 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served.close()
 
 
-def test_a_run_against_its_baseline(served: Served) -> None:
-    text = served.get("/compare?baseline=before").text
-    row = text.partition("Granularity</th>")[2].partition("</tr>")[0]
-    assert "<td>these prompts</td>" in row
-    assert "<strong>lower</strong> <small>among texts: all, answered, right language</small>" in row
-    assert '<td class="number">-0.152</td>' in row  # 2 countries of 6, 5 of 11 items each
-    assert "<strong>untestable</strong> <small>the difference is the same everywhere</small>" in text
-    for asked, said in {
-        "baseline=none": "there is no other run",
-        "baseline=after": "there is no other run",
-        "baseline=../../etc": "there is no other run",
-        "baseline=before&model=openai:knew": "Did you mean",
-    }.items():
-        answer = served.get(f"/compare?{asked}")
-        assert answer.status_code == 503
-        assert said in answer.text
-
-
-@pytest.mark.parametrize("path", ["/runs", "/compare?baseline=before", "/?q=shusi", "/nothing"])
+@pytest.mark.parametrize("path", ["/runs", "/?q=shusi", "/nothing"])
 def test_axe_finds_no_violation_and_nothing_runs(served: Served, browser: Browser, path: str) -> None:  # noqa: F811
     page = browser.new_page(viewport={"width": 390, "height": 900})  # noqa: F811
     try:
@@ -92,10 +70,10 @@ def test_runs_over_time(served: Served, page: Page) -> None:  # noqa: F811
     heads = page.locator("thead th").all_inner_texts()
     assert any("before" in head for head in heads)
     assert sum("this run" in head for head in heads) == 1
-    assert page.locator(".trend circle").count() > 6
-    page.select_option("#baseline", "before")
-    page.locator("button", has_text="Compare").click()
-    assert "after against before" in page.locator("h1").inner_text()
+    words = page.locator(".trend svg text").all_text_contents()
+    assert {"before", "granularity", "run, oldest first"} <= set(words)  # axes
+    assert any(word.replace(".", "").isdecimal() for word in words)
+    assert page.locator(".keys li").count() == 2  # models
 
 
 def test_a_misspelt_name_is_suggested(served: Served, page: Page) -> None:  # noqa: F811
@@ -104,33 +82,6 @@ def test_a_misspelt_name_is_suggested(served: Served, page: Page) -> None:  # no
     assert "1 found" in page.locator("#found").inner_text()
     assert "Did you mean" not in served.get("/?q=zzzzzzzz").text
     assert served.get(f"/?q={'x' * 5000}").status_code == 200
-
-
-def test_answers_are_taken_away_as_files(tmp_path: Path) -> None:
-    built = StoreBuilder(tmp_path / "runs" / "formula")
-    prompt = built.ask()
-    built.answer(prompt, ["sushi"], text="=cmd|' /C calc'!A0")
-    built.answer(prompt, [], text="寿司, and rice")
-    served = Served(built.write(), tmp_path, models=("m",))
-    try:
-        answer = served.get("/responses.csv?language=en")
-        assert answer.headers["Content-Disposition"] == 'attachment; filename="responses.csv"'
-        rows = list(csv.DictReader(io.StringIO(answer.text)))
-        assert {row["text"] for row in rows} == {"'=cmd|' /C calc'!A0", "寿司, and rice"}
-        lines = [json.loads(line) for line in served.get("/responses.jsonl").text.splitlines()]
-        assert {line["text"] for line in lines} == {"=cmd|' /C calc'!A0", "寿司, and rice"}
-        assert served.get("/responses.csv?language=de").text.count("\n") == 1
-        asked = {"query": "SELECT 40 + 2 AS n, '+1' AS \"=x\""}
-        assert httpx.post(f"{served.at}/sql.csv", data=asked).text.splitlines() == ["n,'=x", "42,'+1"]
-        assert httpx.post(f"{served.at}/sql.jsonl", data=asked).json() == {"n": 42, "=x": "+1"}
-        wrong = httpx.post(f"{served.at}/sql.csv", data={"query": "DROP VIEW cells"})
-        assert wrong.status_code == 503
-        assert 'class="fault"' in wrong.text
-        refused = served.get("/sql.csv?query=SELECT+1")
-        assert refused.status_code == 405
-        assert httpx.get(f"{served.root}/responses.csv").status_code == 403
-    finally:
-        served.close()
 
 
 def test_faults_have_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
