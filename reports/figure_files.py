@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fontTools import subset
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
@@ -20,11 +24,12 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.figures.figure import Drawable, Figure, Key, Panel
-from polyculture.reports.figures.style import INK, MUTED, SERIES, SHAPES, installed_fonts, style
+from polyculture.reports.figures.style import INK, MUTED, SERIES, SHAPES, fonts_for, installed_fonts, style
 from polyculture.reports.opening import picture
 from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
+_log = logging.getLogger(__name__)
 _MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "○": "o", "◇": "D"}
 _HOLLOW = ("outline", "○", "◇", "▭", "▯")
 _INCH = 72  # points
@@ -78,12 +83,18 @@ def write_figures(
         drawn = [one for name, context in (("asked-about", picture(data)), *shown) for one in _drawn(name, context)]
     wanted = tuple(dict.fromkeys(formats))
     written: list[Path] = []
+    missing: set[str] = set()
     lines = ["file\tfigure\tdrawing\tcaption"]
     for name, one in _named(drawn):
         lines.append("\t".join((name, *(" ".join(said.split()) for said in (one.figure, one.title, one.caption)))))
         files = {format: folder / f"{name}.{format}" for format in wanted}
-        write_figure(one.chart, one.keys, files, inches)
+        missing |= set(write_figure(one.chart, one.keys, files, inches))
         written += files.values()
+    if missing:
+        some = "".join(sorted(missing)[:20])
+        _log.warning(
+            "No font of this machine has %s: figures show boxes for them. Install one, as fonts-noto-cjk.", some
+        )
     with replacing(folder / "captions.tsv") as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
@@ -91,13 +102,36 @@ def write_figures(
 
 def write_figure(
     chart: Drawable, keys: Sequence[Key], files: Mapping[FigureFormat, Path], inches: float, title: str = ""
-) -> None:
-    """Writes one drawing with its legend, and its title below that where it has one, to a file of each format."""
-    with style("paper", installed_fonts()):
+) -> str:
+    """Writes one drawing with its legend, and its title below that where it has one, to a file of each format.
+
+    Returns the letters that no installed font has: the files show boxes for them.
+    """
+    with style("paper", installed_fonts()[:1]), _fonts_without_layout():
         drawing = _with_legend(chart, [*keys, *([Key(title, "")] if title else [])], inches * _INCH)
+        words = [text for text in drawing.findobj(Text) if text.get_text()]
+        fonts, missing = fonts_for(frozenset("".join(text.get_text() for text in words)))
+        for text in words:
+            text.set_fontfamily(list(fonts))
         for format, path in files.items():
             with replacing(path) as temporary:
                 drawing.savefig(temporary, format=str(format), dpi=_DPI, metadata=_NO_DATE[format])
+    return missing
+
+
+@contextmanager
+def _fonts_without_layout() -> Iterator[None]:
+    """PDFs place each glyph themselves: the tables of how letters combine are not embedded.
+
+    To cut them down to a figure's letters takes fontTools four fifths of the time in which a PDF is written, and
+    Matplotlib has no setting for it.
+    """
+    dropped = subset.Options._drop_tables_default
+    subset.Options._drop_tables_default = [*dropped, "GSUB", "GPOS", "GDEF", "BASE", "MATH"]
+    try:
+        yield
+    finally:
+        subset.Options._drop_tables_default = dropped
 
 
 def _drawn(section: str, context: object) -> Iterator[Drawn]:

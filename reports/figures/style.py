@@ -61,9 +61,36 @@ def style(salt: str, fonts: Sequence[str] = ("DejaVu Sans",)) -> Iterator[None]:
 
 @cache
 def installed_fonts() -> tuple[str, ...]:
-    """Fonts for every script that this machine has; a glyph that one lacks is taken from the next."""
+    """The fonts of `_FONTS` that this machine has; a glyph that one lacks is taken from the next."""
     there = {font.name for font in font_manager.fontManager.ttflist}
     return tuple(name for name in _FONTS if name in there) or ("DejaVu Sans",)
+
+
+def fonts_for(letters: frozenset[str]) -> tuple[tuple[str, ...], str]:
+    """The installed fonts that are needed for all of the letters, and the letters that none has.
+
+    Those of `installed_fonts` come first; then any other font of the machine, whatever its name is.
+    """
+    first = installed_fonts()
+    # Matplotlib's "Last Resort" has a box for every letter: it is what a missing letter looks like.
+    installed = {font.name for font in font_manager.fontManager.ttflist if "Last Resort" not in font.name}
+    others = sorted(installed - set(first))
+    fonts, missing = [first[0]], {letter for letter in letters if letter.isprintable() and letter != " "}
+    missing -= _glyphs(first[0], frozenset(missing))
+    for name in (*first[1:], *others):
+        if not missing:
+            break
+        if found := _glyphs(name, frozenset(missing)):
+            fonts.append(name)
+            missing -= found
+    return tuple(fonts), "".join(sorted(missing))
+
+
+@cache
+def _glyphs(name: str, letters: frozenset[str]) -> frozenset[str]:
+    """Those of the letters that an installed font has."""
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties(family=[name])))
+    return frozenset(letter for letter in letters if font.get_char_index(ord(letter)))
 
 
 def label_width(labels: Sequence[str]) -> float:

@@ -14,6 +14,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
+from polyculture.reports.figures import style
 from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.by_model import by_topic, saturation_curves
 from polyculture.reports.figures.chart import Chart, Mark
@@ -255,3 +256,15 @@ def test_a_picture_is_as_wide_as_its_column(width: float) -> None:
     )
     for chart in charts:
         assert chart.picture(width).get_size_inches()[0] * 72 <= max(width, 150) + 0.1
+
+
+def test_a_letter_is_drawn_with_any_installed_font_that_has_it_or_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "installed_fonts", lambda: ("DejaVu Sans Mono",))
+    fonts, missing = style.fonts_for(frozenset("ab \u2b1f\U0010fffd"))
+    assert fonts[0] == "DejaVu Sans Mono"
+    assert len(fonts) > 1  # the pentagon: DejaVu Sans, which comes with matplotlib, has it
+    assert not any("Last Resort" in font for font in fonts)
+    assert missing == ""
+    ours = [font for font in style.font_manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
+    monkeypatch.setattr(style.font_manager.fontManager, "ttflist", ours)
+    assert style.fonts_for(frozenset("a\u5bff")) == (("DejaVu Sans Mono",), "\u5bff")
