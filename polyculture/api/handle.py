@@ -89,7 +89,7 @@ class Run:
     @property
     def tables(self) -> list[str]:
         """The names of all tables: rows that count now, and metrics. `describe` says what each is."""
-        return sorted({view for view in self._frame(DICTIONARY)["view"] if "*" not in view})
+        return sorted({view for view in self.sql(DICTIONARY)["view"] if "*" not in view})
 
     def describe(self, table: str | None = None) -> pd.DataFrame:
         """What tables and columns mean: a row per column of `table`, with its type; without one, a row per table.
@@ -97,7 +97,7 @@ class Run:
         `attrs["meaning"]` of the first says what a row of the table is. Raises `StoreError` for an unknown table.
         """
         if table is None:
-            found = self._frame(DICTIONARY)
+            found = self.sql(DICTIONARY)
             views = found[(found["column"] == "") & ~found["view"].str.contains("*", regex=False)]
             listed: pd.DataFrame = views[["view", "meaning"]].rename(columns={"view": "table"}).reset_index(drop=True)
             return listed
@@ -256,13 +256,6 @@ class Run:
         view = known_view(store, name, "run.tables")
         known_codes = {column: getattr(self._manifest, part) for column, part in _CODES.items()}
         return filtered(store.table(f'{selection}."{view}"'), view, where, known_codes)
-
-    def _frame(self, query: str) -> pd.DataFrame:
-        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
-            frame: pd.DataFrame = store.sql(query).df()
-            return frame
-
-        return self._ask(ask)
 
     def _ask(
         self, ask: Callable[[duckdb.DuckDBPyConnection], T], selection: str = MAIN, timeout: float | None = None

@@ -137,10 +137,9 @@ class InstrumentGroup(StageGroup):
         own = _GROUPS[self.name or ""][1]
         return _own(cmd_name, own[cmd_name][1]) if cmd_name in own else _of_instrument(cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        lines = _members(self.name or "")
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, lines[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl([one for one in _members(self.name or "").items() if one[0] != self.name])
 
 
 def _panels() -> Mapping[str, Mapping[str, str]]:

@@ -129,9 +129,8 @@ def _matrix(workspace: Workspace, status: RunStatus) -> Table:
 def _by_model(workspace: Workspace, status: RunStatus) -> Table:
     """A line per model with its jobs added up; of very many models the last ones together."""
     models = list(dict.fromkeys(job.model for job in workspace.jobs))
-    shown, others = (
-        (models, []) if len(models) <= MOST_MODELS else (models[: MOST_MODELS - 1], models[MOST_MODELS - 1 :])
-    )
+    alone = len(models) if len(models) <= MOST_MODELS else MOST_MODELS - 1
+    shown, others = models[:alone], models[alone:]
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
     rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
