@@ -1,6 +1,9 @@
 # Two commands are enough on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 VENV ?= .venv
+HIGHEST ?= python3.13
+ON_HIGHEST ?= tests/test_house.py tests/imports tests/cache/test_shards.py tests/cache/test_sql_file.py tests/metrics/test_numbers.py \
+	tests/metrics/test_selections.py tests/polyculture/test_command_line.py tests/polyculture/test_jobs.py
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
 VLLM_VERSION ?= 0.32
@@ -16,7 +19,7 @@ PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 ))
 # Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-full test-vllm lint docs bench install install-dev constraints browser clean
+.PHONY: demo test test-full test-highest test-vllm lint docs bench install install-dev constraints browser clean
 
 demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
@@ -26,6 +29,12 @@ test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
 
 test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: large simulations and benchmarks, more kills, a Ray cluster by its page
 	$(BIN)/python -m pytest -m "not vllm" --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 20
+
+# The suite runs on the lowest Python. These open every room without an extra, and fail at what a later Python removes.
+test-highest:  ## some fast tests on the highest Python
+	test -x build/highest/bin/python || $(HIGHEST) -m venv build/highest
+	build/highest/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable . playwright pytest pytest-timeout
+	build/highest/bin/python -m pytest -m "not slow" $(ON_HIGHEST)
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
