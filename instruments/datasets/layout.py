@@ -7,4 +7,4 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout
 from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 
-DATASETS = Layout((DATASET_CONTEXTS, DATASET_ENTITIES), Layer((Path(__file__).with_name("current.sql"),)))
+DATASETS = Layout((DATASET_CONTEXTS, DATASET_ENTITIES), Layer((Path(__file__).with_name("present.sql"),)))

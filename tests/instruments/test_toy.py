@@ -166,7 +166,7 @@ def test_killed_it_resumes(tree: Path, commands: subprocess.Popen[str], tmp_path
         process.wait()
         ended = command(commands, tmp_path, "toy", "exp.toml", "--words", "30")
         assert ended.returncode == 0, ended.stderr
-        assert sql(commands, tmp_path, "SELECT count(*), count(DISTINCT length_id) FROM stored_toy_lengths") == [
+        assert sql(commands, tmp_path, "SELECT count(*), count(DISTINCT request_id) FROM stored_toy_lengths") == [
             "60,60"
         ]
         assert len(stub.asked) <= 62  # what was in flight is asked again

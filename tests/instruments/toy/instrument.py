@@ -52,7 +52,8 @@ class ToyStep:
             word, text, asked = said.request_id, said.text, work.job.model
             row = (None, None, len(text)) if text is not None else (said.error, said.retryable, None)
             status, paid = "ok" if text is not None else "failed", (said.prompt_tokens, said.completion_tokens)
-            yield Done((Length(content_id(asked, word), asked, word, status, *row, *paid, said.purchase),))
+            own = (content_id(asked, word), asked, work.job.language, work.job.topic)
+            yield Done((Length(*own, word, status, *row, *paid, said.purchase),))
 
     def load(self, item: tuple[str, str]) -> Load:
         return Load(item[1], DECODING.max_tokens)

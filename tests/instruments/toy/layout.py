@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Table
+from polyculture.cache.layout import Layer, Layout, Table, Wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
     """How long an answer about a word is."""
 
-    length_id: str  # hash of model and word
+    request_id: str  # hash of model and word
     model: str
+    language: str
+    topic: str
     word: str  # what was asked about
     status: str  # 'ok' | 'failed'
     error: str | None  # why it failed
@@ -24,6 +26,5 @@ class Length:
     purchase: str | None
 
 
-LENGTHS = Table("toy_lengths", Length, key="length_id", account="toy")
-FEEDS = {"bought": ("bought_toy_lengths",), "failed": ("failed_toy_lengths",)}
-LAYOUT = Layout((LENGTHS,), Layer((Path(__file__).with_name("current.sql"),), FEEDS))
+LENGTHS = Table("toy_lengths", Length, key="request_id", account="toy", wanted=Wanted("wanted_toys"))
+LAYOUT = Layout((LENGTHS,), Layer((Path(__file__).with_name("wanted.sql"),)))
