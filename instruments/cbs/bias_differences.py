@@ -26,18 +26,16 @@ from polyculture.instruments.differences import Part, Sides, difference_rows
 
 PLAIN = "plain"  # the second side of a contrast with contexts that have a prefix
 UNIT = "context x entity"
-Conditions = tuple[ContextCondition, ContextCondition]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredType:
-    """A type of entities under a rule: its tallies, and what can be compared among them."""
+    """A type of entities under a rule."""
 
     rule: str
     group: ScoreGroup
     again: bool  # its contexts are translations of others that were scored, too
     tallies: Mapping[ContextCondition, Tally]
-    contrasts: Mapping[Conditions, Contrast]
 
     @property
     def levels(self) -> tuple[ScoreGroup, ...]:
@@ -95,10 +93,9 @@ def bias_differences(types: Sequence[ScoredType], asked: set[Cell], inputs: str)
     for rule in dict.fromkeys(one.rule for one in types):
         of_rule = [one for one in types if one.rule == rule]
         tallies = {Cell(one.group, condition): found for one in of_rule for condition, found in one.tallies.items()}
-        known = {conditions: contrast for one in of_rule for conditions, contrast in _known(one)}
         places: dict[_Place, _Found] = {}
         for pair in pairs:
-            contrast = known.get((pair.one, pair.other)) or _paired(tallies, pair)
+            contrast = _contrast(tallies, pair)
             for place in _levels(pair, again):
                 _add(places.setdefault(place, _Found()), pair, contrast, asked, tallies)
         for place, found in places.items():
@@ -106,16 +103,13 @@ def bias_differences(types: Sequence[ScoredType], asked: set[Cell], inputs: str)
                 yield from _rows(rule, place, found, inputs)
 
 
-def _known(one: ScoredType) -> Iterator[tuple[tuple[Cell, Cell], Contrast]]:
-    for (first, second), contrast in one.contrasts.items():
-        yield (Cell(one.group, first), Cell(one.group, second)), contrast
-
-
-def _paired(tallies: Mapping[Cell, Tally], pair: _Pair) -> Contrast | None:
+def _contrast(tallies: Mapping[Cell, Tally], pair: _Pair) -> Contrast | None:
+    """Settings have contexts of their own, and share the entities; all else is compared context by context."""
     one, other = tallies.get(pair.one), tallies.get(pair.other)
-    if one is None or other is None or pair.place.dimension not in ("model", "language"):
+    if one is None or other is None:
         return None
-    return paired(one, other, pair.one.group.culture)
+    culture = pair.one.group.culture
+    return Contrast(one, other, culture) if pair.place.dimension == "condition" else paired(one, other, culture)
 
 
 def _add(

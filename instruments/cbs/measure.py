@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -16,9 +16,8 @@ from polyculture.cache.schema.measured import Number
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Tally, tally
-from polyculture.instruments.cbs.bias_differences import Conditions, ScoredType, bias_differences, scored_cells
+from polyculture.instruments.cbs.bias_differences import ScoredType, bias_differences, scored_cells
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
-from polyculture.instruments.cbs.contrasts import Contrast, paired
 from polyculture.instruments.cbs.layout import CBS, MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
 from polyculture.instruments.differences import with_verdicts
@@ -61,8 +60,7 @@ def scored_types(store: duckdb.DuckDBPyConnection, rules: Sequence[str]) -> Iter
         likelihoods = store.execute(_OF_TYPE, group._asdict()).fetchnumpy()
         for rule, matrices in score_matrices(likelihoods, rules).items():
             found = {condition: tally(matrix, group.entity_type) for condition, matrix in matrices.items()}
-            tallies = {condition: one for condition, one in found.items() if one is not None}
-            yield ScoredType(rule, group, again, tallies, dict(_contrasts(tallies, group)))
+            yield ScoredType(rule, group, again, {name: one for name, one in found.items() if one is not None})
 
 
 def _of_types(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
@@ -79,18 +77,3 @@ def _of_means(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
                 means.setdefault((one.rule, level, condition), []).append(found)
     for place, tallies in means.items():
         yield score_number(*place, tallies, inputs)
-
-
-def _contrasts(tallies: Mapping[ContextCondition, Tally], group: ScoreGroup) -> Iterator[tuple[Conditions, Contrast]]:
-    """Grounded less neutral; with prefix less without; of two phrasings the second by name less the first."""
-    for one, found in tallies.items():
-        for other, against in tallies.items():
-            contrast = None
-            if (one.setting, other.setting) == (GROUNDED, NEUTRAL) and one[1:] == other[1:]:
-                contrast = Contrast(found, against, group.culture)
-            elif (one != other and one._replace(context_prefix="") == other) or (
-                one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other
-            ):
-                contrast = paired(found, against, group.culture)
-            if contrast is not None:
-                yield (one, other), contrast
