@@ -6,8 +6,9 @@ compressed with gzip, bzip2 or Zstandard; Parquet with a column of text. The fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -54,14 +55,40 @@ def open_corpus(paths: Sequence[Path], field: str, block: int = BLOCK) -> list[C
     return [_corpus_file(path, field, block) for path in paths_read]
 
 
-def byte_blocks(file: CorpusFile) -> int:
-    """The number of blocks of an uncompressed file: of bytes, or Parquet row groups."""
-    if file.kind == "parquet":
-        return int(pq.ParquetFile(file.path).num_row_groups)
-    return max(1, -(-file.size // file.block))
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a file: whole lines, or the texts of a row group of Parquet."""
+
+    number: int
+    read: int  # bytes on disk
+    lines: bytes = b""
+    texts: Callable[[], Iterator[str | None]] | None = None  # of Parquet
 
 
-def read_lines(file: CorpusFile, block: int) -> bytes:
+def blocks(file: CorpusFile, share: int = 0, shares: int = 1, done: Container[int] = ()) -> Iterator[Block]:
+    """The blocks that are not done: every `shares`-th from the `share`-th on. Share 0 has compressed files whole.
+
+    Raises `BrokenStreamError` or `OSError` once what can be read of a broken file has been handed out.
+    """
+    if file.codec is not None:
+        if share == 0:
+            before = 0
+            for number, (data, position) in enumerate(_stream_lines(file)):
+                if number not in done:
+                    yield Block(number, position - before, data.removeprefix(BYTE_ORDER_MARK))
+                before = position
+        return
+    groups = pq.ParquetFile(file.path).num_row_groups if file.kind == "parquet" else -(-file.size // file.block)
+    count = max(1, groups)
+    for number in (number for number in range(share, count, shares) if number not in done):
+        read = -(-file.size // count)
+        if file.kind == "parquet":
+            yield Block(number, read, texts=partial(_texts, file, number))
+        else:
+            yield Block(number, read, _lines(file, number).removeprefix(BYTE_ORDER_MARK))
+
+
+def _lines(file: CorpusFile, block: int) -> bytes:
     """The lines that begin within a block of an uncompressed file."""
     with file.path.open("rb") as stream:
         start = _line_start(stream, block * file.block)
@@ -70,17 +97,16 @@ def read_lines(file: CorpusFile, block: int) -> bytes:
         return stream.read(end - start)
 
 
-def read_texts(file: CorpusFile, group: int) -> Iterator[str | None]:
+def _texts(file: CorpusFile, group: int) -> Iterator[str | None]:
     """The texts of a row group of a Parquet file."""
-    for batch in pq.ParquetFile(file.path).iter_batches(_ROWS, row_groups=[group], columns=[file.field]):
-        yield from batch.column(0).to_pylist()
+    source = pq.ParquetFile(file.path)
+    if group < source.num_row_groups:
+        for batch in source.iter_batches(_ROWS, row_groups=[group], columns=[file.field]):
+            yield from batch.column(0).to_pylist()
 
 
-def stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
-    """Yields the blocks of a compressed file, in whole lines, with the number of bytes on disk read so far.
-
-    Raises `BrokenStreamError` once what can be read of a broken file has been handed out.
-    """
+def _stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+    """The blocks of a compressed file, in whole lines, with the number of bytes on disk read so far."""
     pieces: list[bytes] = []
     position = 0
     broken = None

@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.sql_file import read_sql
-from polyculture.collect.mining.jobs import write_part
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS
-from polyculture.collect.mining.sweep import SweepReport
+from polyculture.collect.mining.sweep import SweepReport, write_part
 
 MEMORY = "1GB"  # DuckDB's memory limit; the rest goes to disk
 _SQL = Path(__file__).with_name("sql")

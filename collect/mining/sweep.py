@@ -1,42 +1,50 @@
 """Sweeps a corpus: scans every block once, in several processes, and writes the hits to disk.
 
-The folder of the sweep holds a Parquet file per block with hits, and a journal with a line per block. A stopped sweep
-resumes with the same patterns, also with further files. The result does not depend on the number of processes. Memory
-is bounded by the blocks in flight; each hit takes a few hundred bytes of disk.
+The folder of the sweep holds a Parquet file per block with hits, and a journal of each process with a line per block. A
+stopped sweep resumes with the same patterns, also with further files or other processes. The result does not depend on
+their number. Memory is bounded by a block per process; each hit takes a few hundred bytes of disk.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
-import signal
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from polyculture.cache.errors import IncompleteError, JobHeldError
+from polyculture.cache.errors import JobHeldError
 from polyculture.cache.extras import MINING
 from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.identity import content_id
-from polyculture.collect.mining.corpus import CorpusFile, byte_blocks
-from polyculture.collect.mining.jobs import PARTS, End, ScanJob, ScanWorker, Swept, WholeFile, blocks_of, part_of
+from polyculture.cache.parquet import write_parquet
+from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
-from polyculture.collect.mining.scan import NAMED_LINES, Scanner
+from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
+from polyculture.collect.mining.shares import Progress, in_shares
 
 VERSION = 1  # raise when the hits or their files change
-_IN_FLIGHT = 2  # blocks per process: one running, one waiting
-_JOURNAL, _IDENTITY, _LOCK = "journal.jsonl", "identity", "lock"
+PARTS = "parts"  # the folder of the hits
+_JOURNAL, _IDENTITY, _LOCK = "journal-{}.jsonl", "identity", "lock"
 
-# Called with the number of bytes on disk that are swept.
-SweepProgress = Callable[[int], None]
-AnyJob = ScanJob | WholeFile | End
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """The result of a block. `block` is None where a file could not be read any further, or is wholly unpacked."""
+
+    file: str  # the key of the corpus file
+    block: int | None
+    read: int = 0  # bytes on disk
+    text: int = 0  # bytes of decompressed text
+    lines: int = 0
+    documents: int = 0
+    hits: int = 0
+    broken: int = 0
+    broken_lines: tuple[tuple[int, str], ...] = ()  # within the block, from 1
+    failure: str | None = None
 
 
 @dataclass(slots=True)
@@ -60,7 +68,7 @@ def sweep(
     stop_words_at: Edges,
     folder: Path,
     processes: int = 1,
-    progress: SweepProgress = lambda _read: None,
+    progress: Progress = lambda _read: None,
 ) -> SweepReport:
     """Scans the rest of the corpus. Returns the totals of the whole corpus.
 
@@ -73,92 +81,77 @@ def sweep(
         (folder / PARTS).mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / _LOCK, timeout=0), store_faults(folder):
-            journal = _resume(folder, _identity(chosen, stop_words_at))
-            _sweep(files, journal, (chosen, stop_words_at, folder), processes, progress)
+            done = _resume(folder, _identity(chosen, stop_words_at))
+            known = {file.key for file in files}
+            before = sum(entry.read for entry in done if entry.file in known)
+            work = _Share(files, chosen, stop_words_at, folder, {(entry.file, entry.block) for entry in done})
+            list(in_shares(work, processes, lambda read: progress(before + read)))
+            return _report_of(files, _journal(folder), folder)
     except Timeout as fault:
         raise JobHeldError(f"{folder}: another process mines into it. Wait for it, or name another output.") from fault
-    return _report_of(files, journal, folder)
 
 
-def _sweep(
-    files: Sequence[CorpusFile],
-    journal: list[Swept],
-    setting: tuple[PatternSet, Edges, Path],
-    processes: int,
-    progress: SweepProgress,
-) -> None:
-    """Scans the blocks that are not in the journal, and appends them to it."""
-    known = {file.key for file in files}
-    done = {(entry.file, entry.block) for entry in journal}
-    read = sum(entry.read for entry in journal if entry.file in known)
-    with (setting[-1] / _JOURNAL).open("ab") as log:
-        for entry in _work(_jobs(files, done, processes), setting, processes):
-            log.write(orjson.dumps(asdict(entry)) + b"\n")
-            log.flush()
-            journal.append(entry)
-            read += entry.read
-            progress(read)
+@dataclass(frozen=True)
+class _Share:
+    """What one process does."""
+
+    files: Sequence[CorpusFile]
+    chosen: PatternSet
+    stop_words_at: Edges
+    folder: Path
+    done: set[tuple[str, int | None]]
+
+    def __call__(self, number: int, shares: int, report: Progress) -> None:
+        """Scans the blocks of a share that are not done, and appends them to its journal."""
+        scanner, read = Scanner(self.chosen, self.stop_words_at), 0
+        with (self.folder / _JOURNAL.format(number)).open("ab") as log:
+            for place, file in enumerate(self.files):
+                for entry in self._swept(scanner, file, (number - place) % shares, shares):
+                    log.write(orjson.dumps(asdict(entry)) + b"\n")
+                    log.flush()
+                    read += entry.read
+                    report(read)
+
+    def _swept(self, scanner: Scanner, file: CorpusFile, share: int, shares: int) -> Iterator[Swept]:
+        done = {block for key, block in self.done if key == file.key}
+        if None in done:
+            return
+        failure = None
+        try:
+            for block in blocks(file, share, shares, done):
+                yield self._scanned(scanner, file, block)
+        except (OSError, BrokenStreamError, pa.ArrowException) as fault:
+            failure = str(fault) if isinstance(fault, BrokenStreamError) else f"cannot be read: {fault}"
+        if failure or (file.codec is not None and share == 0):
+            yield Swept(file.key, None, failure=failure)
+
+    def _scanned(self, scanner: Scanner, file: CorpusFile, block: Block) -> Swept:
+        found = _scan(scanner, file, block)
+        if len(found.hits):
+            write_part(self.folder, file.key, block.number, found.hits)
+        return Swept(
+            file.key, block.number, block.read, found.text, found.lines, found.documents, len(found.hits), found.broken,
+            tuple(found.broken_lines),
+        )  # fmt: skip
 
 
-def _jobs(files: Sequence[CorpusFile], done: set[tuple[str, int | None]], processes: int) -> Iterator[AnyJob]:
-    """The remaining jobs. Many compressed files are decompressed by the workers, few by this process."""
-    many = sum(file.codec is not None for file in files) >= 2 * processes
-    begun = {file for file, _ in done}
-    for file in files:
-        if file.codec is None:
-            blocks = byte_blocks(file)
-            share = -(-file.size // blocks)
-            yield from (ScanJob(file, block, share) for block in range(blocks) if (file.key, block) not in done)
-        elif (file.key, None) in done:
-            continue
-        elif many and file.key not in begun:
-            yield WholeFile(file)
-        else:
-            parts = blocks_of(file)
-            yield from (part for part in parts if isinstance(part, End) or (file.key, part.block) not in done)
+def _scan(scanner: Scanner, file: CorpusFile, block: Block) -> Scanned:
+    if block.texts is not None:
+        return scanner.scan_column(block.texts())
+    return scanner.scan_json(block.lines, file.field) if file.kind == "json" else scanner.scan_text(block.lines)
 
 
-def _work(jobs: Iterable[AnyJob], setting: tuple[PatternSet, Edges, Path], processes: int) -> Iterator[Swept]:
-    """The results of the jobs, in their order."""
-    if processes == 1:
-        worker = _worker(*setting, lambda: False)
-        for job in jobs:
-            yield from worker.do(job)
-        return
-    # Spawned: a forked process would share the locks of Arrow's threads.
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
-    pool = ProcessPoolExecutor(processes, context, _begin, (*setting, stop))
-    waiting: deque[Future[list[Swept]]] = deque()
-    try:
-        for job in jobs:
-            waiting.append(pool.submit(_do, job))
-            if len(waiting) >= _IN_FLIGHT * processes:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-    except BrokenProcessPool as fault:
-        what = "a process was killed, perhaps for want of memory"
-        raise IncompleteError(f"{what}; run the same command again, with fewer --processes, to go on") from fault
-    finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+def part_of(folder: Path, file: str, block: int) -> Path:
+    """The file with the hits of a block."""
+    return folder / PARTS / f"{file}-{block:08}.parquet"
 
 
-def _worker(chosen: PatternSet, stop_words_at: Edges, folder: Path, stopped: Callable[[], bool]) -> ScanWorker:
-    return ScanWorker(Scanner(chosen, stop_words_at), folder, stopped)
-
-
-_OURS: list[ScanWorker] = []  # the worker of this pool process
-
-
-def _begin(chosen: PatternSet, stop_words_at: Edges, folder: Path, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
-    _OURS.append(_worker(chosen, stop_words_at, folder, stop.is_set))
-
-
-def _do(job: AnyJob) -> list[Swept]:
-    return _OURS[0].do(job)
+def write_part(folder: Path, file: str, block: int, hits: pa.Table) -> Path:
+    """Writes the hits of a block, with its file and number. Raises `StoreError` where it cannot be written."""
+    files, numbers = pa.array([file] * len(hits), pa.string()), pa.array([block] * len(hits), pa.uint32())
+    table = pa.Table.from_arrays([*hits.columns, files, numbers], names=[*hits.column_names, "file", "block"])
+    write_parquet(table, part_of(folder, file, block))
+    return part_of(folder, file, block)
 
 
 def _identity(chosen: PatternSet, stop_words_at: Edges) -> str:
@@ -169,22 +162,33 @@ def _identity(chosen: PatternSet, stop_words_at: Edges) -> str:
 
 
 def _resume(folder: Path, identity: str) -> list[Swept]:
-    """The journal, without files that failed; empty, with the parts removed, where it is of another sweep."""
-    file, journal = folder / _IDENTITY, folder / _JOURNAL
-    if not file.exists() or file.read_text(encoding="utf-8") != identity:
+    """What is done, without files that failed; nothing, with the parts removed, where it is of another sweep."""
+    file = folder / _IDENTITY
+    known = file.exists() and file.read_text(encoding="utf-8") == identity
+    entries = _journal(folder) if known else []
+    failed = {entry.file for entry in entries if entry.failure}
+    kept = [entry for entry in entries if entry.file not in failed]
+    if not known:
         shutil.rmtree(folder / PARTS)
         (folder / PARTS).mkdir()
-        journal.unlink(missing_ok=True)
-        file.write_text(identity, encoding="utf-8")
-        return []
-    lines = journal.read_bytes().splitlines(keepends=True) if journal.exists() else []
-    # An incomplete line of a killed process has no newline.
+    journals = sorted(folder.glob(_JOURNAL.format("*")))
+    with replacing(folder / _JOURNAL.format(0)) as temporary:
+        temporary.write_bytes(b"".join(orjson.dumps(asdict(entry)) + b"\n" for entry in kept))
+    for journal in journals:
+        if journal.name != _JOURNAL.format(0):
+            journal.unlink()
+    file.write_text(identity, encoding="utf-8")
+    return kept
+
+
+def _journal(folder: Path) -> list[Swept]:
+    """What all processes have done; an incomplete line of a killed one has no newline."""
+    journals = sorted(folder.glob(_JOURNAL.format("*")))
+    lines = [line for journal in journals for line in journal.read_bytes().splitlines(keepends=True)]
     rows = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
-    failed = {row["file"] for row in rows if row["failure"]}
-    kept = [row for row in rows if row["file"] not in failed]
-    with replacing(journal) as temporary:
-        temporary.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in kept))
-    return [Swept(**{**row, "broken_lines": tuple(map(tuple, row["broken_lines"]))}) for row in kept]
+    # A process that outlived a killed command may have done a block once more.
+    found = {(row["file"], row["block"], row["failure"]): row for row in rows}
+    return [Swept(**{**row, "broken_lines": tuple(map(tuple, row["broken_lines"]))}) for row in found.values()]
 
 
 def _report_of(files: Sequence[CorpusFile], journal: Sequence[Swept], folder: Path) -> SweepReport:

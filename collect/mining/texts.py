@@ -9,15 +9,7 @@ import orjson
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.collect.mining.corpus import (
-    BYTE_ORDER_MARK,
-    BrokenStreamError,
-    CorpusFile,
-    byte_blocks,
-    read_lines,
-    read_texts,
-    stream_lines,
-)
+from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, blocks
 
 
 @dataclass(slots=True)
@@ -30,68 +22,35 @@ class TextBlock:
     broken: int = 0  # lines or rows without text
 
 
-def blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBlock]:
-    """The blocks of a file, or every `shares`-th of them from the `share`-th on. Share 0 has compressed files whole.
-
-    Raises `StoreError` where the file cannot be read to its end.
-    """
+def text_blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBlock]:
+    """The texts of `corpus.blocks`. Raises `StoreError` where the file cannot be read to its end."""
     try:
-        if file.codec is None:
-            yield from _plain(file, share, shares)
-        elif share == 0:
-            yield from _compressed(file)
+        for block in blocks(file, share, shares):
+            found = TextBlock(read=block.read)
+            for text in block.texts() if block.texts else _texts(file, block.lines):
+                if text is None:
+                    found.broken += 1
+                else:
+                    found.texts.append(text)
+                    found.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+            yield found
     except (OSError, BrokenStreamError, pa.ArrowException) as fault:
         remedy = "Repair the file or leave it out: its readable part would count as the whole."
         raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
 
 
-def _plain(file: CorpusFile, share: int, shares: int) -> Iterator[TextBlock]:
-    number = byte_blocks(file)
-    for block in range(share, number, shares):
-        texts = (
-            _of_rows(read_texts(file, block)) if file.kind == "parquet" else _of_lines(file, read_lines(file, block))
-        )
-        texts.read = -(-file.size // number)
-        yield texts
-
-
-def _compressed(file: CorpusFile) -> Iterator[TextBlock]:
-    before = 0
-    for data, position in stream_lines(file):
-        block = _of_lines(file, data)
-        block.read, before = position - before, position
-        yield block
-
-
-def _of_rows(rows: Iterator[str | None]) -> TextBlock:
-    block = TextBlock()
-    for text in rows:
-        _add(block, text)
-    return block
-
-
-def _of_lines(file: CorpusFile, data: bytes) -> TextBlock:
-    data = data.removeprefix(BYTE_ORDER_MARK)
-    block = TextBlock()
+def _texts(file: CorpusFile, data: bytes) -> Iterator[str | None]:
+    """Of plain text all at once, where it can be decoded; None for a line without text."""
     if file.kind == "json":
         for line in data.splitlines():
             if line.strip():
-                _add(block, _text_of(line, file.field))
-        return block
-    try:
-        _add(block, data.decode())
-    except UnicodeDecodeError:
-        for line in data.split(b"\n"):
-            _add(block, _decoded(line))
-    return block
-
-
-def _add(block: TextBlock, text: str | None) -> None:
-    if text is None:
-        block.broken += 1
+                yield _text_of(line, file.field)
+        return
+    whole = _decoded(data)
+    if whole is not None:
+        yield whole
     else:
-        block.texts.append(text)
-        block.bytes += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        yield from map(_decoded, data.split(b"\n"))
 
 
 def _text_of(line: bytes, name: str) -> str | None:
@@ -103,8 +62,8 @@ def _text_of(line: bytes, name: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _decoded(line: bytes) -> str | None:
+def _decoded(data: bytes) -> str | None:
     try:
-        return line.decode()
+        return data.decode()
     except UnicodeDecodeError:
         return None

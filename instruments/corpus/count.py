@@ -7,28 +7,23 @@ processes takes every N-th block; the counts do not depend on their number.
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.managers import ListProxy
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.errors import DataSetError, IncompleteError, StoreError
+from polyculture.cache.errors import DataSetError, StoreError
 from polyculture.collect.mining.corpus import CorpusFile
-from polyculture.collect.mining.texts import blocks
+from polyculture.collect.mining.shares import Progress, in_shares
+from polyculture.collect.mining.texts import text_blocks
 from polyculture.instruments.corpus.distinct import GROUPS, Distinct, count_distinct
 from polyculture.instruments.corpus.gaps import BITS, ORDER, Keys, Needed
 from polyculture.instruments.corpus.model import Counts, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
 
-_REPORT_EVERY = 0.5  # seconds
 _SIEVE = 22  # bits of a hash in the first look-up
-BytesRead = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -122,7 +117,7 @@ def count(
     needed: Needed,
     folder: Path,
     processes: int = 1,
-    progress: BytesRead = lambda _read: None,
+    progress: Progress = lambda _read: None,
 ) -> tuple[NgramModel, IngestCounts]:
     """Counts a corpus; `folder` is empty and receives data that exceed memory.
 
@@ -134,7 +129,7 @@ def count(
             f"the likelihoods rest on {needed.followed.sum():,} histories; at most {GROUPS - 1:,} are counted at a time"
         )
         raise DataSetError(what, remedy="Ask for a part of them: --type, --contexts, --entities.")
-    shares = list(_shares(files, needed, folder, processes, progress))
+    shares = list(in_shares(_Share(files, needed, folder), processes, progress))
     intake = sum((share.intake for share in shares), IngestCounts())
     if not intake.tokens:
         remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
@@ -154,51 +149,26 @@ def group_numbers(needed: Needed) -> NDArray[np.int64]:
     return numbers
 
 
-def _shares(
-    files: Sequence[CorpusFile], needed: Needed, folder: Path, processes: int, progress: BytesRead
-) -> Iterator[PartialCounts]:
-    if processes == 1:
-        read: list[int] = [0]
-        yield _count_share(files, needed, folder, (0, 1), read, progress)
-        return
-    # Spawned: a forked process would share the locks of Arrow's threads.
-    context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager, ProcessPoolExecutor(processes, context) as pool:
-        reads = manager.list([0] * processes)
-        work = [
-            pool.submit(_count_share, files, needed, folder, (number, processes), reads) for number in range(processes)
-        ]
-        try:
-            while any(not share.done() for share in work):
-                wait(work, timeout=_REPORT_EVERY)
-                progress(sum(reads))
-            yield from (share.result() for share in work)
-        except BrokenProcessPool as fault:
-            what = "a process was killed, perhaps by lack of memory"
-            raise IncompleteError(f"{what}; run the same command again, with fewer --processes") from fault
+@dataclass(frozen=True)
+class _Share:
+    """What one process counts."""
 
+    files: Sequence[CorpusFile]
+    needed: Needed
+    folder: Path
 
-def _count_share(
-    files: Sequence[CorpusFile],
-    needed: Needed,
-    folder: Path,
-    share: tuple[int, int],
-    reads: list[int] | ListProxy[int],
-    progress: BytesRead = lambda _read: None,
-) -> PartialCounts:
-    number, shares = share
-    own = folder / f"share-{number}"
-    own.mkdir()
-    counter = Counter(needed, own)
-    for place, file in enumerate(files):
-        for block in blocks(file, (number - place) % shares, shares):
-            intake = IngestCounts(len(block.texts), block.bytes, 0, block.broken)
-            counter.share.intake += intake
-            for text in _together(block.texts):
-                counter.add(text)
-            reads[number] += block.read
-            progress(reads[number])
-    return counter.finish()
+    def __call__(self, number: int, shares: int, report: Progress) -> PartialCounts:
+        own = self.folder / f"share-{number}"
+        own.mkdir()
+        counter, read = Counter(self.needed, own), 0
+        for place, file in enumerate(self.files):
+            for block in text_blocks(file, (number - place) % shares, shares):
+                counter.share.intake += IngestCounts(len(block.texts), block.bytes, 0, block.broken)
+                for text in _together(block.texts):
+                    counter.add(text)
+                read += block.read
+                report(read)
+        return counter.finish()
 
 
 def _together(texts: Sequence[str]) -> Iterator[str]:

@@ -16,8 +16,9 @@ from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
+    from polyculture.collect.mining.shares import Progress
     from polyculture.instruments.cbs.step import ScoringJob
-    from polyculture.instruments.corpus.count import BytesRead, IngestCounts
+    from polyculture.instruments.corpus.count import IngestCounts
     from polyculture.instruments.corpus.step import Corpus, CorpusStep
     from polyculture.reports.section import Section
 
@@ -95,7 +96,7 @@ def _step(asked: Asked, options: CorpusOptions, source: Corpus, jobs: Sequence[S
     from polyculture.instruments.corpus.step import CorpusStep, Counting
 
     @contextmanager
-    def watch() -> Iterator[BytesRead]:
+    def watch() -> Iterator[Progress]:
         total = sum(file.size for file in source.files)
         with asked.watch(f"count {source.name}, megabytes", total // MEGABYTE) as progress:
             yield lambda read: progress(Outcome(read // MEGABYTE, 0))

@@ -25,11 +25,12 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.collect.mining.corpus import CorpusFile
+from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, adopted_scores, score_row
-from polyculture.instruments.corpus.count import BytesRead, IngestCounts, count
+from polyculture.instruments.corpus.count import IngestCounts, count
 from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, Needed, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
 from polyculture.instruments.corpus.tokens import VERSION
@@ -67,7 +68,7 @@ class Counting:
     """How a corpus is counted, and who is notified. It is not read where nothing is missing."""
 
     processes: int = 1
-    watch: Callable[[], AbstractContextManager[BytesRead]] = lambda: nullcontext(lambda _read: None)
+    watch: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(lambda _read: None)
     counted: Callable[[IngestCounts], None] = lambda _intake: None
 
 

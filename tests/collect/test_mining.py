@@ -623,7 +623,7 @@ def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path)
         "-o",
         "counts.csv",
     )
-    journal = tmp_path / ".counts.csv.mining" / "journal.jsonl"
+    journal = tmp_path / ".counts.csv.mining" / "journal-0.jsonl"
     codes: list[int] = []
     while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
         (tmp_path / "counts.csv").unlink(missing_ok=True)
@@ -658,7 +658,7 @@ def test_a_sweep_goes_on_where_it_was_killed_and_takes_added_files(tmp_path: Pat
     whole, rows, blocks = run(one)
     assert blocks > 3
     assert run(one)[2] == 0, "nothing is scanned twice"
-    journal = tmp_path / "work" / "journal.jsonl"
+    journal = tmp_path / "work" / "journal-0.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-2]) + lines[-2][:30])
     again, same, scanned = run(one)
