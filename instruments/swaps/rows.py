@@ -104,12 +104,12 @@ class SwapInterval:
     western_entities: int
     answers: int  # that the number rests on: those of its denominator
     failed: int  # of those asked: not read, each with a reason in `swap_answers`
-    asked: int  # texts, once for each draw
-    answered: int  # of those: with an answer, readable or not
-    readable: int  # of those: that could be read
-    right: int  # of those: the right label, the entity, its exact span
-    pooled: bool | None  # over all settings; None: of one
-    wording: str | None  # of the questions
+    asked: int = 0  # texts, once for each draw
+    answered: int = 0  # of those: with an answer, readable or not
+    readable: int = 0  # of those: that could be read
+    right: int = 0  # of those: the right label, the entity, its exact span
+    pooled: bool | None = None  # over all settings; None: of one
+    wording: str | None = None  # of the questions
 
 
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion)

@@ -381,6 +381,7 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
     )
     says_in_file(file, "sentiment", pooled=True)
     done = polyculture(
+        "swap",
         "sentiment",
         file,
         "--data",
