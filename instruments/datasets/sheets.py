@@ -18,7 +18,9 @@ from polyculture.instruments.datasets.model import SourceLocation
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
-SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
+_TABLES = (".csv", ".tsv")
+SUFFIXES = (".xlsx", ".xls", ".ods", *_TABLES)
+_LONGEST_CELL = 2**24  # characters
 HEADER = 1  # the row of the column names, as a person counts, where no other row has them
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
 # UTF-32 begins with the mark of UTF-16: it is asked first.
@@ -68,10 +70,8 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     installed.
     """
     file = path.relative_to(folder).as_posix()
-    try:
-        tables = _read_text(path) if path.suffix.lower() in (".csv", ".tsv") else _read_workbook(path)
-    except (OSError, csv.Error) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=path, remedy="Save or fetch it again.") from fault
+    is_book = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in _TABLES
+    tables = _read_workbook(path) if is_book else _read_table(path)
     sheets = [(name, [tuple(_text(cell) for cell in row) for row in rows]) for name, rows in tables]
     return [Sheet(file, name, rows[0], tuple(rows[1:])) for name, rows in sheets if any(map(any, rows))]
 
@@ -89,35 +89,38 @@ def _unmerged(sheet: CalamineSheet) -> list[list[Any]]:
     return rows
 
 
-def _read_text(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
-    text = _decoded(path.read_bytes())
-    if path.suffix.lower() == ".tsv":
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
-    else:
-        rows = _read_csv(text)
-    return [(None, [list(row) for row in rows])]
-
-
-def _decoded(data: bytes) -> str:
-    """The text. Raises `csv.Error`, with the row, for a byte that is not UTF-8, where no mark says another encoding."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8-sig")
+def read_text(path: Path) -> str:
+    """A file's text. Raises `DataSetError`, with the row, for a byte that is not UTF-8, where no mark says another
+    encoding."""
     try:
+        data = path.read_bytes()
+        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8-sig")
         return data.decode(encoding)
     except UnicodeDecodeError as fault:
         row = fault.object.count(b"\n", 0, fault.start) + 1
-        raise csv.Error(f"row {row}: it is not in UTF-8 (byte 0x{fault.object[fault.start]:02x})") from fault
+        raise _unreadable(path, f"row {row}: it is not in UTF-8 (byte 0x{fault.object[fault.start]:02x})") from fault
+    except OSError as fault:
+        raise _unreadable(path, str(fault)) from fault
 
 
-def _read_csv(text: str) -> list[list[str]]:
-    """The rows. Raises `csv.Error` for an unclosed quotation mark, which would merge later rows into one cell."""
+def _read_table(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
+    """The rows. Raises `DataSetError` for an unclosed quotation mark, which would merge later rows into one cell."""
+    text = read_text(path)
     rows: list[list[str]] = []
     first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
+    # Files with tabs are written without quotation marks: one that begins a review must not take in other rows.
+    quoting = csv.QUOTE_NONE if delimiter == "\t" and path.suffix.lower() != ".csv" else csv.QUOTE_MINIMAL
+    csv.field_size_limit(_LONGEST_CELL)
     try:
-        rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True))
     except csv.Error as fault:
-        raise csv.Error(f"row {len(rows) + 1}: {fault}; is a quotation mark open?") from fault
-    return rows
+        raise _unreadable(path, f"row {len(rows) + 1}: {fault}; is a quotation mark open?") from fault
+    return [(None, [list(row) for row in rows])]
+
+
+def _unreadable(path: Path, why: str) -> DataSetError:
+    return DataSetError(f"cannot be read: {why}", where=path, remedy="Save or fetch it again.")
 
 
 def _text(cell: Any) -> str:

@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.datasets.sheets import read_text
 from polyculture.instruments.swaps.training.examples import ExampleFile, TaggedSentence
-from polyculture.instruments.swaps.training.labelled_file import read_text
 
 _TAG = re.compile(r"O|[BIESLUM]-\S+")
 _BEGINS = ("B", "S", "U")
