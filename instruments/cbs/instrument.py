@@ -117,10 +117,12 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     setups = {model: asked.setup(model, "score") for model in asked.models}
     drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"
+    # Chosen once: all models are asked the same, and what is left out is told once.
+    chosen = scoring_jobs(dataset, "", selection, prefixes, None, drawing, empty=empty, tell=asked.say)
     jobs = [
-        job
+        replace(one, job=replace(one.job, model=model), setup=setup)
         for model, setup in setups.items()
-        for job in scoring_jobs(dataset, model, selection, prefixes, setup, drawing, empty=empty, tell=asked.say)
+        for one in chosen
     ]
     by_average = options.draws or options.average != "contexts"
     return Study(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -67,9 +68,8 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     wanted = (options.language,), options.culture, options.type, options.setting
     selection = Selection(*wanted, "causal", options.contexts, options.entities)
     models = [model_name(source.name, smoothing) for smoothing in SMOOTHINGS]
-    jobs = [
-        job for model in models for job in scoring_jobs(dataset, model, selection, setup=source.setup, tell=asked.say)
-    ]
+    chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.say)
+    jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]
 
     def derive() -> None:
         measure(asked)

@@ -51,7 +51,6 @@ def swap_jobs(
     model: str,
     selection: Selection,
     draws: DrawOptions,
-    setup: Mapping[str, Any] | None = None,
     *,
     tell: Tell = untold,
 ) -> list[SwapJob]:
@@ -65,7 +64,7 @@ def swap_jobs(
     ):
         asked = [(context, _drawn(context, dataset.fitting(context), draws)) for context in contexts]
         job = Job(model, language, f"{task}-{dataset.name}-{culture}-{kind}".lower())
-        found.append(SwapJob(job, task, draws.seed, asked, setup or {}))
+        found.append(SwapJob(job, task, draws.seed, asked))
     return found
 
 
@@ -93,7 +92,9 @@ def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Dr
     for draw in range(draws.draws):
         for culture in cultures:
             own = [entity for entity in entities if entity.culture == culture]
-            least = sorted(own, key=lambda e: content_id(draws.seed, draw, chosen_by, e.rank(language)))
+            least = own
+            if len(own) > draws.entities or draws.equal_sides:  # else all are taken, in whatever order
+                least = sorted(own, key=lambda e: content_id(draws.seed, draw, chosen_by, e.rank(language)))
             rounds, more = divmod(draws.entities, len(least))
             for number, entity in enumerate(least[: draws.entities]):
                 times = rounds + (number < more) if draws.equal_sides and rounds else 1

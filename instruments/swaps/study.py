@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
@@ -42,10 +43,10 @@ def study(asked: Asked, options: SwapOptions) -> Study:
     setups = {model: asked.setup(model, "answer") for model in models}
     selection = options.selection(options.setting, "causal", options.contexts, None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
+    # Drawn once: all models are asked about the same texts, and what is left out is told once.
+    drawn = swap_jobs(dataset, options.task, "", selection, draws, tell=asked.say)
     jobs = [
-        job
-        for model, setup in setups.items()
-        for job in swap_jobs(dataset, options.task, model, selection, draws, setup, tell=asked.say)
+        replace(one, job=replace(one.job, model=model), setup=setup) for model, setup in setups.items() for one in drawn
     ]
     by_language: dict[str, Asking]
     if own is None:

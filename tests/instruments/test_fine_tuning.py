@@ -14,7 +14,7 @@ from polyculture.__main__ import main
 from polyculture.cache.errors import DataSetError
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
-from polyculture.instruments.swaps.classifiers import ClassifierAsker, read_labels
+from polyculture.instruments.swaps.classifiers import check_labels, read_labels
 from polyculture.instruments.swaps.training.examples import TaggedSentence
 from polyculture.instruments.swaps.training.labelled_file import read_labelled
 from polyculture.instruments.swaps.training.scores import names_of
@@ -128,7 +128,7 @@ def test_a_classifier_learns_and_the_command_goes_on_by_seed(
     assert f"{sum(record['scores']['accuracy'] for record in records) / 2:.3f}" in told.out
 
     labeller = open_classifier(ModelSpec(f"transformers:{models / 'seed-1'}"))
-    ClassifierAsker(labeller, read_labels(), "seed-1")  # as `sentiment --classifier` does: its labels are sentiments
+    check_labels(labeller, read_labels(), "seed-1")  # as `sentiment --classifier` does: its labels are sentiments
     assert list(labeller.label(["the tea was lovely", "rude and in our room"])) == ["positive", "negative"]
 
     file.write_text(file.read_text(encoding="utf-16") + "\n", encoding="utf-16")
