@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from polyculture.metrics.claims.claim import read_claims
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.claims.claim import Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import Verdict, judge
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -61,8 +62,15 @@ def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the shipped file, in its order."""
     run = ComparedRun(data.reading.connection, data.manifest.deterministic)
     pairs = data.names.catalog.native_pairs(data.manifest.languages)
-    verdicts = judge(ClaimedRun(run, pairs, disqualified(data.manifest)), read_claims())
-    return pd.DataFrame([_row(verdict) for verdict in verdicts], columns=list(COLUMNS))
+    return pd.DataFrame(claim_rows(run, pairs, data.manifest, read_claims()), columns=list(COLUMNS))
+
+
+def claim_rows(
+    run: ComparedRun, native: tuple[tuple[str, str], ...], manifest: Manifest, stated: Sequence[Claim]
+) -> list[dict[str, Any]]:
+    """A row per claim with the columns `COLUMNS`; `native` has languages with the countries that they are native in."""
+    rows = map(_row, judge(ClaimedRun(run, native, disqualified(manifest)), stated))
+    return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
 def claims(frame: pd.DataFrame, names: Names) -> Claims:

@@ -21,9 +21,13 @@ _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like th
 
 
 def print_declared(
-    table: DeclaredTable, rows: duckdb.DuckDBPyRelation, values: Mapping[str, Any] | None = None, width: int = WIDTH
+    table: DeclaredTable,
+    rows: duckdb.DuckDBPyRelation,
+    values: Mapping[str, Any] | None = None,
+    width: int = WIDTH,
+    title: str = "",
 ) -> None:
-    """Prints rows of a table under its title; without any, what its header says of there being none."""
+    """Prints rows of a table under its title, or another; without any, what its header says of there being none."""
     shown = rows.limit(SHOWN_ROWS + 1).fetchall()
     if not shown:
         say(table.header.no_rows or f"the table {table.name} has no rows")
@@ -33,7 +37,7 @@ def print_declared(
         lines = _side_by_side(lines, table.header.side_by_side)
     columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
-    print_table(heads, [[line[name] for name in columns] for line in lines], table.shown_title(values), width)
+    print_table(heads, [[line[name] for name in columns] for line in lines], title or table.shown_title(values), width)
     if len(shown) > SHOWN_ROWS:
         say(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE")
 

@@ -19,6 +19,6 @@
 --   units: how many of them the comparison rests on
 --   cells: pairs of cells
 --   why: why the claim has this result, or in which texts it has another
--- printed: says, result, metric, difference, p_holm, tested, comparisons, units, why
+-- printed: says, result, metric, a, b, difference, p_holm, tested, comparisons, units, why
 
 -- polyculture table claims exp.toml

@@ -87,6 +87,9 @@ def test_claims_are_tested_and_written_as_csv(experiment: Path, tmp_path: Path) 
     assert float(models["p_holm"]) < 0.05
     assert (french["result"], french["low"]) == ("undecided", "")
     assert "the run has no value 'fr'" in french["why"]
+    printed = polyculture("compare", experiment, "--claims", mine, cwd=tmp_path)
+    assert all(word in printed.stdout for word in ("mine.toml", "French is more diverse", "undecided"))
+    assert "over the 1 claims with a p" in printed.stderr
 
 
 def test_the_studys_claims_are_printed_with_what_leaves_them_open(experiment: Path) -> None:
