@@ -51,12 +51,28 @@ stated AS (
         PARTITION BY model, measure, metric, dataset, language, country, topic, condition, method, reader, facets
     )
 ),
+wanted_texts AS (
+    SELECT w.model, w.task, w.answer_method, w.dataset, c.language, w.culture, w.setting, count(*) AS wanted
+    FROM wanted_swap_texts AS w
+    INNER JOIN dataset_contexts AS c USING (context_id)
+    GROUP BY ALL
+),
+answered_texts AS (
+    SELECT model, task, answer_method, dataset, language, culture, setting, count(*) AS answered
+    FROM swap_answers
+    WHERE status = 'ok' OR raw IS NOT NULL
+    GROUP BY ALL
+),
+unanswered AS (
+    SELECT *, wanted - coalesce(answered, 0) AS missing
+    FROM wanted_texts
+    LEFT JOIN answered_texts USING (model, task, answer_method, dataset, language, culture, setting)
+),
 rates AS (
     SELECT
-        model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, task AS measure,
+        answer_method, model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, task AS measure,
         regexp_replace(metric, '^strict_', '') AS metric, dataset, language, culture,
-        coalesce(entity_type, '*') AS topic, setting AS condition, side, estimate, low, high, contexts,
-        asked - answered AS unanswered, asked, starts_with(metric, 'strict_') AS is_strict
+        coalesce(entity_type, '*') AS topic, setting AS condition, side, estimate, low, high, contexts, starts_with(metric, 'strict_') AS is_strict
     FROM swap_intervals
     WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1', 'strict_accuracy', 'strict_f1') AND culture IS NOT NULL
         AND estimate IS NOT NULL
@@ -76,7 +92,7 @@ sides AS (
 ),
 labels AS (
     SELECT
-        model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, dataset, language, culture,
+        answer_method, model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, dataset, language, culture,
         coalesce(entity_type, '*') AS topic, replace(setting, ' + ', ', ') AS condition,
         -- The papers' false negative is a positive text with another label.
         CASE counted WHEN 'missed_positives' THEN 'false_negatives' ELSE counted END AS metric,
@@ -88,6 +104,19 @@ labels AS (
         native_texts::BIGINT AS texts, 2 * chance / nullif(native_texts + western_texts, 0) AS chance
     FROM sentiment_count_differences
     WHERE counted IN ('missed_positives', 'false_positives')
+),
+swapped AS (
+    SELECT
+        answer_method, model, variant, measure, metric, dataset, language, culture, topic, condition, side, estimate, low, high,
+        NULL AS no_interval, contexts AS n, 'context' AS unit
+    FROM sides
+    UNION ALL
+    SELECT
+        answer_method, model, variant, 'sentiment', metric, dataset, language, culture, topic, condition, side, estimate, NULL,
+        NULL, CASE side WHEN 'absolute_difference' THEN 'without any effect it is ' || round(100 * chance, 2) || ' %' END,
+        texts, 'text'
+    FROM labels
+    WHERE estimate IS NOT NULL
 )
 SELECT * EXCLUDE (wordings, wording) FROM stated WHERE wording = '*' OR wordings = 1
 UNION ALL BY NAME
@@ -99,18 +128,16 @@ FROM differences
 WHERE measure = 'questions' AND dimension = 'dataset' AND facets['label'] IS NOT NULL AND p IS NOT NULL
 UNION ALL BY NAME
 SELECT
-    model, variant, measure, metric, '-' AS level, dataset, language, culture, topic, condition, MAP {'side': side} AS facets,
-    estimate, low, high, NULL AS no_interval, contexts AS n, 'context' AS unit,
-    CASE WHEN unanswered > 0 THEN unanswered || ' of ' || asked || ' texts without an answer' ELSE '' END AS lacking
-FROM sides
-UNION ALL BY NAME
-SELECT
-    model, variant, 'sentiment' AS measure, metric, '-' AS level, dataset, language, culture, topic, condition,
-    MAP {'side': side} AS facets, estimate, NULL AS low, NULL AS high,
-    CASE side WHEN 'absolute_difference' THEN 'without any effect it is ' || round(100 * chance, 2) || ' %' END AS no_interval,
-    texts AS n, 'text' AS unit, '' AS lacking
-FROM labels
-WHERE estimate IS NOT NULL
+    s.model, s.variant, s.measure, s.metric, '-' AS level, s.dataset, s.language, s.culture, s.topic, s.condition,
+    MAP {'side': side} AS facets, s.estimate, s.low, s.high, s.no_interval, s.n, s.unit,
+    coalesce((
+        SELECT CASE WHEN sum(u.missing) > 0 THEN sum(u.missing) || ' of ' || sum(u.wanted) || ' texts without an answer' END
+        FROM unanswered AS u
+        WHERE (u.model, u.task, u.answer_method, u.dataset) = (s.model, s.measure, s.answer_method, s.dataset)
+            AND (u.language, u.culture) = (s.language, s.culture)
+            AND list_contains(string_split(s.condition, ', '), u.setting)
+    ), '') AS lacking
+FROM swapped AS s
 UNION ALL BY NAME
 SELECT
     model, CASE WHEN form = 'causal' THEN form ELSE '' END AS variant, 'embeddings' AS measure, 'davies_bouldin' AS metric,

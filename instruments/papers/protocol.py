@@ -74,7 +74,8 @@ class AskedProtocol:
     def _asked(self, command: str, one: OwnNumber, *, english: bool) -> Iterator[Mapping[str, Any]]:
         for name, values in self._calls:
             about = {**values, "data": self._preset.data} if values.get("data") == self._data else values
-            if name == command and _about(about, one) and bool(values.get(_ENGLISH)) == english:
+            of_model = values.get("model") in (None, one.model)
+            if of_model and name == command and _about(about, one) and bool(values.get(_ENGLISH)) == english:
                 yield values
 
     def _compared(self, part: PaperPart, asked: Mapping[str, Any]) -> Iterator[str]:

@@ -188,8 +188,10 @@ class InstrumentCall:
         with FileLock(self.workspace.run.root / ".present.lock"):
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
-            if options is not self.options:  # tables of a paper say what a part asked, with the file's defaults
-                known[self.title] = {"command": self.command, "options": self.options.model_dump(mode="json")}
+            if options is not self.options:  # tables of a paper say what a part asked of which model, with the defaults
+                model = getattr(options, "model", None)
+                asked = {**self.options.model_dump(mode="json"), "model": model}
+                known[f"{self.title} of {model}" if model else self.title] = {"command": self.command, "options": asked}
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 

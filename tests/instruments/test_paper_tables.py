@@ -261,6 +261,14 @@ def test_a_row_is_of_the_same_protocol_only_where_nothing_was_asked_otherwise(
     assert "incomplete: 3 of 4 columns missing" in of_label.protocol
 
 
+def test_what_was_asked_of_another_model_says_nothing_of_this_one(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    hold(run, answered("acc_a", 0.6))
+    asked_so(run, model="openai:other")
+    [line] = own_lines(tables(run, "kobbq")["3a"])
+    assert line.protocol.startswith("how it was asked is not recorded")
+
+
 def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     hold(run, answered("acc_a", 0.1, reader="ours"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -143,6 +145,9 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     told = cells(folder, "camellia", "17")["", "ja"]["protocol"]
     assert "draws 1, not 3" in told
     assert "only contexts 1" in told
+    for language in (folder / "runs" / "paper" / "swap_responses").glob("*/language=ja"):
+        shutil.rmtree(language)  # as a run that was stopped has them
+    assert re.search("incomplete: (\\d+) of \\1 texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])
 
 
 def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, server: StubServer) -> None:
