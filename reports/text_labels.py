@@ -34,8 +34,8 @@ def shown_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
 
 
 def _few_regions(store: duckdb.DuckDBPyConnection) -> bool:
-    found = store.sql("SELECT count(DISTINCT region) FROM known_countries").fetchall()
-    return 0 < found[0][0] <= MOST_REGIONS
+    regions: int = store.sql("SELECT count(DISTINCT region) FROM known_countries").fetchall()[0][0]
+    return 0 < regions <= MOST_REGIONS
 
 
 def shares_frame(data: ReportData) -> pd.DataFrame:

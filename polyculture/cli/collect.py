@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Contact, Format, OutputFile, OutputFormat, Snapshot
+from polyculture.cli.options import CatalogFolder, Contact, Format, OutputFile, OutputFormat, SnapshotName
 
 if TYPE_CHECKING:
     import duckdb
@@ -69,7 +69,7 @@ def collect(
     ] = None,
     most: Annotated[int | None, typer.Option(min=1, help="At most so many items, the best known.")] = None,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
-    snapshot: Snapshot = "starter",
+    snapshot: SnapshotName = "starter",
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
     ] = None,
@@ -95,7 +95,8 @@ def collect(
     else:
         if classes or stop or published.count(":") != 2:
             raise typer.BadParameter(f"{published}: write PRESET:TYPE:CULTURE, and no --class or --stop beside it")
-        known, wanted = _preset(*published.split(":"), known)
+        preset, type, culture = published.split(":")
+        known, wanted = _preset(preset, type, culture, known)
         wanted = replace(
             wanted,
             language=language or wanted.language,

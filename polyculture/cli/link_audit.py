@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat, Snapshot
+from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat, SnapshotName
 
 if TYPE_CHECKING:
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
@@ -30,7 +30,7 @@ COLUMNS = (
 
 def audit(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Mentions and their items, tab-separated.")],
-    snapshot: Snapshot = "starter",
+    snapshot: SnapshotName = "starter",
     catalog: CatalogFolder = None,
     by: Annotated[list[str] | None, typer.Option(help="Score by this column of GOLD too; may be repeated.")] = None,
     wrong: Annotated[Path | None, typer.Option(help="Write all wrong answers, with the reasons, to this file.")] = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.sanitize import replace_control_chars
-from polyculture.cli.options import CatalogFolder, Snapshot
+from polyculture.cli.options import CatalogFolder, SnapshotName
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def show(
     language: Annotated[str, typer.Option(help="The language of the text, e.g. th.")],
     topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
     kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all counted kinds.")] = None,
-    snapshot: Snapshot = STARTER,
+    snapshot: SnapshotName = STARTER,
     name: Annotated[str | None, typer.Option(help="Its dictionary form, as an extractor gives it.")] = None,
     english: Annotated[str | None, typer.Option(help="Its English name, as an extractor gives it.")] = None,
     rivals: Annotated[int, typer.Option(min=0, help="How many rejected candidates are shown.")] = 5,

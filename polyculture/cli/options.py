@@ -35,7 +35,7 @@ KeptCatalog = Annotated[
     Path | None,
     typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
 ]
-Snapshot = Annotated[str, typer.Option("--snapshot", help="A snapshot's file, or starter.")]
+SnapshotName = Annotated[str, typer.Option("--snapshot", help="A snapshot's file, or starter.")]
 Contact = Annotated[
     str | None,
     typer.Option(

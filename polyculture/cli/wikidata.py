@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.collect import collect
-from polyculture.cli.options import CatalogFolder, KeptCatalog, Replace, Snapshot, UsageError
+from polyculture.cli.options import CatalogFolder, KeptCatalog, Replace, SnapshotName, UsageError
 from polyculture.cli.wikidata_fill import fill
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
@@ -126,7 +126,7 @@ def starter(
 @app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")
 def show(
     item: Annotated[str, typer.Argument(metavar="QID", help="A Wikidata item, e.g. Q234646.")],
-    snapshot: Snapshot = "starter",
+    snapshot: SnapshotName = "starter",
     catalog: CatalogFolder = None,
 ) -> None:
     """Show an item of a snapshot: names, claims, countries, and its path to each kind's classes."""
