@@ -1,7 +1,7 @@
 """What a model's layers hold of cultures, read by putting their states into a text that the model continues.
 
 - `questions`, `asking`: open questions, and what decides their answers
-- `arms`, `lenders`, `vectors`: controls, and what they put in the placeholder's place
+- `arms`, `lenders`: controls, and what they put in the placeholder's place
 - `step`: questions to answers, states, continuations and items in the store
 - `words`, `splitting`: content words of answers, items of continuations, by documented rules
 - `encoder`, `measure`: the similarities that filter items; scores with intervals

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines.patching import Vector
 
 Protocol = Literal["paper", "released"]  # the study's text, or its published code
 Control = Literal["noise", "text", "other-culture"]
@@ -22,3 +25,14 @@ def missing_controls(arms: Iterable[str]) -> list[Control]:
     """The controls that are not among some arms."""
     run = set(arms)
     return [one for one in CONTROLS if one not in run]
+
+
+def noise(states: Vector, probe_id: str, seed: int) -> Vector:
+    """Gaussian vectors as long as the states, [layers, width], the same in every run."""
+    import numpy as np
+
+    drawn = np.random.default_rng([seed, int(probe_id[:12], 16)]).standard_normal(states.shape).astype(np.float32)
+    length = np.linalg.norm(drawn, axis=1)
+    scale = np.linalg.norm(states, axis=1) / np.where(length > 0, length, 1.0)
+    scaled: Vector = (drawn * scale[:, None]).astype(np.float32)
+    return scaled

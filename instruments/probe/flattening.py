@@ -8,9 +8,8 @@ same over the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,9 @@ from polyculture.instruments.probe.halves import (
     FEWEST_QUESTIONS,
     MISSED,
     Limits,
-    halves,
     student,
     to_level,
+    whole_halves,
     why_withheld,
 )
 
@@ -31,6 +30,7 @@ RESAMPLES = 999
 
 Counts = NDArray[np.int64]
 Numbers = NDArray[np.float64]
+Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +42,15 @@ class Occurrences:
     item: Counts
     count: Counts
     cultures: int
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row], questions: Sequence[str], cultures: Sequence[str]) -> Occurrences:
+        """From rows of a question, a culture, an item and its count."""
+        items = sorted({row[2] for row in rows})
+        at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]
+        numbered = [[at[0][question], at[1][culture], at[2][item], count] for question, culture, item, count in rows]
+        question, culture, item, count = np.array(numbered, np.int64).T
+        return cls(question, culture, item, count, len(cultures))
 
     def counted(self, weights: Counts | None = None, culture: Counts | None = None) -> Counts:
         """g: [items, cultures]; questions may have weights, occurrences other cultures."""
@@ -115,7 +124,8 @@ def _intervals(
     """The limits of scores and of shares, and for each pair why one has none."""
     questions = int(data.question.max()) + 1
     pairs = ~np.eye(data.cultures, dtype=bool)
-    drawn = _of_halves(data, questions, minimum, needed, chance) if questions >= FEWEST_QUESTIONS else []
+    counts = whole_halves([data], questions, needed, chance) if questions >= FEWEST_QUESTIONS else []
+    drawn = [flattening(one, minimum) for (one,) in counts]
     told = np.full(pairs.shape, None, dtype=object)
     if len(drawn) < needed:
         none = np.full(pairs.shape, np.nan)
@@ -135,15 +145,6 @@ def _intervals(
         )
     ]
     return _placed(of_score, pairs, np.inf), _placed(of_share, pairs, 1.0), told
-
-
-def _of_halves(
-    data: Occurrences, questions: int, minimum: int, needed: int, chance: np.random.Generator
-) -> list[Flattening]:
-    """The scores of halves of the questions; a half in which a culture has no item is drawn again."""
-    counts = (data.counted(weights) for weights in islice(halves(questions, chance), 10 * needed))
-    whole = (one for one in counts if one.sum(0).all())
-    return [flattening(one, minimum) for one in islice(whole, needed)]
 
 
 def _both(score: str | None, share: str | None) -> str | None:

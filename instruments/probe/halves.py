@@ -10,8 +10,9 @@ Subsampling, chapter 2). `docs/evidence.md` has the coverage.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,12 @@ FEW = f"fewer than {FEWEST_QUESTIONS} questions"
 MISSED = "halves of the questions miss a culture"
 UNDEFINED = "undefined in some halves"
 ALIKE = "the same in all halves"
+
+
+class Counted(Protocol):
+    """Occurrences of items that can be counted under weights of questions."""
+
+    def counted(self, weights: Weights | None = None) -> NDArray[np.int64]: ...
 
 
 class Limits(NamedTuple):
@@ -37,6 +44,15 @@ def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
     weights = (np.arange(questions) < _size(questions)).astype(np.int64)
     while True:
         yield chance.permutation(weights)
+
+
+def whole_halves(
+    data: Sequence[Counted], questions: int, needed: int, chance: np.random.Generator
+) -> list[tuple[NDArray[np.int64], ...]]:
+    """The counts of each of `data` in so many halves, [items, cultures]; fewer where too many miss a culture."""
+    drawn = (tuple(one.counted(weights) for one in data) for weights in islice(halves(questions, chance), 10 * needed))
+    whole = (counts for counts in drawn if all(one.sum(0).all() for one in counts))
+    return list(islice(whole, needed))
 
 
 def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:

@@ -12,13 +12,13 @@ from polyculture.instruments.probe.rows import (
     PROBE_FLATTENING,
     PROBE_HUMAN_ANSWERS,
     PROBE_ITEMS,
+    PROBE_LINKS,
     PROBE_QUESTIONS,
     PROBE_READINGS,
     PROBE_SIMILARITIES,
     PROBES,
     WANTED_PROBES,
 )
-from polyculture.instruments.probe.together_rows import PROBE_LINKS
 from polyculture.metrics import METRICS
 
 _OWN = Path(__file__).parent

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
@@ -66,13 +65,10 @@ def _of_language(rows: Sequence[tuple[Any, ...]], encoder: str) -> Iterator[Simi
 
 
 def _pairs(unit: Any, counts: list[Any], minimum: int, resamples: int, seed: int) -> Iterator[FlatteningRow]:
-    questions, cultures, items = (sorted({row[part] for row in counts}) for part in range(3))
+    questions, cultures = (sorted({row[part] for row in counts}) for part in range(2))
     if len(cultures) < FEWEST:
         return
-    at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]
-    question, culture, item = (np.array([at[part][row[part]] for row in counts], np.int64) for part in range(3))
-    data = Occurrences(question, culture, item, np.array([row[3] for row in counts], np.int64), len(cultures))
-    judged = judge(data, minimum, resamples, seed)
+    judged = judge(Occurrences.of_rows(counts, questions, cultures), minimum, resamples, seed)
     model, dataset, language, arm, name = unit
     for (t, one), (s, other) in permutations(enumerate(cultures), 2):
         yield FlatteningRow(

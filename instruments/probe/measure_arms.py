@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 import duckdb
@@ -21,15 +21,16 @@ from polyculture.instruments.probe.flattening import (
     Counts,
     Numbers,
     Occurrences,
+    Row,
     flattening,
 )
 from polyculture.instruments.probe.halves import (
     FEW,
     FEWEST_QUESTIONS,
     MISSED,
-    halves,
     student,
     to_level,
+    whole_halves,
     why_withheld,
 )
 from polyculture.instruments.probe.layout import PROBE
@@ -44,7 +45,6 @@ _ASKED = "SELECT DISTINCT model, dataset, language, arm, question_id, culture FR
 _LIMITED = ("difference", "share_difference", "spearman")
 _MOST = np.array([np.inf, 1.0, 1.0])
 Unit = tuple[str, ...]  # model, data set, language, filter
-Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 Asked = Set[tuple[str, str]]  # question, culture
 
 
@@ -121,7 +121,7 @@ def _of_unit(
         elif len(cultures) < FEWEST:
             yield ArmRow(**common, not_compared=f"fewer than {FEWEST} cultures were asked of both")
         else:
-            one, other = (_occurrences(rows, questions, cultures) for rows in (probe, own))
+            one, other = (Occurrences.of_rows(rows, questions, cultures) for rows in (probe, own))
             yield ArmRow(**common, **numbers_beside(one, other, len(questions), minimum, resamples, seed))
 
 
@@ -148,15 +148,10 @@ def _limits(
     if questions < FEWEST_QUESTIONS:
         return {}, FEW
     needed = max(2, resamples)
-    drawn: list[Beside] = []
-    for weights in islice(halves(questions, np.random.default_rng(seed)), 10 * needed):
-        counts = probe.counted(weights), arm.counted(weights)
-        if all(one.sum(0).all() for one in counts):
-            drawn.append(beside(*counts, minimum))
-        if len(drawn) == needed:
-            break
-    if len(drawn) < needed:
+    counts = whole_halves([probe, arm], questions, needed, np.random.default_rng(seed))
+    if len(counts) < needed:
         return {}, MISSED
+    drawn = [beside(one, other, minimum) for one, other in counts]
     of_halves = _brought_to(found, drawn)
     limits_of_all = student(found.numbers, of_halves, questions)
     low, high = (np.clip(ends, -_MOST, _MOST) for ends in limits_of_all)
@@ -173,14 +168,6 @@ def _brought_to(found: Beside, drawn: Sequence[Beside]) -> Numbers:
         for side in ("patched_score", "score")
     )
     return np.array([[one.patched_score * own - one.score * other, *one.numbers[1:]] for one in drawn])
-
-
-def _occurrences(lines: list[Row], questions: list[str], cultures: list[str]) -> Occurrences:
-    items = sorted({row[2] for row in lines})
-    at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]
-    numbered = [[at[0][question], at[1][culture], at[2][item], count] for question, culture, item, count in lines]
-    question, culture, item, count = np.array(numbered, np.int64).T
-    return Occurrences(question, culture, item, count, len(cultures))
 
 
 def _mean(values: Numbers) -> float:

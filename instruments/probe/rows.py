@@ -167,6 +167,21 @@ class ArmRow:
     no_interval: str | None = None  # why no number has limits
 
 
+@dataclass(frozen=True, slots=True)
+class ItemLink:
+    """The Wikidata item that an item of layers means, or the reason why there is none."""
+
+    language: str  # that the questions are asked in
+    question_topic: str  # of the questions, as their table has it
+    item_key: str
+    item: str  # as models write it most often; what was looked up
+    topic: str  # as which it was linked: of several, the first under which it is found, else the first
+    kind: str
+    status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
+    qid: str | None  # set when linked or ambiguous
+    match: str | None  # how alike the item's name is: 'exact' | 'normalised' | 'key'
+
+
 PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
@@ -182,3 +197,4 @@ PROBES = Table(
 PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
 PROBE_FLATTENING = Table("probe_flattening", FlatteningRow)
 PROBE_ARMS = Table("probe_arms", ArmRow)
+PROBE_LINKS = Table("probe_links", ItemLink)

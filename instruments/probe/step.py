@@ -21,13 +21,12 @@ from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest
-from polyculture.instruments.probe.arms import TEXT
+from polyculture.instruments.probe.arms import TEXT, noise
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
 from polyculture.instruments.probe.encoder import open_encoder
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
-from polyculture.instruments.probe.vectors import noise
 from polyculture.instruments.probe.words import content_words, word_rule
 
 PART = 16  # questions that are answered, and whose layers are read, together

@@ -16,6 +16,7 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines import PATCHING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import flattening
@@ -24,7 +25,6 @@ from polyculture.instruments.probe.questions import read_questions
 from polyculture.instruments.probe.rows import ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
-from polyculture.instruments.probe.vectors import noise
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout

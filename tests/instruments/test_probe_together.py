@@ -17,7 +17,7 @@ from polyculture.generate.engines.patching import Continuation, Inspection, Patc
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.links import kinds_of
 from polyculture.instruments.probe.measure import measure_flattening
-from polyculture.instruments.probe.together_rows import PROBE_LINKS, ItemLink
+from polyculture.instruments.probe.rows import PROBE_LINKS, ItemLink
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout

@@ -149,7 +149,7 @@ def comparisons(rows: Sequence[Weighed]) -> Iterator[Compared]:
     for target, answers in product(sorted(own), ("right", "wrong")):
         some = [row for row in wrong if (row.target, row.answers) == (target, answers)]
         for other in sorted({row.group for row in some} - {target}):
-            contrast = _Contrast(f"{target} against {other}", *(partial(_is_of, group) for group in (target, other)))
+            contrast = _Contrast(f"{target} against {other}", partial(_is_of, target), partial(_is_of, other))
             yield from (replace(one, target=target) for one in _compared(some, answers, contrast))
 
 
