@@ -162,5 +162,4 @@ CORE = Layout(
 
 def tables_of_setups(layout: Layout) -> list[Table[Any]]:
     """The tables of instruments whose rows were made under a setup of a model."""
-    keyed = [table for table in layout.tables if table.key and table not in TABLES]
-    return [table for table in keyed if table.wanted is not None or "setup_id" in table.columns]
+    return [table for table in layout.tables if table.wanted is not None and table not in TABLES]
