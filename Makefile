@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-full test-highest test-vllm lint docs bench install install-dev constraints browser clean
 
-demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline once installed
+demo: $(VENV)/.installed  ## compares two small models, from prompts to the report, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
 
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests

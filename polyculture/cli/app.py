@@ -22,8 +22,8 @@ from polyculture.instruments import INSTRUMENTS
 # that. Groups have their examples inside, instruments theirs in their declarations.
 PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Begin": {
-        "demo": ("Run the whole pipeline on a small bundled model.", "polyculture demo --folder demo"),
-        "init": ("Write a commented experiment file.", "polyculture init exp.toml"),
+        "demo": ("Compare two small models, from prompts to the report.", "polyculture demo --folder demo"),
+        "init": ("Write an experiment file for a model that is here.", "polyculture init exp.toml"),
         "plan": (
             "Check an experiment file, and print what it would ask.",
             "polyculture plan exp.toml --calibrate; polyculture plan exp.toml --jobs | parallel --jobs 4",

@@ -26,7 +26,7 @@ def init(
         typer.Option(help="camel-texts: the text generation of CAMeL, with a folder camel-texts beside the file."),
     ] = None,
 ) -> None:
-    """Write a commented experiment file for a model that this machine has.
+    """Write an experiment file for a model that is here.
 
     That is one of a server on its usual port (Ollama, LM Studio, `vllm serve`), else the demo's, else OpenAI's.
     With --preset: that of a known study, and the folder with its topics and regions.

@@ -64,17 +64,8 @@ def link_lines(workspace: Workspace, snapshot: Path) -> str:
 
 
 def pull_line(workspace: Workspace) -> str:
-    """How many queries a pull of the experiment's topics takes, and how long."""
-    from polyculture.link.etiquette import duration
-    from polyculture.link.pull.client import PullSettings
-    from polyculture.link.pull.pull import ITEMS_A_QUERY
-
-    file, rate = own_file(workspace), PullSettings("").requests_per_minute
+    """The command that gets all items of the experiment's topics, or what is written where it was given."""
+    file = own_file(workspace)
     if file.exists():
         return f"{file.name} is there: {link_lines(workspace, file)}"
-    command = f"polyculture wikidata pull {workspace.file.name}"
-    each = duration(100_000 / ITEMS_A_QUERY / rate)
-    return (
-        f"{command}: a query per {ITEMS_A_QUERY} items of the topics, {rate:g} a minute at most: {each} per 100,000"
-        " items; it says how many there are before it asks for them"
-    )
+    return f"polyculture wikidata pull {workspace.file.name}: all items of the topics; it says first how many"
