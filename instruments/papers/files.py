@@ -9,14 +9,14 @@ from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.datasets.presets import Preset, read_preset
-from polyculture.instruments.papers.join import THIN, Cell, JoinedTable, Line
+from polyculture.instruments.papers.join import COUNTS, THIN, Cell, JoinedTable, Line
 from polyculture.reports.escaping import csv_text, latex_text
 from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
 
 PUBLISHED = "published"
 PROTOCOL = "protocol"
-WIDEST = 14  # columns of a terminal
+WIDEST = 8  # columns of a terminal, of a table whose heads are models
 CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
          "protocol")  # fmt: skip
 Grid = tuple[list[str], list[list[Cell | str]]]
@@ -48,7 +48,7 @@ def _across(joined: JoinedTable, told: Callable[[Line], str], published: Callabl
     ]  # fmt: skip
     heads = [" ".join(filter(None, (model if own else published(model), column))) for model, own, column in columns]
     rows: list[list[Cell | str]] = []
-    for row in dict.fromkeys(line.row for line in joined.lines):
+    for row in dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]):
         found = [lines.get((model, own, row)) for model, own, _ in columns]
         cells = [line.cells.get(column, "") if line else "" for line, (*_, column) in zip(found, columns, strict=True)]
         notes = dict.fromkeys(told(line) for line in found if line and line.own)
@@ -63,7 +63,8 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
     def letter(line: Line) -> str:
         return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
-    heads, rows = _turned(grid(joined, letter, lambda model: f"{model} ({preset.title})"))
+    found = grid(joined, letter, lambda model: f"{model} ({preset.title})")
+    heads, rows = _turned(found) if joined.table.across else found
     shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
     kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
     return Listing(
@@ -98,8 +99,10 @@ def unit_of(joined: JoinedTable) -> str:
     percent = units == {"percent"} or (not units and joined.table.paper in ("camel", "camellia"))
     below = any(cell.interval for line in joined.lines for cell in line.cells.values())
     thin = any(cell.text.endswith(THIN) for line in joined.lines for cell in line.cells.values())
+    counts = any(line.model.endswith(COUNTS) for line in joined.lines)
     said = [
-        *(["in per cent"] if percent else []), *(["95 % intervals below"] if below else []),
+        *(["in per cent"] if percent else []), *(["yours in per cent of texts"] if counts else []),
+        *(["95 % intervals below"] if below else []),
         *([f"{THIN}: fewer than {FEWEST} linked items"] if thin else []),
     ]  # fmt: skip
     return ", ".join(said).capitalize()

@@ -13,6 +13,7 @@ from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.numbers import rests_on
 
 MEAN = "mean of this row's other columns"
+COUNTS = " (counts)"  # behind a published model whose numbers are no shares
 THIN = "*"  # fewer than `FEWEST` linked items
 PAPER = "paper"  # the label of published rows that are of no one model
 
@@ -104,7 +105,7 @@ def _own_line(
         if len(others) > 1:
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
             cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
-    told = dict.fromkeys(line for one, _ in some for line in differs(one))
+    told = dict.fromkeys(part for one, _ in some for line in differs(one) for part in line.split("; "))
     lacking = dict.fromkeys(one.lacking for one, _ in some if one.lacking)
     size = len(heads_here) - len(cells)
     missing = [f"incomplete: {size} of {len(heads_here)} columns missing"] if heads_here and size else []
@@ -131,7 +132,7 @@ def _published_lines(table: PaperTable) -> Iterator[Line]:
     has_models = bool(table.where) or any(one.model != NONE for one, _ in table.cells)
     for one, heads in table.cells:
         name = one.name if has_models else PAPER
-        counts = " (counts)" if (one.measure, one.unit) == ("sentiment", "count") else ""
+        counts = COUNTS if (one.measure, one.unit) == ("sentiment", "count") else ""
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
         yield Line(model, row, False, {column: _printed(one) for column, one in cells.items()})

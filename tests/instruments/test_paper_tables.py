@@ -27,7 +27,7 @@ from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
-from polyculture.instruments.papers.files import write_tables
+from polyculture.instruments.papers.files import listing, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
@@ -299,6 +299,11 @@ def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
     [baseline, *_] = rows(tmp_path / "table-9.csv")
     assert list(baseline.items())[:3] == [("", "Baseline"), (MODEL, "0.6675"), ("Llama-3.1 (published)", "0.7126")]
     assert baseline["protocol"] == "n 3"
+    part = join(table, mine[-1:], lambda _: [])
+    assert part is not None
+    shown = listing(read_preset("culturescope"), part)
+    assert [row[0] for row in shown.rows] == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
+    assert shown.notes == ("[1] same protocol",)
 
 
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:
