@@ -30,7 +30,7 @@ class WantedRepresentation:
 class Representation:
     """What a model holds of an entity at one layer, or the reason why that is not known."""
 
-    representation_id: str  # hash of request, entity and the layer that was asked for
+    representation_id: str  # hash of request, topic, entity and the layer that was asked for
     request_id: str  # hash of what is read but the entity: model, setup, the contexts that the entity fits
     entity_id: str  # as in `dataset_entities`
     model: str

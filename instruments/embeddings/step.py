@@ -110,7 +110,8 @@ class RepresentingStep:
             comparison_id = comparison.comparison_id
             for entity, contexts in comparison.standing:
                 request = asked.request_id(contexts)
-                keys = tuple(content_id(request, entity.entity_id, layer) for layer in self._layers)
+                # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
+                keys = tuple(content_id(request, asked.job.topic, entity.entity_id, layer) for layer in self._layers)
                 if keys[0] not in known:
                     known.add(keys[0])
                     yield EntityInContexts(keys, request, asked, comparison, comparison_id, contexts, entity)

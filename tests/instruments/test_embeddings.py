@@ -293,6 +293,20 @@ def test_every_name_stands_in_the_contexts_that_fit_it(gendered: Path) -> None:
     assert told(gendered, mean)[0] == (pytest.approx(told(gendered, f"{each} FROM separations")[0][0]), 2)
 
 
+def test_two_cultures_of_one_text_have_their_own_vectors(gendered: Path) -> None:
+    """The Western entities stand in the same text for both: one request, and a row for each job."""
+    more = {
+        "contexts.csv": "en,Mexican,food,neutral,,We ate [MASK]\n",
+        "entities.csv": "".join(f"en,Mexican,food,,taco{n}\n" for n in range(3)),
+    }
+    for name, lines in more.items():
+        (gendered / name).write_text(GENDERED[name] + lines, encoding="utf-8")
+    asked = embeddings(gendered, "--layer", "first", "--type", "food", "--contexts", "1")
+    assert asked.returncode == 0, asked.stderr
+    found = "SELECT culture, native_entities, western_entities FROM separations ORDER BY 1"
+    assert told(gendered, found) == [("Indian", 3, 3), ("Mexican", 3, 3)]
+
+
 def test_fewer_contexts_are_so_many_of_each_gender_and_settings_are_named(gendered: Path) -> None:
     assert embeddings(gendered, "--layer", "first", "--contexts", "1", "--type", "names").returncode == 0
     assert [row[2:] for row in told(gendered, SIZES)] == [(1, 7, 7), (1, 5, 5)]
