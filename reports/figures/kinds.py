@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from polyculture.reports.figures.chart import Chart, Links, Margins
@@ -213,13 +212,13 @@ def points(
             ink = MUTED if pale else list(known["series"].map(colours))
             if len(known):
                 interval(known[across], known["low"], known["high"], colors=ink, linewidth=_LINE, alpha=0.8)
-        palette = dict.fromkeys(colours, PAPER) if pale else colours
-        sns.scatterplot(
-            data=own, x="x", y="y", hue="series", style="series", hue_order=series, style_order=series,
-            palette=palette, markers=shapes, s=_MARKER / 2 if pale else _MARKER, edgecolor=MUTED if pale else PAPER,
-            linewidth=0.5, ax=axes, legend=False, zorder=3,
-            urls=links.urls(own["mark"]) if "mark" in own else None,
-        )  # fmt: skip
+        for name in series:  # seaborn's scatterplot takes ten times as long
+            some = own[own["series"] == name]
+            axes.scatter(
+                some["x"], some["y"], s=_MARKER / 2 if pale else _MARKER, marker=shapes[name],
+                color=PAPER if pale else colours[name], edgecolor=MUTED if pale else PAPER, linewidth=0.5, zorder=3,
+                urls=links.urls(some["mark"]) if "mark" in some else None,
+            )  # fmt: skip
         if pale:
             for row in own.to_dict("records"):
                 axes.annotate(
