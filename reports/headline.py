@@ -108,6 +108,8 @@ def model_lines(numbers: Rows, health: Rows, manifest: Manifest) -> dict[tuple[s
         for language in (None, *(row["language"] for row in own)):
             facts = totals([row for row in own if language in (None, row["language"])])
             printed = {name: _estimate(found.get((model, language, name)), name, facts, manifest) for name in METRICS}
+            if len(own) == 1:  # a model may have fewer languages than the run
+                printed["consensus"] = lacking("one_language")
             lines[model, language] = {"facts": facts, **printed}
     return lines
 

@@ -1,8 +1,8 @@
 -- The picture of the first page, "asked about X, answered from Y": statements that `reports/asked_about.py` runs in turn.
 
 -- shared: a row is a cell that names a country, of a model, among those in which all models with any linked item have one: numbers
--- of models beside one another are of the same prompts. `asked` is how many such places the country has, `places` how many of
--- them all models share. Cells of a topic for which the links' source holds no item of the country are left out.
+-- of models beside one another are of the same prompts. `asked` is how many places of the country all these models were asked
+-- about, `places` in how many of them all have one. Cells of a topic for which the links' source holds no item of the country are left out.
 CREATE OR REPLACE TEMP TABLE picture_cells AS
 WITH named AS (
     SELECT c.cell, c.model, c.country, dense_rank() OVER (ORDER BY c.country, c.language, c.topic, c.wording) AS place, n.cell IS NOT NULL AS linked
@@ -12,17 +12,18 @@ WITH named AS (
     WHERE c.condition = 'explicit' AND u.topic IS NULL
 ),
 told AS (SELECT DISTINCT model FROM named WHERE linked),
-common AS (
-    SELECT place
-    FROM named
-    WHERE linked
-    GROUP BY place
-    HAVING count(DISTINCT model) = (SELECT count(*) FROM told)
-),
-sizes AS (
-    SELECT country, count(DISTINCT place) AS asked, count(DISTINCT place) FILTER (place IN (FROM common)) AS places
+-- Models may have languages of their own: only what all were asked can be lacking.
+asked AS (
+    SELECT country, place, count(*) FILTER (linked) AS linked, count(*) AS models
     FROM named
     WHERE model IN (FROM told)
+    GROUP BY ALL
+    HAVING count(*) = (SELECT count(*) FROM told)
+),
+common AS (SELECT place FROM asked WHERE linked = models),
+sizes AS (
+    SELECT country, count(*) AS asked, count(*) FILTER (linked = models) AS places
+    FROM asked
     GROUP BY country
 )
 SELECT n.cell, n.model, n.country, n.place, s.asked, s.places

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.schema import WANTED_RESPONSES, WantedResponse
 from polyculture.metrics import METRICS
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence
@@ -16,6 +19,7 @@ from polyculture.reports.building import open_report
 from polyculture.reports.names import Names
 from polyculture.reports.opening import picture
 from tests.report_run import MODELS, kitchens
+from tests.store_builder import StoreBuilder, request_of
 
 NAMES = Names(read_catalog(), MODELS)
 A, B = MODELS
@@ -144,3 +148,23 @@ def test_no_difference_is_told_apart_in_few_of_many_worlds() -> None:
             lines.append(CountryLine(country, "MX", 5, models, models, (), 4, ""))
         errors += sentence(lines, NAMES).told
     assert errors <= 6
+
+
+def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_path: Path) -> None:
+    """A country that one model was asked about in one of three languages lacked two cells in three."""
+    built = StoreBuilder(tmp_path / "run", models=list(MODELS), countries=("JP",), n=12)
+    wanted = []
+    for language in ("en", "ja", "th"):
+        prompt = built.ask(language, "food", "JP")
+        for model in MODELS if language == "en" else MODELS[:1]:
+            wanted.append(WantedResponse(request_of(model, prompt.prompt_id), 12, model, prompt.prompt_id))
+            for sample in range(12):
+                built.answer(prompt, ["sushi"], model=model, sample=sample, text=f"{sample} sushi")
+    built.link("sushi", "Q46383")
+    built.entity("Q46383", "sushi", JP="P495")
+    built.know()
+    run = built.write()
+    write_parquet(objects_to_table(WANTED_RESPONSES, wanted), run.table("wanted_responses"))
+    with open_report(run, None, METRICS, ()) as data:
+        [line] = country_lines(data.reading, data.manifest, data.names)
+    assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
