@@ -159,7 +159,7 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
         for name, command in entry.load().commands.items()
         if command.needs is Command.__dataclass_fields__["needs"].default
     }
-    assert unsaid == {"corpus", "camellia", "camel"}  # no model is asked; their parts say it
+    assert unsaid == {"corpus", "paper"}  # no model is asked; its parts say it
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,6 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
     [
         ("swap sentiment", ("--classifier", "x", "--prompts", "p.toml"), "--prompts is of models that are asked by"),
         ("swap ner", ("--tagger", "x", "--model", "m"), "--model is of models that are asked by prompts: not --tagger"),
-        ("camellia", ("--parts", "sentiment", "--form", "masked"), "--form is of the part cbs"),
-        ("camel", ("--parts", "embeddings", "--native-only"), "--native-only is of the parts cbs, sentiment"),
-        ("camellia", ("--parts", "tokens", "--entities", "3"), "--entities says nothing of the part tokens"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_refused(
