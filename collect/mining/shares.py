@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableSequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol, TypeVar
@@ -41,7 +41,7 @@ def in_shares(work: ShareWork[R], processes: int, progress: Progress) -> Iterato
             raise IncompleteError(f"{what}; run the same command again, with fewer --processes") from fault
 
 
-def _share(work: ShareWork[R], number: int, shares: int, reads: list[int]) -> R:
+def _share(work: ShareWork[R], number: int, shares: int, reads: MutableSequence[int]) -> R:
     def report(read: int) -> None:
         parent = multiprocessing.parent_process()
         if parent is not None and not parent.is_alive():  # a killed command is run again: its work is not done twice

@@ -113,9 +113,9 @@ class _Share:
                     report(read)
 
     def _swept(self, scanner: Scanner, file: CorpusFile, share: int, shares: int) -> Iterator[Swept]:
-        done = {block for key, block in self.done if key == file.key}
-        if None in done:
+        if (file.key, None) in self.done:
             return
+        done = {block for key, block in self.done if key == file.key and block is not None}
         failure = None
         try:
             for block in blocks(file, share, shares, done):

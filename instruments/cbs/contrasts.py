@@ -63,8 +63,8 @@ def contrasts_by_type(contrasts: Sequence[Contrast]) -> list[list[Contrast]]:
 def _compared(contrasts: Sequence[Contrast]) -> tuple[ComparedScores, float]:
     one, other = _terms(contrasts)
     if len(contrasts) == 1:  # its sides are scores that stand in `numbers`, too: they are known already
-        (first, whole), (second, _) = (of_type([side], "contexts") for side in (contrasts[0].one, contrasts[0].other))
-        return ComparedScores(first, second, difference_of([mean_of(one[0][0])], [mean_of(other[0][0])])), whole
+        (known, whole), (beside, _) = (of_type([side], "contexts") for side in (contrasts[0].one, contrasts[0].other))
+        return ComparedScores(known, beside, difference_of([mean_of(one[0][0])], [mean_of(other[0][0])])), whole
     sizes = [float(weights.sum()) for _, weights in one]
     whole = sum(sizes)
     first = [(each, weights / whole) for each, weights in one]

@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
@@ -110,7 +110,9 @@ def _read_table(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
     first = text.partition("\n")[0]
     delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
     # Files with tabs are written without quotation marks: one that begins a review must not take in other rows.
-    quoting = csv.QUOTE_NONE if delimiter == "\t" and path.suffix.lower() != ".csv" else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 3] = (
+        csv.QUOTE_NONE if delimiter == "\t" and path.suffix.lower() != ".csv" else csv.QUOTE_MINIMAL
+    )
     csv.field_size_limit(_LONGEST_CELL)
     try:
         rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True))

@@ -55,7 +55,10 @@ class Ask:
 class Asking(Protocol):
     """How texts in one language are asked about, without the model."""
 
-    repeatable: bool  # a text's answer is independent of the seed: one serves all draws
+    @property
+    def repeatable(self) -> bool:
+        """Whether a text's answer is independent of the seed: one serves all draws."""
+        ...
 
     @property
     def question(self) -> SwapQuestion:

@@ -92,15 +92,15 @@ class ReadingStep:
     def load(self, item: Unread) -> None:
         """No queries."""
 
-    def _rows(self, job: Job, present: pa.Array, columns: Sequence[str]) -> pa.Table:
+    def _rows(self, job: Job, present: pa.Array[Any], columns: Sequence[str]) -> pa.Table:
         """The answers that came to present requests about what the data set holds."""
         rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, list(columns))
         known = pc.is_in(rows["request_id"], value_set=present)
         for name, ids in (("context_id", self._contexts), ("entity_id", self._entities)):
             known = pc.and_(known, pc.is_in(rows[name], value_set=pa.array(list(ids), pa.string())))
-        return rows.filter(pc.and_(known, pc.equal(rows["status"], "ok")))
+        return rows.filter(pc.and_(known, pc.equal(rows["status"], pa.scalar("ok"))))
 
-    def _answers(self, job: Job, present: pa.Array) -> Iterator[Unread]:
+    def _answers(self, job: Job, present: pa.Array[Any]) -> Iterator[Unread]:
         reader_id = self._by_language[job.language].reader.reader_id
         for row in self._rows(job, present, [*_READ, "raw", "finish_reason"]).to_pylist():
             filled = Filled(self._contexts[row["context_id"]], self._entities[row["entity_id"]])

@@ -111,11 +111,12 @@ class _Reading:
             for culture, level in zip(countries, groups, strict=True):
                 if culture.level != level:
                     self.otherwise[culture.country, level, culture.level] += 1
-        told = {"level": group} if kind is QuestionType.RESOURCE else {"region": group}
+        resource = kind is QuestionType.RESOURCE
+        target = replace(target, level=group) if resource else replace(target, region=group)
         options = tuple(
             Option(text, culture.country, name) for text, culture, name in zip(texts, countries, groups, strict=True)
         )
-        return HardQuestion(kind, row["ID"], replace(target, **told), row["prompt"], options, right, biased, place)
+        return HardQuestion(kind, row["ID"], target, row["prompt"], options, right, biased, place)
 
     def _biased(self, kind: QuestionType, group: str, wrong: Sequence[str]) -> str:
         """The group of the biased option. Raises `ValueError` where the wrong ones are of other groups than needed."""
