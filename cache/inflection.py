@@ -6,9 +6,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypedDict
 
 Rule = Sequence[str]  # a pattern and its replacement
+Endings = Mapping[str, Sequence[tuple[str, str]]]  # by language, those of culture packs: `Catalog.endings`
+NO_ENDINGS: Endings = MappingProxyType({})
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
 _SYLLABLES = {
     "open": "".join(map(chr, _VOWELS)),
@@ -39,10 +42,10 @@ def key_rules(name_language: str) -> list[Rule]:
     return inflections().get(name_language.partition("-")[0], Inflection()).get("key", [])
 
 
-def forms(name: str, language: str) -> list[str]:
-    """The inflected forms of a name in a text: "taco" -> ["tacos"]."""
-    endings = inflections().get(language, Inflection()).get("endings", [])
-    return list(dict.fromkeys(name.removesuffix(end) + other for end, other in endings if name.endswith(end)))
+def forms(name: str, language: str, endings: Endings = NO_ENDINGS) -> list[str]:
+    """The inflected forms of a name in a text: "taco" -> ["tacos"]. A language's own `endings` replace ours."""
+    pairs = endings.get(language) or inflections().get(language, Inflection()).get("endings", [])
+    return list(dict.fromkeys(name.removesuffix(end) + other for end, other in pairs if name.endswith(end)))
 
 
 def singular(word: str) -> str:

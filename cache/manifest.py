@@ -33,6 +33,7 @@ class Manifest(BaseModel):
     experiment: str
     polyculture: str  # version
     packages: dict[str, str] = {}  # versions of what the numbers depend on
+    packs: list[dict[str, str]] = []  # name, version and content hash of each culture pack
     models: list[str] = []
     languages: list[str] = []
     languages_of: dict[str, list[str]] = {}  # of models that are asked in some of these languages alone

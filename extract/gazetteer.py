@@ -14,7 +14,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Topic
 from polyculture.cache.folding import fold_surface, fold_with_offsets
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import forms
+from polyculture.cache.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries, long_enough
 from polyculture.extract.letter_case import LetterCase
@@ -23,11 +23,11 @@ from polyculture.extract.rules import language_rules, rules, rules_hash
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 
 
-def gazetteer_extractor_id(topic: Topic, snapshot: str) -> str:
+def gazetteer_extractor_id(topic: Topic, snapshot: str, endings: Endings = NO_ENDINGS) -> str:
     """The identity of `Gazetteer` for a topic and a snapshot (its content hash), without reading the snapshot."""
     kinds = {name: kind.model_dump() for name, kind in topic.kinds.items()}
     return content_id(
-        "gazetteer", VERSION, snapshot, topic.code, kinds, topic.part_of, topic.max_distance, rules_hash()
+        "gazetteer", VERSION, snapshot, topic.code, kinds, topic.part_of, topic.max_distance, rules_hash(endings)
     )
 
 
@@ -35,16 +35,19 @@ class Gazetteer:
     """Finds the names of `lexicon`, a table with the columns `surface`, `kind` and `qid`, in texts of one language.
 
     A surface with several kinds gets the first of them. Names of a kind's first root class are words of the topic
-    itself ("dish", "drinks") and are not searched. `snapshot` is the hash of the lexicon's source.
+    itself ("dish", "drinks") and are not searched. `snapshot` is the hash of the lexicon's source; `endings` are those
+    of culture packs.
     """
 
     costly = False
 
-    def __init__(self, lexicon: pa.Table, topic: Topic, language: str, snapshot: str) -> None:
-        self.extractor_id = gazetteer_extractor_id(topic, snapshot)
+    def __init__(
+        self, lexicon: pa.Table, topic: Topic, language: str, snapshot: str, endings: Endings = NO_ENDINGS
+    ) -> None:
+        self.extractor_id = gazetteer_extractor_id(topic, snapshot, endings)
         self._boundaries, self._case = Boundaries(language, hyphens_join=True), LetterCase(language)
         topic_words = {kind.roots[0] for kind in topic.kinds.values() if kind.roots} | rules().topic_words
-        self._automaton = _automaton(lexicon, language, topic_words)
+        self._automaton = _automaton(lexicon, language, topic_words, endings)
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
         """Yields the mentions response by response; none fails."""
@@ -72,7 +75,9 @@ class Gazetteer:
                     break
 
 
-def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) -> ahocorasick.Automaton | None:
+def _automaton(
+    lexicon: pa.Table, language: str, topic_words: Container[str], endings: Endings
+) -> ahocorasick.Automaton | None:
     """The automaton of all names and their inflected forms; None for an empty lexicon.
 
     Of each it knows the length and the written names that fold to it, best first, with their kinds.
@@ -86,7 +91,7 @@ def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) ->
             continue
         written.setdefault(name, {}).setdefault(surface, kind)
         if kind not in proper:
-            for form in forms(name, language):
+            for form in forms(name, language, endings):
                 inflected.setdefault(form, {}).setdefault(surface, kind)
     automaton = ahocorasick.Automaton()
     for name, surfaces in {**inflected, **written}.items():

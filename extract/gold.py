@@ -7,7 +7,7 @@ may have the names of some surfaces in `names.tsv`: their dictionary forms and t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,21 +35,25 @@ class GoldText:
     mentions: tuple[FoundMention, ...]  # of those in `names.tsv` with all right names, `OR` between them
 
 
-def read_gold(catalog: Catalog, folder: Path = GOLD, languages: tuple[str, ...] = ()) -> list[GoldText]:
-    """The gold texts of a folder, of all languages or of those given, language by language, topic by topic.
+def read_gold(catalog: Catalog, folders: Sequence[Path] = (GOLD,), languages: tuple[str, ...] = ()) -> list[GoldText]:
+    """The gold texts of folders, of all languages or of those given, language by language, topic by topic.
 
     Raises `StoreError`, with file and line, where one is malformed or refers to something that the catalogue lacks.
     """
-    files = sorted(folder.glob("*.jsonl"))
-    known = [file.stem for file in files]
-    names = _read_names(folder / NAMES)
-    if not files:
-        raise StoreError("holds no gold texts", where=folder, remedy="Name a folder with <language>.jsonl files.")
+    files = {folder: sorted(folder.glob("*.jsonl")) for folder in folders}
+    known = [file.stem for some in files.values() for file in some]
+    for folder, some in files.items():
+        if not some:
+            raise StoreError("holds no gold texts", where=folder, remedy="It needs <language>.jsonl files.")
     for language in languages:
         if language not in known:
-            raise StoreError(f"no gold texts in {language!r}", where=folder, remedy=did_you_mean(language, known))
+            raise StoreError(f"no gold texts in {language!r}", where=folders[0], remedy=did_you_mean(language, known))
     texts = [
-        text for file in files if not languages or file.stem in languages for text in _read_file(file, catalog, names)
+        text
+        for folder, some in files.items()
+        for file in some
+        if not languages or file.stem in languages
+        for text in _read_file(file, catalog, _read_names(folder / NAMES))
     ]
     return sorted(texts, key=lambda text: (text.language, text.topic))
 

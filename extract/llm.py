@@ -10,6 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
+from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import LEFT_OUT, UnusableAnswerError, answer_schema, answers_schema, split_answers
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.prompt import ExtractorPrompt, join_texts
@@ -69,9 +70,11 @@ class LlmExtractor:
         topic: Topic,
         extractor_id: str | None = None,
         prompt: ExtractorPrompt = OURS,
+        endings: Endings = NO_ENDINGS,
     ) -> None:
         self.extractor_id = extractor_id or llm_extractor_id(model, topic, prompt=prompt)
         self._engine, self._model, self._topic, self._texts = engine, model, topic, prompt.texts
+        self._endings = endings
         self._head, self._several = prompt.head(topic), prompt.head(topic, several=True)
         self._temperatures = TEMPERATURES if prompt.texts == 1 else (TEMPERATURES[0], *TEMPERATURES)
 
@@ -145,7 +148,9 @@ class LlmExtractor:
         try:
             if answer.error:  # what is left of an answer about several texts
                 raise UnusableAnswerError(answer.error)
-            read = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
+            read = read_mentions(
+                answer.text, answer.finish_reason, response.text, self._topic, response.language, self._endings
+            )
         except UnusableAnswerError as fault:
             last = result.attempts == len(self._temperatures)
             return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)

@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from polyculture.cache.folding import Folded, fold_surface, fold_with_offsets, without_spaces
-from polyculture.cache.inflection import forms
+from polyculture.cache.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import FoundMention, NamedEntity
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules
@@ -31,13 +31,15 @@ _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, Ch
 _SPACED = (CharClass.SPACED, CharClass.LATIN)
 
 
-def locate(text: str, entities: Iterable[NamedEntity], language: str) -> tuple[FoundMention, ...]:
-    """The mentions of the entities, in the text's order; hallucinated ones last."""
+def locate(
+    text: str, entities: Iterable[NamedEntity], language: str, endings: Endings = NO_ENDINGS
+) -> tuple[FoundMention, ...]:
+    """The mentions of the entities, in the text's order; hallucinated ones last. `endings` are those of packs."""
     listed: dict[str, list[NamedEntity]] = {}
     for entity in entities:
         listed.setdefault(clean(entity.text), []).append(entity)
     listed.pop("", None)
-    finder = _Finder(text, language)
+    finder = _Finder(text, language, endings)
     taken: list[Span] = []
     placed: list[FoundMention] = []
     missing: list[FoundMention] = []
@@ -75,8 +77,9 @@ def clean(surface: str) -> str:
 class _Finder:
     """Searches one text for many surfaces."""
 
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, endings: Endings) -> None:
         self._text, self._language, self._boundaries = text, language, Boundaries(language)
+        self._endings = endings
         self._folded = fold_with_offsets(text)
 
     def spans(self, surface: str, proper: bool) -> list[Span]:
@@ -91,7 +94,7 @@ class _Finder:
         return (
             self._free(self._in_folded(name))
             or exact
-            or self._free(span for form in forms(name, self._language) for span in self._in_folded(form))
+            or self._free(span for form in forms(name, self._language, self._endings) for span in self._in_folded(form))
             or list(self._inside_words(name))
             or self._spaces_aside(name)
         )

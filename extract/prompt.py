@@ -70,7 +70,9 @@ def join_texts(texts: Sequence[str]) -> str:
 
 
 def _examples(topic: Topic) -> list[tuple[str, list[NamedEntity]]]:
-    """Texts and their entities; none for a topic without a file, or with other kinds than the file's."""
+    """Texts and their entities: the topic's own, else of its file; none where the file has other kinds."""
+    if topic.examples:
+        return [(one.text, _entities({"text": one.text, "mentions": one.mentions})) for one in topic.examples]
     file = _FOLDER / "examples" / f"{topic.code}.toml"
     if not file.exists():
         return []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
+from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import FoundMention
 from polyculture.extract.offsets import locate
@@ -18,9 +19,9 @@ from polyculture.generate.engines.answer import NO_ANSWER, ending_of, text_in
 VERSION = 4  # of the rules in the code that decide mentions: raise it when they change
 
 
-def present_reader() -> str:
-    """A hash of all that decides what an answer is worth."""
-    return content_id("llm reader", VERSION, rules_hash())
+def present_reader(endings: Endings = NO_ENDINGS) -> str:
+    """A hash of all that decides what an answer is worth; `endings` are those of culture packs, here and below."""
+    return content_id("llm reader", VERSION, rules_hash(endings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,22 @@ class ReadMentions:
     note: str | None = None
 
 
-def read_mentions(answer: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> ReadMentions:
+def read_mentions(
+    answer: str, finish_reason: str | None, text: str, topic: Topic, language: str, endings: Endings = NO_ENDINGS
+) -> ReadMentions:
     """The mentions in `text` that an answer without its reasoning lists.
 
     Raises `UnusableAnswerError`, with a message of one line, where nothing of it can be read.
     """
     read = read_answer(answer, topic.kinds, ending_of(finish_reason))
-    return ReadMentions(locate(text, read.entities, language), read.note)
+    return ReadMentions(locate(text, read.entities, language, endings), read.note)
 
 
-def read_raw(raw: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> ReadMentions:
+def read_raw(
+    raw: str, finish_reason: str | None, text: str, topic: Topic, language: str, endings: Endings = NO_ENDINGS
+) -> ReadMentions:
     """The same of an answer as it came, with the reasoning that stands in it."""
     answer = text_in(raw)
     if answer is None:
         raise UnusableAnswerError(NO_ANSWER)
-    return read_mentions(answer, finish_reason, text, topic, language)
+    return read_mentions(answer, finish_reason, text, topic, language, endings)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
+from polyculture.cache.inflection import Endings
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
@@ -68,10 +69,10 @@ class ReadingStep:
         kept: Kept,
     ) -> Iterator[Done]:
         """A row per response; none where the extractor is still to answer."""
-        topic = self._catalog.topic(work.job.topic)
+        topic, endings = self._catalog.topic(work.job.topic), self._catalog.endings
         answers = _stored_answers(kept, self._extractor.extractor_ids[topic.code])
         for item in items:
-            read = _read(answers[item.cell.response_id], item, topic)
+            read = _read(answers[item.cell.response_id], item, topic, endings)
             if read is not None:
                 yield Done(self._extraction.rows(item, read, topic))
 
@@ -105,14 +106,14 @@ def _stored_answers(kept: Kept, extractor_id: str) -> Mapping[str, list[Extracte
     return {key: [answers[place] for place in sorted(answers)] for key, answers in by_response.items()}
 
 
-def _read(answers: Sequence[Extracted], item: ResponseRow, topic: Topic) -> Extracted | None:
+def _read(answers: Sequence[Extracted], item: ResponseRow, topic: Topic, endings: Endings) -> Extracted | None:
     """What the present reader makes of the answers about a response; None where another answer is still to come."""
     failed: Extracted | None = None
     for answer in answers:
         if answer.raw is None or (answer.error or "").startswith((NO_ANSWER, LEFT_OUT)):
             continue
         try:
-            found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
+            found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language, endings)
         except UnusableAnswerError as fault:
             failed = replace(answer, status="failed", error=str(fault), retryable=False)
         else:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.inflection import inflections
+from polyculture.cache.inflection import NO_ENDINGS, Endings, inflections
 
 RULES = Path(__file__).with_name("rules.toml")
 
@@ -68,8 +68,12 @@ def language_rules(language: str) -> LanguageRules:
     )
 
 
+def rules_hash(endings: Endings = NO_ENDINGS) -> str:
+    """The hash of the rules' files and of packs' own `endings`, a part of every extractor's identity."""
+    known = {language: own.get("endings", []) for language, own in inflections().items()}
+    return content_id(_rules_sha256(), {**known, **endings})
+
+
 @cache
-def rules_hash() -> str:
-    """The hash of the rules' files, a part of every extractor's identity."""
-    endings = {language: own.get("endings", []) for language, own in inflections().items()}
-    return content_id(file_sha256(RULES), endings)
+def _rules_sha256() -> str:
+    return file_sha256(RULES)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import connect
+from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS
 from polyculture.cache.shards import part_files
@@ -24,7 +25,13 @@ from polyculture.extract.reading import read_raw
 
 
 def find_extractions(
-    run: RunFolder, job: Job, texts: Mapping[str, str], asked_ids: Sequence[str], model: str, topic: Topic
+    run: RunFolder,
+    job: Job,
+    texts: Mapping[str, str],
+    asked_ids: Sequence[str],
+    model: str,
+    topic: Topic,
+    endings: Endings = NO_ENDINGS,
 ) -> Iterator[Extracted]:
     """The outcome for each of the texts, by response, that `model` has answered about. Failures are not taken over.
 
@@ -41,7 +48,7 @@ def find_extractions(
         answers = connection.sql(query, params={"files": [str(file) for file in files]}).fetchall()
     for response_id, raw, finish_reason, attempts, read, written in answers:
         try:
-            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
+            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language, endings)
         except UnusableAnswerError:
             continue
         yield Extracted(

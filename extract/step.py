@@ -94,7 +94,7 @@ class ExtractionStep:
             return None
         items = {item.cell.response_id: item for item in missing}
         texts, asked = {key: item.text for key, item in items.items()}, [item.asked_id or "" for item in items.values()]
-        found = find_extractions(run, work.job, texts, asked, model, topic)
+        found = find_extractions(run, work.job, texts, asked, model, topic, self._catalog.endings)
         return as_tables(row for one in found for row in self.rows(items[one.response_id], one, topic))
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:

@@ -146,6 +146,9 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
         "Extraction": {**manifest.extractor, "extractor id": list(dict.fromkeys(manifest.extractor_ids.values()))},
         "Linking": {**manifest.linker, "linker id": manifest.linker_id},
         "Wikidata snapshot": manifest.snapshot,
+        "Culture packs": {
+            pack["name"]: f"version {pack['version']}, SHA-256 {pack['sha256']}" for pack in manifest.packs
+        },
         "Versions": {"polyculture": manifest.polyculture, **manifest.packages},
     }
     if manifest.imported:

@@ -21,6 +21,7 @@ from tests.servers import StubServer
 
 ROOT = Path(__file__).parents[1]
 TOPIC, LANGUAGE, COUNTRIES, REGIONS = "topics/festival.toml", "languages/sw.toml", "countries.toml", "regions.toml"
+PACK = "pack.toml"
 
 # A small Wikidata with festivals in it.
 ITEMS = [
@@ -50,7 +51,7 @@ def blocks(file: str, language: str) -> list[str]:
 def write_own_catalog(folder: Path, languages: str = '"en", "sw"', topics: str = '"food", "festival"') -> Path:
     """The files and the experiment of docs/extending.md, over the starter snapshot."""
     *files, experiment = blocks("docs/extending.md", "toml")
-    for name, text in zip((TOPIC, LANGUAGE, COUNTRIES, REGIONS), files, strict=True):
+    for name, text in zip((PACK, TOPIC, LANGUAGE, COUNTRIES, REGIONS), files, strict=True):
         file = folder / "mine" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

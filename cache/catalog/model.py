@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError, did_you_mean
 
 
@@ -59,6 +60,21 @@ class Kind(_Data):
         return self
 
 
+class Example(_Data):
+    """A text and what the extractor should answer about it: the kinds' [text, dictionary form, English name or ""]."""
+
+    text: str = Field(min_length=1)
+    mentions: Mapping[str, tuple[tuple[str, str, str], ...]] = {}
+
+    @model_validator(mode="after")
+    def _mentions_are_in_the_text(self) -> Example:
+        for kind, listed in self.mentions.items():
+            for surface, *_ in listed:
+                if not surface or surface not in self.text:
+                    raise ValueError(f"mentions.{kind}: {surface!r} is not in the text")
+        return self
+
+
 class Topic(_Data):
     """A topic: the kinds of entity that are looked for, and where they stand in Wikidata's classes."""
 
@@ -68,11 +84,19 @@ class Topic(_Data):
     max_distance: int = Field(default=12, ge=1)  # edges from an item to a root
     kinds: Mapping[str, Kind]
     wording: Mapping[str, Templates] = {}  # by language, in a user's own topic file
+    examples: tuple[Example, ...] = ()  # the extractor's, in a user's own topic file; else extract/prompts/examples/
 
     @model_validator(mode="after")
     def _something_is_counted(self) -> Topic:
         if not any(kind.counted for kind in self.kinds.values()):
             raise ValueError("kinds: none is counted; a topic needs a kind with a granularity and roots")
+        return self
+
+    @model_validator(mode="after")
+    def _examples_have_its_kinds(self) -> Topic:
+        for kind in (kind for example in self.examples for kind in example.mentions):
+            if kind not in self.kinds:
+                raise ValueError(f"examples.mentions: unknown kind {kind!r}. {did_you_mean(kind, self.kinds)}")
         return self
 
 
@@ -90,6 +114,7 @@ class Language(_Data):
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
     refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same
+    endings: tuple[tuple[str, str], ...] = ()  # of words in texts, as in cache/inflection.toml; the same
 
 
 class Country(_Data):
@@ -142,6 +167,12 @@ class Catalog(_Data):
     countries: Mapping[str, Country]
     former_states: Mapping[str, FormerState] = {}  # by QID
     regions: Mapping[str, Region] = {}  # in the order of maps; a country is in one at most
+    packs: tuple[Pack, ...] = ()  # that it was read from, beside the built-in files
+
+    @property
+    def endings(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """The word endings that packs bring, by language."""
+        return {code: language.endings for code, language in self.languages.items() if language.endings}
 
     @property
     def region_of(self) -> dict[str, Region]:

@@ -11,35 +11,72 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.catalog.model import Catalog, Country, FormerState, Language, Region, Topic, country_remedy
+from polyculture.cache.catalog.pack import GOLD, PACK, Pack, PackFile, pack_sha256
 from polyculture.cache.errors import CatalogError, UserError
 from polyculture.cache.validation import explain
 
 BUILT_IN = Path(__file__).parent
 COUNTRIES, REGIONS = "countries.toml", "regions.toml"
-PARTS = ("topics", "languages", COUNTRIES, REGIONS)  # what a user's folder may hold
+PARTS = ("topics", "languages", COUNTRIES, REGIONS, GOLD)  # of which a pack holds one at least
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_catalog(user_folder: Path | None = None) -> Catalog:
-    """The built-in catalogue, with the files of a user's folder put over it.
+def read_catalog(*packs: Path) -> Catalog:
+    """The built-in catalogue, with the files of packs put over it.
 
-    The folder has `topics/`, `languages/`, `countries.toml` or `regions.toml`. Of a known country the file says what is
-    new, of another also its name and QID. Regions are taken whole: the user's stand in place of the built-in ones.
+    Of a known country a pack says what is new, of another also its name and QID. Regions are taken whole: a pack's are
+    used instead of the built-in ones.
 
-    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit, and for a folder that is
-    not there or holds none of these.
+    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit, for a folder that is not
+    there or holds nothing of a pack, and where two packs say the same thing.
     """
-    if user_folder is None:
+    if not packs:
         return _built_in()
-    if not any((user_folder / part).exists() for part in PARTS):
-        raise CatalogError(
-            "holds neither topics/ nor languages/, countries.toml or regions.toml",
-            where=user_folder,
-            remedy="Correct the path.",
-        )
-    catalog = _read([BUILT_IN, user_folder])
-    _check_countries(catalog, user_folder)
+    read = tuple(read_pack(folder) for folder in packs)
+    for number, pack in enumerate(packs):
+        for other in packs[:number]:
+            _check_clash(other, pack)
+    catalog = _read([BUILT_IN, *packs]).model_copy(update={"packs": read})
+    for folder in packs:
+        _check_countries(catalog, folder)
     return catalog
+
+
+def read_pack(folder: Path) -> Pack:
+    """A pack's name, version and content hash. Raises `CatalogError` where the folder is none."""
+    if not any((folder / part).exists() for part in PARTS):
+        what = "is no culture pack: has neither topics/ nor languages/, countries.toml, regions.toml or gold/"
+        raise CatalogError(what, where=folder, remedy="Correct the path.")
+    name, version = folder.resolve().name, None
+    if (file := folder / PACK).exists():
+        said = parse_model(PackFile, read_toml(file), file)
+        name, version = said.name, said.version
+    try:
+        return Pack(folder=folder, name=name, version=version, sha256=pack_sha256(folder))
+    except OSError as fault:
+        raise CatalogError(f"cannot be read: {fault.strerror or fault}", where=fault.filename or folder) from fault
+
+
+def _check_clash(first: Path, second: Path) -> None:
+    """Raises `CatalogError` where two packs have the same topic, language, regions, or fact of a country."""
+    one, other = _says(first), _says(second)
+    if both := sorted(one.keys() & other.keys()):
+        more = f" (and {len(both) - 1} more)" if both[1:] else ""
+        what = f"{both[0]} is in the pack {first}, too{more}"
+        raise CatalogError(what, where=second, remedy="Remove it from one of the two, or name one pack alone.")
+
+
+def _says(folder: Path) -> dict[str, Path]:
+    """What a pack says, as places: languages/sw.toml, countries.toml: KE.wording.sw."""
+    files = [file for part in ("topics", "languages") for file in (folder / part).glob("*.toml")]
+    files += _files([folder], REGIONS)
+    places = {file.relative_to(folder).as_posix(): file for file in files}
+    for file in _files([folder], COUNTRIES):
+        for code, row in read_toml(file).items():
+            for key, value in row.items() if isinstance(row, dict) else ():
+                parts = [f"{key}.{part}" for part in value] if key == "wording" and isinstance(value, dict) else [key]
+                places |= {f"{COUNTRIES}: {code}.{part}": file for part in parts}
+    return places
 
 
 @cache  # it cannot change, and a command asks for it several times
@@ -65,7 +102,10 @@ def _read_countries(folders: list[Path]) -> dict[str, Country]:
         for code, row in read_toml(file).items():
             if not isinstance(row, dict):
                 raise CatalogError(f"{code}: is no table", where=file, remedy=f"Write [{code}] above its keys.")
-            rows[code], files[code] = {"code": code, **rows.get(code, {}), **row}, file
+            before = rows.get(code, {})
+            wording = {**before.get("wording", {}), **row["wording"]} if isinstance(row.get("wording"), dict) else None
+            rows[code] = {"code": code, **before, **row, **({} if wording is None else {"wording": wording})}
+            files[code] = file
     return {code: parse_model(Country, row, files[code]) for code, row in rows.items()}
 
 

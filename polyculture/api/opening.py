@@ -65,13 +65,13 @@ def _of_folder(run: RunFolder) -> Workspace:
         experiment = Experiment.model_construct(**asked, name=manifest.experiment)
         return Workspace(run.experiment, experiment, read_catalog(), run)
     experiment = read_experiment(run.experiment)
-    catalog = None
-    if experiment.catalog is not None:
-        catalog = run.root.resolve().parent.parent / experiment.catalog  # where the experiment file stands, by default
-        if not catalog.is_dir():
-            what = f"its experiment has a catalog of its own, and there is no folder {catalog}"
+    # Where the experiment file stands, by default.
+    packs = [run.root.resolve().parent.parent / name for name in experiment.catalog]
+    for pack in packs:
+        if not pack.is_dir():
+            what = f"its experiment has a catalog of its own, and there is no folder {pack}"
             raise ExperimentError(what, where=run.root, remedy="Open the run by its experiment file.")
-    return Workspace(run.experiment, experiment, read_catalog(catalog), run)
+    return Workspace(run.experiment, experiment, read_catalog(*packs), run)
 
 
 def _is_run(folder: Path) -> bool:

@@ -73,6 +73,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Data": {
         "wikidata": ("Build, pull, fill or inspect a snapshot of Wikidata.", ""),
         "data": ("List, fetch, check and show data sets.", ""),
+        "pack": ("Begin a culture pack; list what it lacks.", ""),
     },
 }
 _OWN = {name: texts for panel in PANELS.values() for name, texts in panel.items()}

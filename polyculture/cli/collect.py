@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Contact, Format, OutputFile, OutputFormat, SnapshotName
+from polyculture.cli.options import Contact, Format, OutputFile, OutputFormat, Packs, SnapshotName
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,7 +74,7 @@ def collect(
         str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
     ] = None,
     contact: Contact = None,
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
@@ -87,7 +87,7 @@ def collect(
     from polyculture.collect.wikidata.collect import Collection, collected
     from polyculture.console import say
 
-    known = read_catalog(catalog)
+    known = read_catalog(*catalog or ())
     if published is None:
         if not classes or language is None:
             raise typer.BadParameter("give --class and --language, or PRESET:TYPE:CULTURE, as camellia:food:Western")

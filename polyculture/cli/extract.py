@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import ExperimentError
+from polyculture.cache.catalog.pack import GOLD as OF_PACK
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cli.options import (
     STAGE,
     AcceptChanges,
@@ -80,7 +81,10 @@ def extract(
 @app.command(epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja")
 def audit(
     extractor: Annotated[str, typer.Option("--with", help="gazetteer, or a model: engine:name.")] = "gazetteer",
-    gold: Annotated[Path | None, typer.Option(help="A folder of gold texts, one .jsonl a language.")] = None,
+    catalog: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="A culture pack whose gold/ is read instead of ours; may be repeated."),
+    ] = None,
     snapshot: Annotated[str, typer.Option(help="The gazetteer's names: a snapshot's file, or starter.")] = "starter",
     language: Annotated[list[str] | None, typer.Option(help="Only this language; may be repeated.")] = None,
     option: Annotated[
@@ -99,16 +103,25 @@ def audit(
 
     spec = ModelSpec(extractor, _read_options(option or ()))
     check_extractor(spec)
-    catalog = read_catalog()
+    known = read_catalog(*catalog or ())
     asked = ExtractorPrompt(read_prompt(prompt) if prompt else None, texts)
-    gold_texts = read_gold(catalog, gold or GOLD, tuple(language or ()))
+    gold_texts = read_gold(known, _gold_folders(known), tuple(language or ()))
     with ExitStack() as stack:
-        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, asked, stack)
+        opened = _gazetteer(known, snapshot) if extractor == GAZETTEER else _model(known, spec, asked, stack)
         progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
-        result = audit(opened, gold_texts, catalog, progress)
+        result = audit(opened, gold_texts, known, progress)
     _write(result, format, output)
     for text_id, reason in result.failures.items():
         say(f"failed: {text_id}: {reason}")
+
+
+def _gold_folders(catalog: Catalog) -> list[Path]:
+    """The gold texts of the packs; ours where none is named. Raises `StoreError` where the packs have none."""
+    folders = [pack.folder / OF_PACK for pack in catalog.packs if (pack.folder / OF_PACK).is_dir()]
+    if catalog.packs and not folders:
+        remedy = f"Write {OF_PACK}/LANGUAGE.jsonl, as docs/extending.md shows, or leave --catalog out."
+        raise StoreError(f"has no {OF_PACK}/", where=catalog.packs[0].folder, remedy=remedy)
+    return folders or [GOLD]
 
 
 def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
@@ -116,7 +129,7 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
 
     def extractor(language: str, topic: str) -> Extractor:
         names = lexicon(index, catalog, topic, language)
-        return Gazetteer(names, catalog.topic(topic), language, index.identity)
+        return Gazetteer(names, catalog.topic(topic), language, index.identity, catalog.endings)
 
     return extractor
 
@@ -128,7 +141,7 @@ def _model(
 
     @lru_cache
     def extractor(topic: str) -> Extractor:
-        return LlmExtractor(engine, spec.model, catalog.topic(topic), prompt=prompt)
+        return LlmExtractor(engine, spec.model, catalog.topic(topic), prompt=prompt, endings=catalog.endings)
 
     return lambda _language, topic: extractor(topic)
 

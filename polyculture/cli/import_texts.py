@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Runs
+from polyculture.cli.options import Packs, Runs
 
 
 class Again(StrEnum):
@@ -78,7 +78,7 @@ def import_(
             metavar="LABEL=TOPIC", help="A topic of your own, read with the kinds of a known one. Repeatable."
         ),
     ] = None,
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
     again: Annotated[
         Again | None,
         typer.Option(help="Of a file that was imported before: replace its texts, or add what is new in it."),
@@ -99,7 +99,7 @@ def import_(
     columns = {} if mapping is None else read_mapping_file(mapping)
     columns |= field_columns(fields or ())
     wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=_alike(like or ()),
-                    catalog=catalog, again=again, skip_rows=skip_rows, links=links)  # fmt: skip
+                    catalog=catalog or (), again=again, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
         from polyculture.cli.declared import print_tables
         from polyculture.running.importing_answers import import_answers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cli.options import CatalogFolder, Format, OutputFile, OutputFormat, SnapshotName
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Packs, SnapshotName
 
 if TYPE_CHECKING:
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
@@ -31,7 +31,7 @@ COLUMNS = (
 def audit(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Mentions and their items, tab-separated.")],
     snapshot: SnapshotName = "starter",
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
     by: Annotated[list[str] | None, typer.Option(help="Score by this column of GOLD too; may be repeated.")] = None,
     wrong: Annotated[Path | None, typer.Option(help="Write all wrong answers, with the reasons, to this file.")] = None,
     format: OutputFormat = Format.TABLE,
@@ -47,7 +47,7 @@ def audit(
     from polyculture.link.audit.audit import audit_links
     from polyculture.link.audit.gold import read_gold_mentions
 
-    known = read_catalog(catalog)
+    known = read_catalog(*catalog or ())
     mentions = read_gold_mentions(gold, known, by or ())
     index = find_snapshot(snapshot, Path.cwd())
     result = audit_links(mentions, known, index, by or ())

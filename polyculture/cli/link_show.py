@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.sanitize import replace_control_chars
-from polyculture.cli.options import CatalogFolder, SnapshotName
+from polyculture.cli.options import Packs, SnapshotName
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def show(
     name: Annotated[str | None, typer.Option(help="Its dictionary form, as an extractor gives it.")] = None,
     english: Annotated[str | None, typer.Option(help="Its English name, as an extractor gives it.")] = None,
     rivals: Annotated[int, typer.Option(min=0, help="How many rejected candidates are shown.")] = 5,
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
 ) -> None:
     """Show the link of a surface and its evidence: match, path to the topic, countries, other candidates."""
@@ -61,7 +61,7 @@ def show(
 
     for what, text in (("the surface", surface), ("--name", name), ("--english", english)):
         _check_text(what, text)
-    known = read_catalog(catalog)
+    known = read_catalog(*catalog or ())
     known.language(language)
     chosen_kinds(known, topic, kind)
     opened = _index(snapshot, known, language)

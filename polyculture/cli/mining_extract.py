@@ -72,7 +72,7 @@ def extract_entities(reading: Reading, *, plan: bool) -> None:
     workspace = open_workspace(reading.experiment, reading.runs)
     check_limit(workspace, reading.model)
     spec = workspace.experiment.model_spec(reading.model)
-    language = read_catalog(None).language(windows[0]["language"]).name
+    language = read_catalog().language(windows[0]["language"]).name
     reader = Reader(reading.model, setup_id(model_setup(spec, "sample")), language, reading.kind)
     if plan:
         _tell_plan(reading, workspace, spec, reader, _missing(reader, windows, kept_answers(reading.journal)))

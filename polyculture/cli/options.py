@@ -28,12 +28,8 @@ OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of
 AcceptChanges = Annotated[
     bool, typer.Option("--accept-changes", help="Redo what a changed experiment file makes stale.")
 ]
-CatalogFolder = Annotated[
-    Path | None, typer.Option("--catalog", help="Your own topics/, languages/ and countries.toml.")
-]
-KeptCatalog = Annotated[
-    Path | None,
-    typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
+Packs = Annotated[
+    list[Path] | None, typer.Option("--catalog", metavar="FOLDER", help="A culture pack; may be repeated.")
 ]
 SnapshotName = Annotated[str, typer.Option("--snapshot", help="A snapshot's file, or starter.")]
 Contact = Annotated[

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from polyculture.cache.catalog.pack import REVIEWS
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import store_faults
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
@@ -61,11 +62,15 @@ def export(
 @app.command("import", epilog="polyculture prompts review import exp.toml ana.it.csv ben.it.csv ana.es.csv")
 def import_(
     experiment: ExperimentFile,
-    sheets: Annotated[list[Path], typer.Argument(help="The judged sheets, JUDGE.csv or JUDGE.LANGUAGE.csv.")],
+    sheets: Annotated[
+        list[Path] | None,
+        typer.Argument(help="The judged sheets, JUDGE.csv or JUDGE.LANGUAGE.csv. Default: reviews/ of the packs."),
+    ] = None,
     runs: Runs = None,
 ) -> None:
     """Read judged sheets back, replacing what the same judges said of the same languages, and show the results."""
     workspace = open_workspace(experiment, runs)
+    sheets = sheets or _of_packs(workspace)
     templates, kept = _templates(workspace), _kept(workspace.run)
     imported: dict[tuple[str, str], Path] = {}
     for sheet in sheets:
@@ -159,6 +164,15 @@ def _judge(sheet: Path, workspace: Workspace) -> tuple[str, str | None]:
         remedy = f"Name it after its judge: ana.{judge.casefold()}.csv."
         raise StoreError("is named after a language", where=sheet, remedy=remedy)
     return judge, language
+
+
+def _of_packs(workspace: Workspace) -> list[Path]:
+    """The sheets that the experiment's culture packs bring. Raises `StoreError` where there is none."""
+    sheets = [file for pack in workspace.catalog.packs for file in sorted((pack.folder / REVIEWS).glob("*.csv"))]
+    if not sheets:
+        remedy = "Name the judged sheets, or keep them in reviews/ of a culture pack."
+        raise StoreError(f"no pack of the experiment has sheets in {REVIEWS}/", where=workspace.file, remedy=remedy)
+    return sheets
 
 
 def _same(one: str, other: str) -> bool:

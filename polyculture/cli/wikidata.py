@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.collect import collect
-from polyculture.cli.options import CatalogFolder, KeptCatalog, Replace, SnapshotName, UsageError
+from polyculture.cli.options import Packs, Replace, SnapshotName, UsageError
 from polyculture.cli.wikidata_fill import fill
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
@@ -29,7 +29,7 @@ def build(
         typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
     ],
     output: Output,
-    catalog: KeptCatalog = None,
+    catalog: Packs = None,
     also: Annotated[
         list[str] | None,
         typer.Option(metavar="CODE", help="Keep names in this language of Wikidata's, too; may be repeated."),
@@ -49,7 +49,7 @@ app.command(epilog="polyculture wikidata fill exp.toml --contact you@example.org
 app.command(epilog=EPILOG)(pull)
 
 
-def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[str]:
+def _kept_languages(catalog: list[Path] | None, also: list[str] | None) -> frozenset[str]:
     """The languages of the catalogue, and further ones of Wikidata's. Raises `UsageError` for what is no code."""
     import re
 
@@ -57,7 +57,7 @@ def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[s
 
     if wrong := [code for code in also or () if not re.fullmatch(r"[a-z]{2,}(-[a-z0-9]+)*", code)]:
         raise UsageError(f"--also {wrong[0]!r} is no language of Wikidata's; write its code, such as vi")
-    return read_catalog(catalog).label_languages | set(also or ())
+    return read_catalog(*catalog or ()).label_languages | set(also or ())
 
 
 def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
@@ -96,7 +96,7 @@ def starter(
         Path | None,
         typer.Option(metavar="FILE", help="CSV with the columns item and property: claims to leave out."),
     ] = None,
-    catalog: KeptCatalog = None,
+    catalog: Packs = None,
     replace: Replace = False,
 ) -> None:
     """Make a starter from a snapshot: the topics' best-known items, with names, classes, creators and countries.
@@ -114,7 +114,7 @@ def starter(
     rules = StarterRules(languages, megabytes, read_without(without) if without else frozenset())
     index = open_snapshot(snapshot)
     verify(index)
-    report = write_starter_folder(index, read_catalog(catalog), output, rules)
+    report = write_starter_folder(index, read_catalog(*catalog or ()), output, rules)
     size = sum(report.manifest["bytes"].values()) / 1e6
     say(f"Wrote {output}: {report.manifest['items']['entity']} items, {size:.2f} MB")
     for topic, count in report.manifest["by_topic"].items():
@@ -127,7 +127,7 @@ def starter(
 def show(
     item: Annotated[str, typer.Argument(metavar="QID", help="A Wikidata item, e.g. Q234646.")],
     snapshot: SnapshotName = "starter",
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
 ) -> None:
     """Show an item of a snapshot: names, claims, countries, and its path to each kind's classes."""
     from polyculture.cache.catalog import read_catalog
@@ -138,7 +138,7 @@ def show(
 
     index = find_snapshot(snapshot, Path.cwd())
     verify(index)
-    known = describe(index, read_catalog(catalog), item)
+    known = describe(index, read_catalog(*catalog or ()), item)
     for title, columns, rows in known.tables():
         print_table(columns, rows, title=title)
 
@@ -146,7 +146,7 @@ def show(
 @app.command(epilog="polyculture wikidata audit starter")
 def audit(
     snapshot: Annotated[str, typer.Argument(help="A snapshot's file, or starter.")] = "starter",
-    catalog: CatalogFolder = None,
+    catalog: Packs = None,
 ) -> None:
     """Show the provenance of a snapshot, and its items and names per topic, kind and language.
 
@@ -157,7 +157,7 @@ def audit(
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.index.lexicon import lexicon
 
-    index, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
+    index, known = find_snapshot(snapshot, Path.cwd()), read_catalog(*catalog or ())
     told = [(key, value) for key, value in index.meta.items() if key != "scopes"]  # numbers by hashes, for the linker
     print_table(("what", "value"), told, title=index.name)
     rows = []

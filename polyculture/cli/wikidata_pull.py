@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import Contact, KeptCatalog, Replace, UsageError
+from polyculture.cli.options import Contact, Packs, Replace, UsageError
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def pull(
     requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
     deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
     max_megabytes: Annotated[float, typer.Option(min=1, help="The size of an answer, decompressed.")] = 256.0,
-    catalog: KeptCatalog = None,
+    catalog: Packs = None,
     replace: Replace = False,
 ) -> None:
     """Build a snapshot of what an experiment or some topics need from a SPARQL endpoint: the Query Service, QLever.
@@ -89,7 +89,7 @@ def check_free(output: Path, replace: bool) -> None:
 
 
 def _of_experiment(
-    file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: Path | None
+    file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
 ) -> _Wanted:
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.wikidata_requests import own_file, pulled_catalog
@@ -107,11 +107,13 @@ def _of_experiment(
     )
 
 
-def _of_topics(output: Path | None, contact: str | None, topic: list[str] | None, catalog: Path | None) -> _Wanted:
+def _of_topics(
+    output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
+) -> _Wanted:
     from polyculture.cache.catalog import read_catalog
 
     for option, given in (("--output", output), ("--contact", contact)):
         if not given:
             raise UsageError(f"Missing option '{option}', or an experiment file")
-    known = read_catalog(catalog)
+    known = read_catalog(*catalog or ())
     return _Wanted(known, topic or list(known.topics), output or Path(), contact or "", None)

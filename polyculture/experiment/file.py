@@ -54,7 +54,7 @@ class Experiment(Section):
     answer_in_language: bool | tuple[str, ...] = False
     # Of models that are asked in some of the languages alone.
     languages_of: Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
-    catalog: str | None = None  # folder with the user's own topics/ and languages/
+    catalog: tuple[str, ...] = ()  # culture packs: folders, relative to the file's; a single one needs no list
     prompts: PromptsSection = PromptsSection()
     sampling: SamplingSection = SamplingSection()
     extract: ExtractSection = ExtractSection()
@@ -68,6 +68,11 @@ class Experiment(Section):
     model_facts: Mapping[str, ModelFactsSection] = {}  # per model: what tables and comparisons group by
     max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
     notes: tuple[str, ...] = ()  # what a reader of the report must know
+
+    @field_validator("catalog", mode="before")
+    @classmethod
+    def _one_pack_or_several(cls, wanted: object) -> object:
+        return (wanted,) if isinstance(wanted, str) else wanted
 
     @field_validator("answer_in_language", mode="before")
     @classmethod

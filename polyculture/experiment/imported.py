@@ -103,41 +103,45 @@ def name_of(file: Path) -> str:
     return _NAME.sub("-", file.stem).strip("-._") or "imported"
 
 
-def catalog_of(file: Path, named: Path | None = None) -> Path | None:
-    """The folder of the user's own catalogue: by the experiment file, else the named one, else by its usual name.
+def catalog_of(file: Path, named: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """The culture packs of an import: by the experiment file, else the named ones, else the one of the usual name.
 
-    Raises `ExperimentError` where the file names another one than `named`.
+    Raises `ExperimentError` where the file names other ones than `named`.
     """
     if file.exists():
         experiment = read_experiment(file)
         if not experiment.imported:
             what = "generates its texts: imported ones need an experiment of their own"
             raise ExperimentError(what, where=file, remedy="Name another file with --as.")
-        folder = None if experiment.catalog is None else file.parent / experiment.catalog
-        if named is not None and (folder is None or folder.resolve() != named.resolve()):
-            what = f"--catalog {named}: the experiment has {'none' if folder is None else experiment.catalog}"
-            raise ExperimentError(what, where=file, remedy=f'Write catalog = "{named}" into it, relative to it.')
-        return folder
-    if named is not None:
-        return named
+        packs = tuple(file.parent / name for name in experiment.catalog)
+        if named and {one.resolve() for one in packs} != {one.resolve() for one in named}:
+            written = json.dumps([str(one) for one in named], ensure_ascii=False)
+            what = (
+                f"--catalog {', '.join(map(str, named))}: the experiment has {', '.join(experiment.catalog) or 'none'}"
+            )
+            raise ExperimentError(what, where=file, remedy=f"Write catalog = {written} into it, relative to it.")
+        return packs
     usual = file.with_name(f"{name_of(file)}-catalog")
-    return usual if usual.is_dir() else None
+    return tuple(named) or ((usual,) if usual.is_dir() else ())
 
 
-def add_topics(file: Path, alike: Mapping[str, str], found: Path | None) -> Path:
-    """Writes a topic for each label into the catalogue that was found, or a new one, with the kinds of a known one."""
-    folder = found or file.with_name(f"{name_of(file)}-catalog")
-    if found is None and file.exists():
+def add_topics(file: Path, alike: Mapping[str, str], found: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Writes a topic for each label into the first pack that was found, or a new one, with the kinds of a known one.
+
+    Returns the packs.
+    """
+    folder = found[0] if found else file.with_name(f"{name_of(file)}-catalog")
+    if not found and file.exists():
         remedy = f'Write catalog = "{folder.name}" into it, make the folder {folder.name}/topics, and import again.'
         raise ExperimentError("names no catalogue for --like to write to", where=file, remedy=remedy)
-    known = read_catalog(found)
+    known = read_catalog(*found)
     for label, like in alike.items():
         topic = known.topic(like)
         if not _TOPIC.fullmatch(label):
             what = f"--like {label!r} is no code of a topic"
             raise ExperimentError(what, remedy="Small letters, digits, - and _ alone; rename it in the file first.")
-        source = folder / "topics" / f"{topic.code}.toml"
-        text = (source if source.exists() else BUILT_IN / "topics" / f"{topic.code}.toml").read_text(encoding="utf-8")
+        files = (one / "topics" / f"{topic.code}.toml" for one in (*found, BUILT_IN))
+        text = next(one for one in files if one.exists()).read_text(encoding="utf-8")
         text = re.sub(r"^code = .*$", f"code = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
         text = re.sub(r"^name = .*$", f"name = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
         target = folder / "topics" / f"{label}.toml"
@@ -147,13 +151,13 @@ def add_topics(file: Path, alike: Mapping[str, str], found: Path | None) -> Path
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists():
                 target.write_text(text, encoding="utf-8")
-    return folder
+    return found or (folder,)
 
 
 def write_lists(
     file: Path,
     found: Mapping[str, Sequence[str]],
-    catalog: Path | None,
+    packs: Sequence[Path],
     gone: Mapping[str, Sequence[str]],
     *,
     extractor: str = GAZETTEER,
@@ -168,8 +172,8 @@ def write_lists(
     """
     if not file.exists():
         values = {key: json.dumps(list(found[key]), ensure_ascii=False) for key in LISTS}
-        beside = None if catalog is None else os.path.relpath(catalog, file.parent)
-        folder = "" if beside is None else f"catalog = {json.dumps(beside)}\n"
+        beside = [os.path.relpath(pack, file.parent) for pack in packs]
+        folder = f"catalog = {json.dumps(beside, ensure_ascii=False)}\n" if beside else ""
         template = Template(TEMPLATE.read_text(encoding="utf-8"))
         with replacing(file) as temporary:
             temporary.write_text(

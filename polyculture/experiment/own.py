@@ -64,7 +64,7 @@ def add_models(file: Path, models: Sequence[str], command: str = "import", desig
     check_models(file, models)
     if file.exists():
         lists = {"models": models, "languages": (), "topics": (), "countries": ()}
-        added = write_lists(file, lists, None, {})
+        added = write_lists(file, lists, (), {})
         if added:
             say(f"{file}: added {', '.join(added)}")
         return

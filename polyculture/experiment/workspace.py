@@ -217,6 +217,7 @@ class Workspace:
             "experiment": e.name,
             "polyculture": __version__,
             "packages": dict(_versions(TRACED_PACKAGES)),
+            "packs": [pack.told for pack in self.catalog.packs],
             "models": list(e.models),
             "languages": list(e.languages),
             "languages_of": {
@@ -296,12 +297,11 @@ def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None
 
     Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError`.
     """
-    folder = None
-    if experiment.catalog is not None:
-        folder = file.parent / experiment.catalog
+    packs = [file.parent / name for name in experiment.catalog]
+    for folder in packs:
         if not folder.is_dir():
             raise ExperimentError(f"catalog: there is no folder {folder}", where=file, remedy="Correct the path.")
-    catalog = read_catalog(folder)
+    catalog = read_catalog(*packs)
     experiment = with_codes(experiment, catalog)
     check_names(experiment, catalog, file)
     check_models(experiment, file)

@@ -95,14 +95,14 @@ class ExtractionStage:
             return llm_extractor_id(self.name, topic, setup, self.prompt)
         if self.name == PUBLISHED:
             return published_extractor_id()
-        return gazetteer_extractor_id(topic, self.snapshot.identity)
+        return gazetteer_extractor_id(topic, self.snapshot.identity, self.workspace.catalog.endings)
 
     @property
     def reader_id(self) -> str | None:
         """The reader of the model's answers; None without a model."""
         from polyculture.extract.reading import present_reader
 
-        return present_reader() if self.by_model else None
+        return present_reader(self.workspace.catalog.endings) if self.by_model else None
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -189,9 +189,10 @@ class ExtractionStage:
         from polyculture.extract.llm import LlmExtractor
         from polyculture.extract.step import EXTRACTOR
 
-        topic = self.workspace.catalog.topic(job.topic)
+        catalog = self.workspace.catalog
+        topic = catalog.topic(job.topic)
         engine = models.open(SAMPLING, EXTRACTOR)
-        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.prompt)
+        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.prompt, catalog.endings)
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer
@@ -202,7 +203,8 @@ class ExtractionStage:
 
         @lru_cache(maxsize=1)
         def extractor(topic: str, language: str) -> Extractor:
-            return Gazetteer(names_of(topic)[language], catalog.topic(topic), language, self.snapshot.identity)
+            names = names_of(topic)[language]
+            return Gazetteer(names, catalog.topic(topic), language, self.snapshot.identity, catalog.endings)
 
         return lambda job, _models: extractor(job.topic, job.language)
 

@@ -36,7 +36,7 @@ class Wanted:
     parts: str | None = None
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
-    catalog: Path | None = None
+    catalog: Sequence[Path] = ()
     again: str | None = None  # of a file that is there already: 'replace' or 'add'
     skip_rows: bool = False
     links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
@@ -57,10 +57,10 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         raise UserError(f"read as {source.format}, it has no text{why}", where=path, remedy="See docs/importing.md.")
     told = {name: path for name, path in wanted.columns.items() if not (name == "text" and source.shape.each)}
     columns = find_mapping(records, source, told, wanted.parts)
-    catalog_folder = catalog_of(experiment, wanted.catalog)
+    packs = catalog_of(experiment, wanted.catalog)
     if wanted.alike:
-        catalog_folder = add_topics(experiment, wanted.alike, catalog_folder)
-    catalog = read_catalog(catalog_folder)
+        packs = add_topics(experiment, wanted.alike, packs)
+    catalog = read_catalog(*packs)
     name = read_experiment(experiment).name if experiment.exists() else name_of(experiment)
     run = run_place(name, experiment, runs)
     before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}
@@ -75,7 +75,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
             say(f"  {note}")
         if taken.columns.items and (assumed := [one for one in ITEM_FIELDS if one in taken.columns.guessed]):
             say(f"  columns of items are assumed by their usual names: {', '.join(assumed)}")
-    _write_experiment(experiment, run, catalog_folder, before, items=columns.items, links=wanted.links)
+    _write_experiment(experiment, run, packs, before, items=columns.items, links=wanted.links)
     workspace = open_workspace(experiment, runs)
     workspace.write(workspace.manifest())
     _tell(taken, experiment)
@@ -122,12 +122,12 @@ def _checked(columns: Mapping[str, object], file: Path | None) -> dict[str, str]
 
 
 def _write_experiment(
-    file: Path, run: RunFolder, catalog: Path | None, before: Mapping[str, Sequence[str]], *, items: bool, links: str
+    file: Path, run: RunFolder, packs: Sequence[Path], before: Mapping[str, Sequence[str]], *, items: bool, links: str
 ) -> None:
     there, found = file.exists(), _lists(run)
     gone = {key: [value for value in values if value not in found[key]] for key, values in before.items()}
     sources = {"extractor": PUBLISHED, "links": PUBLISHED if links == PUBLISHED else "snapshot"}
-    added = write_lists(file, found, catalog, gone, **(sources if items else {}))
+    added = write_lists(file, found, packs, gone, **(sources if items else {}))
     if not there:
         say(f"Wrote {file}")
     elif added:

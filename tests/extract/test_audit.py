@@ -72,12 +72,12 @@ def test_gold_mentions_are_whole(text: GoldText) -> None:
 def test_a_broken_gold_file_names_the_line(tmp_path: Path, line: str, what: str) -> None:
     (tmp_path / "en.jsonl").write_text(line + "\n", encoding="utf-8")
     with pytest.raises(StoreError, match=what):
-        read_gold(CATALOG, tmp_path)
+        read_gold(CATALOG, [tmp_path])
 
 
 def test_an_empty_folder_and_a_missing_language_say_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds.*texts"):
-        read_gold(CATALOG, tmp_path)
+        read_gold(CATALOG, [tmp_path])
     with pytest.raises(StoreError, match=r"texts.*'xx'"):
         read_gold(CATALOG, languages=("xx",))
 
@@ -162,7 +162,7 @@ def test_names_are_scored_where_gold_has_them(tmp_path: Path) -> None:
         FoundMention("naan", "dish", 10, 14, name="naan"),
     )
     answers = {"a": Extracted("a", "ok", found)}
-    result = audit(lambda *_: Fixed(answers), read_gold(CATALOG, tmp_path), CATALOG)
+    result = audit(lambda *_: Fixed(answers), read_gold(CATALOG, [tmp_path]), CATALOG)
     rows = {row.matching: row for row in result.rows if row.by == "all"}
     assert [(rows[one].gold, rows[one].found, rows[one].hits) for one in ("span", "name", "english")] == [
         (3, 3, 3), (2, 2, 1), (1, 1, 1),
@@ -170,7 +170,7 @@ def test_names_are_scored_where_gold_has_them(tmp_path: Path) -> None:
     assert rows["name"].precision_interval is not None
     (tmp_path / "names.tsv").write_text(names + "en\tnaan\n", encoding="utf-8")
     with pytest.raises(StoreError, match=r"names\.tsv.*line 4"):
-        read_gold(CATALOG, tmp_path)
+        read_gold(CATALOG, [tmp_path])
 
 
 def test_gold_names_are_of_surfaces_in_the_texts() -> None:

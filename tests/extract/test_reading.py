@@ -141,6 +141,6 @@ def test_rules_of_reading_are_in_the_readers_id_and_not_in_the_extractors(
 ) -> None:
     before = llm_extractor_id(MODEL, FOOD)
     present = reading.present_reader()
-    monkeypatch.setattr(reading, "rules_hash", lambda: "other rules")
+    monkeypatch.setattr(reading, "rules_hash", lambda *_: "other rules")
     assert reading.present_reader() != present
     assert llm_extractor_id(MODEL, FOOD) == before

@@ -284,7 +284,7 @@ def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
         (("sushi", "--language", "en", "--topic", "food", "--english", " "), "--english is empty"),
         (
             ("kimono", "--language", "ja", "--topic", "clothing", "--catalog", "nowhere"),
-            "nowhere: holds neither topics/ nor languages/, countries.toml or regions.toml",
+            "nowhere: is no culture pack",
         ),
     ],
 )

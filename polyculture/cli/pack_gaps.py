@@ -1,0 +1,174 @@
+"""What a culture pack lacks: each gap with its file, its key and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.catalog import Catalog, Language, read_catalog
+from polyculture.cache.catalog.pack import GOLD, PACK, REVIEWS
+from polyculture.cache.catalog.read import COUNTRIES, REGIONS, read_pack, read_toml
+from polyculture.cache.errors import CatalogError, StoreError, UserError
+from polyculture.extract.gold import read_gold
+from polyculture.generate.integrity import check_wording
+from polyculture.generate.names import read_names
+from polyculture.generate.refusals import own_phrases
+from polyculture.generate.wording import Wording, read_wording, topic_wordings
+
+_BY_KEY = {
+    "latin": "Write a person's name in Latin letters; delete the line to do without implicit prompts.",
+    "description": "Say in English, on one line, what the extractor shall look for.",
+    "roots": "Name Wikidata classes; `polyculture wikidata collect --class QID` shows what one leads to.",
+    "scripts": "Write its ISO 15924 code, such as Latn.",
+    "direction": "Write ltr or rtl.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One gap. Without what is `needed` an experiment is refused; without the rest its numbers say less."""
+
+    file: Path
+    key: str
+    what: str
+    remedy: str
+    needed: bool = True
+
+    def __str__(self) -> str:
+        place = f"{self.file}: {self.key}" if self.key else f"{self.file}"
+        return f"{place}: {self.what}. {self.remedy}".strip()
+
+
+def find_gaps(folders: Sequence[Path]) -> list[Gap]:
+    """The gaps of packs that are read together, those that are needed first.
+
+    That two of them say the same thing is a gap, too. Raises `CatalogError` for a folder that is no pack.
+    """
+    for folder in folders:
+        if not (folder / PACK).exists():
+            read_pack(folder)  # raises where it is no pack
+    gaps = [gap for folder in folders for gap in _unwritten(folder)]
+    if not gaps:  # else the files cannot be read any further
+        try:
+            catalog = read_catalog(*folders)
+            gaps = [gap for folder in folders for gap in _of_content(folder, catalog)]
+        except CatalogError as fault:
+            gaps = [_of_fault(fault, folders[0])]
+    gaps += [gap for folder in folders for gap in _optional(folder)]
+    return sorted(gaps, key=lambda gap: not gap.needed)
+
+
+def _of_fault(fault: UserError, folder: Path) -> Gap:
+    file = Path(str(fault.where or folder))
+    inside = folder / file  # of a pack's own files errors name the place in it
+    return Gap(inside if inside.exists() else file, "", fault.what, fault.remedy or "")
+
+
+def _unwritten(folder: Path) -> Iterator[Gap]:
+    """What is "" in the files of a pack, and files that are no TOML."""
+    for file in _files(folder):
+        try:
+            data = read_toml(file)
+        except CatalogError as fault:
+            yield _of_fault(fault, folder)
+            continue
+        for key in _empty(data, ""):
+            yield Gap(file, key, "is empty", _remedy(key.rpartition(".")[2]))
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [*folder.glob("languages/*.toml"), *folder.glob("topics/*.toml")]
+    return [*(one for one in (folder / PACK, folder / COUNTRIES, folder / REGIONS) if one.exists()), *sorted(found)]
+
+
+def _empty(data: Any, place: str) -> Iterator[str]:
+    """The keys of empty texts, of a kind's empty `roots` and of lists that hold an empty text alone."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _empty(value, f"{place}.{key}" if place else key)
+    elif isinstance(data, list):
+        if data == [""] or (not data and place.endswith((".roots", ".declines"))):
+            yield place
+        for number, one in enumerate(data, start=1):
+            if isinstance(one, Mapping):
+                yield from _empty(one, f"{place}.{number}" if data[1:] else place)
+    elif data == "":
+        yield place
+
+
+def _remedy(key: str) -> str:
+    return _BY_KEY.get(key, "A speaker writes it, or its table is deleted.")
+
+
+def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
+    """What hinders an experiment with the pack's languages, topics and countries."""
+    topics = [catalog.topics[file.stem] for file in sorted(folder.glob("topics/*.toml"))]
+    for file in sorted(folder.glob("languages/*.toml")):
+        language = catalog.language(file.stem)
+        try:
+            own_phrases(language)
+            wording = read_wording(language, catalog.countries)
+            worded = [one.code for one in catalog.topics.values() if topic_wordings(one, language, wording)]
+            findings = check_wording(catalog, [language.code], worded, list(wording.countries))
+        except CatalogError as fault:
+            yield _of_fault(fault, folder)
+            continue
+        if not worded:
+            yield Gap(file, "wording.topics", "no topic has a wording", "Add a table for one: docs/extending.md.")
+        for topic in topics:
+            if topic.code not in worded:
+                remedy = f"Add [wording.topics.{topic.code}], or [wording.{language.code}] in the topic's file."
+                yield Gap(file, f"wording.topics.{topic.code}", "the pack's topic has no wording", remedy)
+        for one in findings:
+            inside = folder / one.file
+            yield Gap(inside if inside.exists() else one.file, one.place, one.what, "Correct it.")
+        yield from _without_names(folder, language, wording)
+    if (folder / GOLD).is_dir():
+        try:
+            read_gold(catalog, [folder / GOLD])
+        except StoreError as fault:
+            yield _of_fault(fault, folder)
+
+
+def _without_names(folder: Path, language: Language, wording: Wording) -> Iterator[Gap]:
+    """Native countries without persons; implicit prompts name those of the first one by default."""
+    for country in language.native_countries:
+        if country not in read_names() and country not in wording.names:
+            remedy = f'Add [{country}] names.male = {{ latin = "..." }} and names.female, for implicit prompts.'
+            needed = country == language.first_country
+            yield Gap(folder / COUNTRIES, f"{country}.names", "no names of persons", remedy, needed)
+
+
+def _optional(folder: Path) -> Iterator[Gap]:
+    """Without these an experiment runs, and its numbers say less."""
+    if not (folder / PACK).exists():
+        remedy = 'Write name = "..." and version = "1" into it.'
+        yield Gap(folder / PACK, "", "is missing: runs will say no version", remedy, needed=False)
+    for file in sorted(folder.glob("languages/*.toml")):
+        try:
+            data = read_toml(file)
+        except CatalogError:
+            continue  # is a gap already
+        code = file.stem
+        if not data.get("refusals"):
+            remedy = 'Add [refusals] declines = ["..."].'
+            yield Gap(file, "refusals", "none: `refused` will be NULL", remedy, needed=False)
+        if not data.get("endings"):
+            remedy = "Add pairs [ending, other ending], unless words never change theirs."
+            yield Gap(file, "endings", "none: inflected names are found in dictionary form alone", remedy, needed=False)
+        if not (folder / GOLD / f"{code}.jsonl").exists():
+            remedy = f"Mark texts: polyculture extract audit --catalog {folder} measures on them."
+            yield Gap(folder / GOLD / f"{code}.jsonl", "", "is missing: no extractor is measured", remedy, needed=False)
+        if not list((folder / REVIEWS).glob(f"*.{code}.csv")):
+            remedy = f"polyculture prompts review export EXPERIMENT --language {code} -o NAME.{code}.csv"
+            yield Gap(folder / REVIEWS, "", f"no speaker of {code} has judged the prompts", remedy, needed=False)
+    for file in sorted(folder.glob("topics/*.toml")):
+        try:
+            data = read_toml(file)
+        except CatalogError:
+            continue
+        if not data.get("examples"):
+            remedy = "Add [[examples]], a text and its mentions in each script that is asked."
+            yield Gap(file, "examples", "none: a model that extracts is shown none", remedy, needed=False)
