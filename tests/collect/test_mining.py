@@ -425,6 +425,7 @@ def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
         options = f'[options.openai]\nbase_url = "{server.url}"\nmax_retries = 0\n'
         (tmp_path / "exp.toml").write_text(ASKING + options, encoding="utf-8")
         command = (
+            "corpus",
             "mine",
             "extract",
             "windows.csv",

@@ -91,10 +91,11 @@ def write(
 
 
 def run(file: Path, *words: str, command: str = "", code: int = 0) -> str:
-    """What a command tells of its work; without one, those that ask."""
+    """What a stage, `plan` or `run` tells of its work; without one, the stages that ask."""
     told = ""
     for one in [command] if command else ["generate", "extract"]:
-        done = polyculture("run", "--only", one, file, *words, cwd=file.parent)
+        stage = (one,) if one in ("plan", "run") else ("run", "--only", one)
+        done = polyculture(*stage, file, *words, cwd=file.parent)
         assert done.returncode == code, done.stderr
         told += done.stderr
         if code:
