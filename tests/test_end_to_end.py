@@ -121,8 +121,8 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
 @pytest.mark.slow
 def test_a_real_server_from_prompts_to_the_report(tmp_path: Path, llama_server: str) -> None:
     experiment = write_experiment(tmp_path, llama_server, model="smollm2")
-    printed = run(experiment).stdout
-    report = Path(printed.strip().splitlines()[-1].removeprefix("Report: "))
+    said = run(experiment).stdout.splitlines()
+    (report,) = (Path(line.removeprefix("Report: ")) for line in said if line.startswith("Report: "))
     assert report == tmp_path / "runs" / "whole" / "report.html"
     assert "Culture specificity" in report.read_text(encoding="utf-8")
     (counts,) = rows(
