@@ -93,7 +93,7 @@ def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Op
         if not language or not text:
             told[f"no text in {language}" if language else f"the language of {one.country} is not known"] += 1
             continue
-        found.append(placed(_of_blend(one, language, text, language == own.language), cultures))
+        found.append(placed(_of_blend(one, language, text, local and language == own.language), cultures))
     for (_, reason), count in blend.excluded.items():
         told[reason] += count
     lines = _told(
