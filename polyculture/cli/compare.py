@@ -11,7 +11,6 @@ import typer
 
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.manifest import require_run
-from polyculture.cli.claims import print_claims
 from polyculture.cli.comparison import tell_decisions, write_comparison
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.experiment.workspace import open_workspace, warn_of_changes
@@ -130,6 +129,8 @@ def compare(
     if claims is not None:
         if any((names, rest, group, native, baseline, snapshot, by, metric, target, fail_if, allow_untestable)):
             raise ExperimentError("--claims has its own comparisons", remedy="Leave names and other options out.")
+        from polyculture.cli.claims import print_claims  # which reads pandas
+
         print_claims(open_workspace(experiment, runs), claims, selection, format, output)
         return
     if allow_untestable and not fail_if:
