@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from polyculture.cache.layout import Layout, Table, compose
 from polyculture.cache.schema import Prompt
-from polyculture.cli.app import OWN, app
+from polyculture.cache.store import open_store
+from polyculture.cli.app import PANELS
 from polyculture.instruments import INSTRUMENTS
 from polyculture.running.layout import store_layout
+from tests.store_builder import StoreBuilder
+
+OWN = {name: told for panel in PANELS.values() for name, told in panel.items()}
 
 
 def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
@@ -23,18 +27,11 @@ def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
         assert entry.load().commands.keys() == entry.commands.keys()
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_the_line_in_the_list_of_commands_begins_the_command_s_own_help(name: str) -> None:
-    group = get_command(app)
-    command = group.get_command(group.context_class(group, info_name="polyculture"), name)
-    assert command.get_short_help_str(1000) == OWN[name][0]
-
-
-def test_tables_that_are_paid_for_feed_what_was_bought() -> None:
+def test_tables_that_are_paid_for_feed_what_was_bought(tmp_path: Path) -> None:
     layout = store_layout()
-    paid = {table.name for table in layout.tables if table.account}
-    fed = {view.removeprefix("bought_") for view in layout.current.feeds["bought"]}
-    assert fed | {table.name for table in layout.tables if table.wanted and table.account} == paid
+    with open_store(StoreBuilder(tmp_path).write(), layout) as store:
+        (fed,) = store.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'bought'").fetchone() or ("",)
+    assert [table.name for table in layout.tables if table.account and table.name not in fed] == []
 
 
 def test_two_tables_of_one_name_are_refused() -> None:
