@@ -53,13 +53,15 @@ class CountryLine:
     """A country that prompts name. `withheld` is the reason why no sentence may be about it; empty where one may."""
 
     country: str
-    other: str | None  # the other country that most of what is named belongs to
+    other: str | None  # the other country that most of what is named belongs to; None where several are first
     others: int  # how many other countries come up
     models: Mapping[str, ModelShare]
     answering: Mapping[str, ModelShare]  # the same of texts that do not refuse, and are in the prompt's language
     things: tuple[str, ...]  # names of the three commonest items
     cells: int  # of each model
     withheld: str
+    languages: tuple[str, ...] = ()  # of these cells
+    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
                 things=tuple(things.get(country, ())),
                 cells=answers[country][0]["places"],
                 withheld=withheld,
+                languages=tuple(answers[country][0]["languages"]),
+                topics=tuple(answers[country][0]["topics"]),
             )
         )
     return tuple(lines)
@@ -146,14 +150,19 @@ def _withheld(
         return "deterministic"
     if answers[0]["places"] < _IN_COMMON * answers[0]["places_asked"]:
         return "in_common"
-    several = [*shares.values(), *answering.values()]
-    if len(answering) < len(shares) or any(one.items < FEWEST or one.responses < FEWEST_RESPONSES for one in several):
+    if _few(shares):
         return "few"
+    if len(answering) < len(shares) or _few(answering):
+        return "few_answering"
     if any(row["repeated"] > (1 - FEWEST_DISTINCT) * row["answered"] for row in answers):
         return "repeated"
     if any(row["asked"] - row["answered"] + row["refused"] > _LOST * row["asked"] for row in answers):
         return "lost"
     return "unequal" if min(texts_of) < (1 - _UNEQUAL) * max(texts_of) else ""
+
+
+def _few(shares: Mapping[str, ModelShare]) -> bool:
+    return any(one.items < FEWEST or one.responses < FEWEST_RESPONSES for one in shares.values())
 
 
 def sentence(lines: Sequence[CountryLine], names: Names) -> Sentence:

@@ -51,6 +51,7 @@ class DotLine:
 
     model: str
     name: str
+    language: str | None  # None: over all its languages
     marks: tuple[Mark, ...]
 
 
@@ -72,31 +73,43 @@ def dots(
 ) -> Dots:
     """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them.
 
-    `ranks` are the rows of `sql/ranks.sql`.
+    Where models were asked in different languages by design, lines of the languages that all were asked in follow: the
+    means over all are not of the same prompts. `ranks` are the rows of `sql/ranks.sql`.
     """
     places = {(row["name"], row["metric"]): _rank(row) for row in ranks if row["dimension"] == "model"}
     metrics, fixed = shown_metrics(manifest), disqualified(manifest)
-    whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
-    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in metrics}
+    shown = (None, *_languages_of_all(manifest))
+    found = {(row["model"], row["language"], row["metric"]): row for row in numbers if row["language"] in shown}
+    ends = {metric: _ends([row for (*_, of), row in found.items() if of == metric], metric) for metric in metrics}
     return Dots(
         tuple(_scale(metric, *ends[metric], fixed=metric in fixed) for metric in metrics),
         tuple(
             DotLine(
                 model,
                 names.model(model),
+                language,
                 tuple(
                     replace(
-                        _mark(line[metric], whole.get((model, metric)), *ends[metric]),
-                        rank=places.get((model, metric), ""),
+                        _mark(line[metric], found.get((model, language, metric)), *ends[metric]),
+                        rank=places.get((model, metric), "") if language is None else "",
                     )
                     for metric in metrics
                 ),
             )
+            for wanted in shown
             for (model, language), line in lines.items()
-            if language is None
+            if language == wanted
         ),
-        shared_note(list(whole.values())),
+        shared_note(list(found.values())),
     )
+
+
+def _languages_of_all(manifest: Manifest) -> tuple[str, ...]:
+    """The languages that all models were asked in, where some were asked in fewer than others; else none."""
+    own = [set(manifest.languages_of.get(model, manifest.languages)) for model in manifest.models]
+    if all(one == own[0] for one in own):
+        return ()
+    return tuple(code for code in manifest.languages if all(code in one for one in own))
 
 
 def _ends(rows: Rows, metric: str) -> tuple[float, float]:

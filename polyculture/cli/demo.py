@@ -36,8 +36,7 @@ def demo(
         shutil.copyfile(EXPERIMENT, file)
         if samples is not None:
             file.write_text(_with_samples(file.read_text(encoding="utf-8"), samples), encoding="utf-8")
-        if not recorded.exists():
-            shutil.copytree(RECORDED, recorded)
+        shutil.copytree(RECORDED, recorded, dirs_exist_ok=True)  # a copy that broke off is made whole
     workspace = open_workspace(file)
     pipeline, report = run_experiment(workspace, Part())
     for note in workspace.experiment.notes:

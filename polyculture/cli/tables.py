@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
 WIDTH, PAGE = 200, 100  # characters of a line in a file or pipe, and of one that is read in a letter or an issue
+NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 
 
@@ -98,22 +99,32 @@ def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, width: int = WIDTH
 ) -> None:
     """Prints a table on standard output, up to the terminal's width; where there is none, up to `width` characters."""
-    print_rich(make_table(columns, rows, title), width)
+    table = make_table(columns, rows, title)
+    if width == PAGE and table.columns:
+        table.padding = (0, 1, 0, 0)
+        if not table.columns[0].no_wrap:
+            table.columns[0].width = NAME  # a longer name is broken as late as it may be
+    print_rich(table, width)
 
 
 def make_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, headed: bool = True
 ) -> Table:
-    """Builds a rich table from rows. A cell that is too wide goes on in the next line: no name is cut."""
+    """Builds a rich table from rows. A cell that is too wide goes on in the next line: no name is cut.
+
+    Other columns give way first where those of the first are short: names of models have no spaces to break at.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=headed)
-    for column in columns:
-        table.add_column(Text(escape_control_chars(column)), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape_control_chars(cell(value))) for value in row))
+    texts = [[escape_control_chars(cell(value)) for value in row] for row in rows]
+    whole = all(len(row[0]) <= NAME for row in texts if row)
+    for number, column in enumerate(columns):
+        table.add_column(Text(escape_control_chars(column)), overflow="fold", no_wrap=whole and number == 0)
+    for row in texts:
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -13,13 +13,14 @@ from polyculture.reports.asked_about import CountryLine, Sentence
 from polyculture.reports.figures.chart import Chart, Links, Margins, Mark
 from polyculture.reports.figures.figure import Figure, Key, Panel, model_keys
 from polyculture.reports.figures.kinds import axis_limits, points
-from polyculture.reports.figures.style import INK, MUTED, PAPER, plain
+from polyculture.reports.figures.style import INK, MUTED, PAPER, label_width, plain
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, rests_on, share
 from polyculture.reports.texts import texts
 
-_WIDE = 240.0  # points: so that a telephone shows all of it, made smaller
-_LETTERS = 42  # of a line's words: what is left is for the other country's name
+_WIDE = 240.0  # points, with the names of other countries: so that a telephone shows all of it, made smaller
+_LETTERS, _NAME = 42, 18  # of a line's words, and of the other country's name
+_PER_CELL = 2  # responses: a dot of fewer has no interval
 _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
 
 
@@ -38,8 +39,22 @@ def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
     chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
-    caption = " ".join(filter(None, (said.rests, told.caption, left_out)))
+    caption = " ".join(filter(None, (said.rests, told.caption, _cells(lines, manifest, names), left_out)))
     return Figure(said.says, " ".join(caption.split()), ((Panel("", chart),),), tuple(keys), None)
+
+
+def _cells(lines: Sequence[CountryLine], manifest: Manifest, names: Names) -> str:
+    """A sentence on what the cells are of: their languages, and their topics where these are not all."""
+    said = texts().figures["asked_about"].panels
+    languages = ordered(manifest.languages, {code for line in lines for code in line.languages})
+    topics = ordered(manifest.topics, {code for line in lines for code in line.topics})
+    if not languages:
+        return ""
+    places = ", ".join(map(names.language, languages))
+    if len(topics) < len(manifest.topics):
+        places += f", about {', '.join(map(names.topic, topics))}"
+    same = all((set(line.languages), set(line.topics)) == (set(languages), set(topics)) for line in lines)
+    return said["cells"].format(places=places, some="" if same else said["some"])
 
 
 def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names) -> Chart:
@@ -55,6 +70,7 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
         ]
     ).astype({"low": float, "high": float})
     others = [(row + middle, line, _mean(line)) for row, line in enumerate(lines) if line.other]
+    room = label_width([plain(names.country(line.other), _NAME) for _, line, _ in others])
     top = min(1.0, axis_limits(pd.DataFrame({"x": [*frame["x"], *frame["high"], *(mean for *_, mean in others)]}))[1])
 
     def paint(axes: Axes, links: Links) -> None:
@@ -67,8 +83,10 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
             words = plain(f"{names.country(line.country)}: {things}", _LETTERS)
             axes.text(0, up, words, va="center_baseline", color=INK)
             if line.other:
-                other = f"◇ {plain(names.country(line.other), 18)}"
-                axes.text(top, up, other, va="center_baseline", ha="right", color=MUTED)
+                axes.annotate(
+                    plain(names.country(line.other), _NAME), (top, row + middle), (8, 0),
+                    textcoords="offset points", va="center", color=MUTED,
+                )  # fmt: skip
         urls = links.urls(_other_mark(line, mean, names) for _, line, mean in others)
         axes.scatter(
             [mean for *_, mean in others], [at for at, *_ in others],
@@ -77,12 +95,12 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
         points(axes, frame, models, links, axes.hlines, "y")
         axes.set(xlabel=texts().figures["asked_about"].axis, ylabel="")
 
-    return Chart(alternative, frame, paint, _WIDE, Margins(8, 3, 8, 28), height=step * len(lines))
+    return Chart(alternative, frame, paint, _WIDE - room, Margins(8, 3, 12 + room, 28), height=step * len(lines))
 
 
 def _row(line: CountryLine, model: str, at: float, names: Names) -> dict[str, object]:
     found = line.models[model]
-    unsure = line.withheld in ("deterministic", "repeated", "few")
+    unsure = line.withheld in ("deterministic", "repeated") or found.responses < _PER_CELL * line.cells
     low, high = (float("nan"), float("nan")) if unsure else found.here.interval()
     limits = "" if unsure else f", {share(low, 1)} to {share(high, 1)}"
     value = f"{share(found.here.value, 1)}{limits}; n = {count(found.items)}"

@@ -51,7 +51,8 @@ LEFT JOIN doubts AS d ON m.prompt = d.prompt AND m.sample = d.sample
 WHERE m.counts AND l.status = 'linked';
 
 -- elsewhere: a row is a country that prompts name, the other country that most of what is named about it belongs to, and
--- how many other countries come up at all. An item that belongs to both is of the country that was asked about.
+-- how many other countries come up at all. An item that belongs to both is of the country that was asked about. Where several
+-- come up equally often, `other` is NULL.
 CREATE OR REPLACE TEMP TABLE picture_elsewhere AS
 WITH named AS (
     SELECT c.country, unnest(i.countries) AS other
@@ -59,9 +60,12 @@ WITH named AS (
     INNER JOIN picture_cells AS c USING (cell)
     WHERE NOT list_contains(i.countries, c.country)
 ),
-counts AS (SELECT country, other, count(*) AS times FROM named GROUP BY ALL)
-SELECT country, arg_max(other, (times, other)) AS other, count(*) AS others
-FROM counts
+counts AS (SELECT country, other, count(*) AS times FROM named GROUP BY country, other),
+ranked AS (SELECT country, other, rank() OVER (PARTITION BY country ORDER BY times DESC) AS place FROM counts)
+SELECT
+    country, count(*) AS others,
+    CASE WHEN count(*) FILTER (place = 1) = 1 THEN any_value(other) FILTER (place = 1) END AS other
+FROM ranked
 GROUP BY country;
 
 -- responses: a row is so many (`responses`) responses of a cell that name as many linked items (`items`), as many of them of
@@ -97,10 +101,11 @@ LEFT JOIN entities AS e USING (qid)
 QUALIFY row_number() OVER (PARTITION BY c.country ORDER BY c.times DESC, c.qid) <= 3
 ORDER BY c.country, c.times DESC, c.qid;
 
--- answers: a row is a country and a model: what was asked of these cells, and what became of it.
+-- answers: a row is a country and a model: what was asked of these cells, and what became of it; the cells' languages and topics.
 SELECT
     c.country, c.model, any_value(c.asked) AS places_asked, any_value(c.places) AS places, sum(h.asked)::BIGINT AS asked,
-    sum(h.answered)::BIGINT AS answered, sum(h.refused)::BIGINT AS refused, sum(h.repeated)::BIGINT AS repeated
+    sum(h.answered)::BIGINT AS answered, sum(h.refused)::BIGINT AS refused, sum(h.repeated)::BIGINT AS repeated,
+    list_sort(list(DISTINCT n.language)) AS languages, list_sort(list(DISTINCT n.topic)) AS topics
 FROM picture_cells AS c
 INNER JOIN numbered_cells AS n USING (cell)
 INNER JOIN health AS h

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.schema import WANTED_RESPONSES, WantedResponse
 from polyculture.metrics import METRICS
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence
 from polyculture.reports.building import open_report
+from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.names import Names
 from polyculture.reports.opening import picture
 from tests.report_run import MODELS, kitchens
@@ -167,4 +169,35 @@ def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_pat
     write_parquet(objects_to_table(WANTED_RESPONSES, wanted), run.table("wanted_responses"))
     with open_report(run, None, METRICS, ()) as data:
         [line] = country_lines(data.reading, data.manifest, data.names)
+        figure = picture(data)
     assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
+    assert figure is not None
+    assert "in English." in figure.caption, "the languages of cells in common are not said"
+
+
+def test_of_two_other_countries_that_come_up_equally_often_none_is_named(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "run", models=[A], countries=("JP",), n=12)
+    prompt = built.ask("en", "food", "JP")
+    for sample in range(12):
+        built.answer(prompt, ["sushi", "ramen"], model=A, sample=sample, text=f"{sample} sushi and ramen")
+    for name, qid, codes in (("sushi", "Q46383", {"JP": "P495"}), ("ramen", "Q1", {"KR": "P495", "CN": "P495"})):
+        built.link(name, qid)
+        built.entity(qid, name, **codes)
+    built.know()
+    with open_report(built.write(), None, METRICS, ()) as data:
+        [line] = country_lines(data.reading, data.manifest, data.names)
+    assert (line.other, line.others, line.models[A].here.value) == (None, 2, 0.5)
+
+
+def test_the_reason_names_the_texts_that_are_too_few() -> None:
+    """All texts are enough, those that answer are not: the count beside the dot is of all."""
+    shares = {model: told(0.1, 0.4) for model in MODELS}
+    answering = {A: shares[A], B: replace(shares[B], responses=9)}
+    assert _withheld([COUNTS, COUNTS], shares, answering, deterministic=False) == "few_answering"
+
+
+def test_a_dot_of_a_country_in_no_sentence_keeps_its_interval() -> None:
+    manifest = Manifest(experiment="x", polyculture="0", models=list(MODELS), countries=["MX"])
+    lines = [line("MX", "US", (0.25, 0.15), (0.3, 0.15), withheld="few")]
+    figure = asked_about(lines, sentence(lines, NAMES), manifest, NAMES)
+    assert figure.rows[0][0].chart.frame[["low", "high"]].notna().all(axis=None)

@@ -273,6 +273,29 @@ def test_numbers_over_shared_cells_are_marked() -> None:
     assert plot.shared is not None
 
 
+def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have() -> None:
+    manifest = Manifest(
+        experiment="x", polyculture="0", models=list(MODELS), languages=["en", "ja"], languages_of={B: ["en"]}
+    )
+    row = {"metric": "granularity", "low": 0.5, "high": 0.7, "no_interval": None, "shared": False, "incidences": 900}
+    row |= {"no_estimate": None, "cells": 9, "missing": 0, **dict.fromkeys(("wide_low", "wide_high", "no_wide"))}
+    numbers = [
+        {**row, "model": A, "language": None, "estimate": 0.6},
+        {**row, "model": B, "language": None, "estimate": None, "no_estimate": "too few in common"},
+        {**row, "model": A, "language": "en", "estimate": 0.62},
+        {**row, "model": A, "language": "ja", "estimate": 0.58},
+        {**row, "model": B, "language": "en", "estimate": 0.55},
+    ]
+    health = [
+        {"model": model, "language": language, "asked": 9} for model, language in ((A, "en"), (A, "ja"), (B, "en"))
+    ]
+    plot = dots(numbers, [], model_lines(numbers, health, manifest), manifest, NAMES)
+    at = METRICS_OF_PAGE.index("granularity")
+    assert [(line.model, line.language, line.marks[at].found.value) for line in plot.lines] == [
+        (A, None, "0.60"), (B, None, None), (A, "en", "0.62"), (B, "en", "0.55"),
+    ]  # fmt: skip
+
+
 def test_trust_says_the_share_and_where_it_is_worst() -> None:
     counts = {"asked": 10, "answered": 10, "mentions": 10, "refused": 0}
     health = [
