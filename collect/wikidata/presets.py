@@ -24,12 +24,10 @@ class _Data(BaseModel):
 
 
 class TypeRule(_Data):
-    """What items a type has: those of a built-in topic's kind, or below classes of its own."""
+    """What items a type has: those below its classes; of persons, those who do one of the occupations."""
 
-    topic: str | None = None
-    kind: str | None = None
-    roots: tuple[QID, ...] = ()
-    stops: tuple[QID, ...] = ()
+    roots: tuple[QID, ...]
+    occupations: tuple[QID, ...] = ()
     members: Membership = "any"
 
 
@@ -59,11 +57,12 @@ class CollectionPreset(_Data):
         added = {code: parse_model(Language, {"code": code, **row}, FILE) for code, row in lacking.items()}
         return catalog.model_copy(update={"languages": {**catalog.languages, **added}})
 
-    def collection(self, type: str, culture: str, catalog: Catalog) -> Collection:
+    def collection(self, type: str, culture: str) -> Collection:
         """The collection of a type and culture. Raises `CatalogError` where there is none, with the reason."""
         if type in self.absent:
             raise CatalogError(f"{type} cannot be collected by country: {self.absent[type]}")
-        kind = _kind(_named(self.types, "type", type), catalog)
+        of_type = _named(self.types, "type", type)
+        kind = Kind(granularity=1, description="", **of_type.model_dump())
         rule = _named(self.cultures, "culture", culture)
         language, *also = rule.languages
         return Collection(
@@ -89,9 +88,3 @@ def _named(known: Mapping[str, One], what: str, name: str) -> One:
     if match is None:
         raise CatalogError(f"unknown {what} {name!r}", remedy=did_you_mean(name, known))
     return match
-
-
-def _kind(rule: TypeRule, catalog: Catalog) -> Kind:
-    if rule.topic is not None and rule.kind is not None:
-        return catalog.topic(rule.topic).kinds[rule.kind]
-    return Kind(granularity=1, description="", roots=rule.roots, stops=rule.stops, members=rule.members)

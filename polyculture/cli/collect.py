@@ -122,7 +122,7 @@ def _preset(name: str, type: str, culture: str, catalog: Catalog) -> tuple[Catal
 
     preset = find_preset(name)
     known = preset.with_languages(catalog)
-    return known, preset.collection(type, culture, known)
+    return known, preset.collection(type, culture)
 
 
 def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: int) -> None:

@@ -185,17 +185,20 @@ def test_a_mistake_with_a_preset_is_one_line(tmp_path: Path, words: list[str], t
     assert told in one_line(polyculture("wikidata", "collect", *words, cwd=tmp_path))
 
 
-def test_the_kinds_of_a_preset_are_those_of_the_topics() -> None:
+def test_camellias_classes_are_those_of_its_table_4() -> None:
     preset = collection_presets()["camellia"]
+    known = preset.with_languages(CATALOG_BUILT_IN)
     for culture in preset.cultures:
-        for type in preset.types:
-            wanted = preset.collection(type, culture, preset.with_languages(CATALOG_BUILT_IN))
-            assert wanted.kind is not None
-            assert wanted.classes
-            assert set(preset.cultures[culture].most) <= set(preset.types)
-    authors = preset.collection("authors", "Korean", CATALOG_BUILT_IN)
-    assert authors.kind == CATALOG_BUILT_IN.topic("book").kinds["author"]
-    assert (authors.most, authors.countries, authors.language) == (602, ("KR",), "ko")
+        assert set(preset.cultures[culture].most) <= set(preset.types)
+        assert all(code in known.languages for code in preset.collection("food", culture).languages)
+    found = {type: preset.collection(type, "Korean").kind for type in preset.types}
+    printed = {
+        "beverage": {"Q40050"}, "food": {"Q2095", "Q746549"}, "locations": {"Q515"}, "sports": {"Q476028"},
+        "cricket": {"Q17376093"}, "authors": {"Q36180", "Q6625963"},
+    }  # fmt: skip
+    assert {type: set(kind.occupations or kind.roots) for type, kind in found.items() if kind} == printed
+    authors = preset.collection("authors", "Korean")
+    assert (authors.most, authors.countries, authors.language, authors.classes) == (602, ("KR",), "ko", ("Q5",))
 
 
 def test_several_classes(index: Snapshot) -> None:
