@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.rules import DatasetRules
 
 COLUMNS = ("what", "type", "culture", "of", "read", "published", "difference", "where", "why")
+COUNTED = ("camel", "camel2", "camellia")  # the data sets of which counts are held
 _ANY = (None, NONE, "*")
 _KNOWN = {"gender", "sentiment"}  # facets that a row has; others, as where an entity was found, stand in no file
 
@@ -31,11 +32,17 @@ def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...
         where = ", ".join(dict.fromkeys(map(_place, cells)))
         notes = dict.fromkeys(cell.note for cell in cells if cell.note != NONE)
         why = "; ".join(filter(None, (*notes, absent if culture in (None, *lacking) else "")))
-        rows.append((what, kind, culture, of, read, count, read - count, where, why))
+        rows.append((what, kind, culture, of, read, count, read - count, where, _told(why, read - count)))
     for one in rules.published_counts:
         read = len(_kept(dataset, one.what))
-        rows.append((one.what, None, None, "", read, one.count, read - one.count, one.where, one.why))
+        rows.append(
+            (one.what, None, None, "", read, one.count, read - one.count, one.where, _told(one.why, read - one.count))
+        )
     return rows
+
+
+def _told(why: str, difference: int) -> str:
+    return why or ("not explained" if difference else "")
 
 
 def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:

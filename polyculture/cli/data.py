@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
@@ -18,7 +19,7 @@ from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
 from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
+from polyculture.instruments.datasets.printed_counts import COUNTED, absent_cultures, published_rows
 from polyculture.instruments.datasets.publisher import holds_questions, source_of
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 
@@ -38,7 +39,7 @@ AsPublished = Annotated[
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Data sets: list and fetch them; check and show contexts and entities for `cbs`, `sentiment`, `qa` and `ner`.",
+    help="Data sets: list and fetch them; check and show contexts and entities for `cbs` and `swap`.",
     epilog="polyculture data fetch camellia",
 )
 
@@ -79,7 +80,7 @@ def check(
     english: English = False,
     as_published: AsPublished = False,
     published: Annotated[
-        bool, typer.Option(help="Hold what was read against every count that its paper prints instead.")
+        bool, typer.Option(help="Instead, the numbers of entities and contexts beside those that the paper prints.")
     ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -99,6 +100,11 @@ def check(
         for text in asked_texts(questions):
             say(text)
         return
+    if published and named not in COUNTED and not named.endswith(".toml"):
+        there = f"--published has the counts of {', '.join(COUNTED)}. The other data sets have none; a question set's "
+        near = did_you_mean(named, COUNTED, otherwise=f"{there}number of questions stands in `data check SET`.")
+        raise DataSetError(f"no published counts of {named!r} are held", remedy=near)
+    source_of(name)  # which knows the names of question sets, too
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:
