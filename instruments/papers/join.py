@@ -107,8 +107,10 @@ def _own_line(
             cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
     told = dict.fromkeys(part for one, _ in some for line in differs(one) for part in line.split("; "))
     lacking = dict.fromkeys(one.lacking for one, _ in some if one.lacking)
-    size = len(heads_here) - len(cells)
-    missing = [f"incomplete: {size} of {len(heads_here)} columns missing"] if heads_here and size else []
+    counted = {heads.column for heads in heads_here}
+    counted = counted - means or counted  # an average is no column of its own
+    size = len(counted - cells.keys())
+    missing = [f"incomplete: {size} of {len(counted)} columns missing"] if size else []
     missing += [f"incomplete: {line}" for line in lacking]
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
 

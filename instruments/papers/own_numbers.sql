@@ -160,7 +160,7 @@ SELECT
     share AS estimate, NULL AS low, NULL AS high, 'all tokens are counted' AS no_interval, tokens AS n, 'token' AS unit,
     '' AS lacking
 FROM vocabulary_shares
-WHERE share IS NOT NULL
+WHERE share IS NOT NULL AND NOT starts_with(model, 'mock:') -- which has no vocabulary of its own, but bytes
 UNION ALL BY NAME
 SELECT
     model, '' AS variant, 'linking' AS measure, metric, '-' AS level, '-' AS dataset, '*' AS language, '-' AS culture, topic,

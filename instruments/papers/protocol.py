@@ -15,6 +15,7 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import protocol_values
+from polyculture.instruments.papers.own import EVERY
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.own import OwnNumber
@@ -60,6 +61,8 @@ class AskedProtocol:
             return [UNKNOWN, *sizes]
         told = ["partly as the paper"] if "" in found and len(found) > 1 else []
         data = [f"data set {self._data}"] if self._data else []
+        if "ours" in one.variant.split(", "):
+            data.append("read by our reader, not the publisher's")
         return [*data, *told, *(line for line in [*found, *sizes] if line)]
 
     def _told(self, part: PaperPart, asked: Mapping[str, Any]) -> list[str]:
@@ -75,7 +78,14 @@ class AskedProtocol:
         for name, values in self._calls:
             about = {**values, "data": self._preset.data} if values.get("data") == self._data else values
             of_model = values.get("model") in (None, one.model)
-            if of_model and name == command and _about(about, one) and bool(values.get(_ENGLISH)) == english:
+            of_language = one.language in (*(values.get("language") or (one.language,)), EVERY)
+            if (
+                of_model
+                and of_language
+                and name == command
+                and _about(about, one)
+                and bool(values.get(_ENGLISH)) == english
+            ):
                 yield values
 
     def _compared(self, part: PaperPart, asked: Mapping[str, Any]) -> Iterator[str]:
