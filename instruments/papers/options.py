@@ -41,6 +41,9 @@ class PaperOptions(BaseModel):
     NAME is camel, camellia, culturescope, kobbq or makieval. With --model no experiment is needed: one is written. A
     model that cannot do a part is a line, and the rest goes on. What is answered already stays: a second run asks
     nothing. Where you ask less than the paper, or otherwise, the tables say so.
+
+    --language and --culture are of camel and camellia (--culture of culturescope's probe, too); makieval's are those of
+    the experiment.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,7 +81,7 @@ class PaperOptions(BaseModel):
             name = info.data["name"]
             asked = {one.command for one in _chosen(read_preset(name).parts, info.data["part"])}
             if not asked.intersection(_REACHES[info.field_name or ""]):
-                raise ValueError(f"says nothing of what is asked of {name}")
+                raise ValueError(f"no part of {name} that is asked takes it")
         return value
 
     @property

@@ -252,9 +252,11 @@ def option_fault(
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=file, remedy=remedy)
     message = plain_words(first)
+    if first["type"] != "value_error":  # a sentence of ours says what it needs of the value
+        message += f", not {first['input']!r}"
     if name in said:
-        return ExperimentError(f"{command}: {flag(name)}: {message}, not {first['input']!r}", remedy=see)
-    what = f"{command}.{key}: {message}, not {first['input']!r}"
+        return ExperimentError(f"{command}: {flag(name)}: {message}", remedy=see)
+    what = f"{command}.{key}: {message}"
     return ExperimentError(what, where=file, remedy=see)
 
 
