@@ -128,14 +128,14 @@ class ReadingStep:
 
 
 def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
-    """A warning per model, prompt and reader where half of the answers to these sets pick no option; three of them."""
+    """A warning per model, set, prompt and reader where half of the answers pick no option, with three of them."""
     from polyculture.instruments.questions.layout import LAYOUT
 
     layout = compose(CORE, LAYOUT)
     with open_store(run, layout, asked=UNREAD_TEXTS) as store:
         rows = store.sql(UNREAD_TEXTS, params={"sets": list(sets)}).fetchall()
     return [
-        f"{lost:,} of {answered:,} answers of {model} to prompt {prompt} pick no option as {reader!r} reads them, for "
-        f"example {', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
-        for model, prompt, reader, lost, answered, texts in rows
+        f"{lost:,} of {answered:,} answers of {model} to {of_set}, prompt {prompt}, pick no option as {reader!r} reads "
+        f"them, for example {', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
+        for model, of_set, prompt, reader, lost, answered, texts in rows
     ]

@@ -230,10 +230,7 @@ def test_what_did_not_come_is_a_failure_and_no_option(here: Path, server: StubSe
 def test_answers_that_nobody_can_read_are_shown(here: Path, server: StubServer) -> None:
     server.behaviour = answering(lambda message: f"Hmm, {len(message)}.")
     said = ask(here)
-    assert (
-        "12 of 12 answers of openai:stub to prompt house pick no option as 'ours' reads them, for example 'Hmm, "
-        in said
-    )
+    assert "12 of 12 answers of openai:stub to made-up, prompt house, pick no option as 'ours' reads them, for" in said
     assert said.count("'Hmm, ") == 3
 
 

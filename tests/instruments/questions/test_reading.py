@@ -218,7 +218,7 @@ def test_answers_that_nobody_can_read_are_shown() -> None:
     answers += [Said(UNREAD if number < 4 else 0, f"t{number}", model="b") for number in range(10)]
     with opened(answers) as store:
         found = store.sql(UNREAD_TEXTS, params={"sets": ["kobbq"]}).fetchall()
-    assert found == [("a", "1", "ours", 6, 10, [f"I say text {number}" for number in range(3)])]
+    assert found == [("a", "kobbq", "1", "ours", 6, 10, [f"I say text {number}" for number in range(3)])]
 
 
 def test_bullets_and_labels_without_an_option_are_no_labels() -> None:
