@@ -103,10 +103,14 @@ def engine_remedy(spec: ModelSpec) -> str:
     near = did_you_mean(spec.engine, ENGINES, otherwise="") if spec.name else ""
     if near:
         return near
-    # A guess by the name alone: a file, a provider's own name, a repository of the hub, else a tag of Ollama's.
-    by_form = {"llamacpp": r".*\.gguf", "openai": r"(chat)?gpt-.*|o\d(-.*)?", "vllm": r"[^/]+/[^/]+", "ollama": r".+"}
-    engine = next((name for name, form in by_form.items() if re.fullmatch(form, spec.model, re.IGNORECASE)), "ollama")
-    return f"Did you mean '{engine}:{spec.model}'? A model is 'engine:name', of {', '.join(ENGINES)}."
+    # A guess by the name alone: a file, OpenAI's own names, a repository of the hub, a family with weights for Ollama.
+    by_form = {
+        "llamacpp": r".*\.gguf", "openai": r"(chat)?gpt-(?!oss).*|o\d(-.*)?", "vllm": r"[^/]+/[^/]+",
+        "ollama": r"(aya|codellama|command-r|deepseek|falcon|gemma|gpt-oss|llama|mistral|mixtral|olmo|phi|qwen).*",
+    }  # fmt: skip
+    engine = next((name for name, form in by_form.items() if re.fullmatch(form, spec.model, re.IGNORECASE)), None)
+    guess = f"Did you mean '{engine}:{spec.model}'? " if engine else ""
+    return f"{guess}A model is 'engine:name', of {', '.join(ENGINES)}."
 
 
 def check_model(spec: ModelSpec) -> None:

@@ -54,6 +54,9 @@ def table(
     tables = all_tables()
     if name is None:
         print_table(("table", "title"), [(one, table.declared.header.title) for one, table in tables.items()])
+    elif name not in tables and (name.endswith(".toml") or Path(name).is_dir()):
+        what = f"{name} is no table: the table's name comes first"
+        raise StoreError(what, remedy=f"Write: polyculture table NAME {name}. Without any, all tables are listed.")
     elif name not in tables:
         raise StoreError(f"there is no table {name}", remedy=did_you_mean(name, tables))
     elif experiment is None:
@@ -105,7 +108,8 @@ def _nothing_fits(
         with table_rows(workspace, table, others, selection) as rows:
             found = rows.project(f'"{name}"').distinct().fetchall() if name in rows.columns else []
         if there := sorted(str(one) for (one,) in found if one is not None):
-            return f"the table {table.name} has no row with {name}={value}. There are {', '.join(there[:_NAMED])}"
+            near = did_you_mean(str(value), there, otherwise=f"There are {', '.join(there[:_NAMED])}")
+            return f"the table {table.name} has no row with {name}={value}. {near}"
     return None
 
 

@@ -332,9 +332,10 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
     message = plain_words(first)
     got = "" if first["type"] == "value_error" else but_not(first["input"])
-    return ExperimentError(
-        f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."
-    )
+    remedy = "See docs/experiments.md."
+    if first["type"] == "literal_error":
+        remedy = did_you_mean(str(first["input"]), first["ctx"]["expected"].split("'")[1::2], otherwise=remedy)
+    return ExperimentError(f"{place}: {message}{got}" if place else message, where=file, remedy=remedy)
 
 
 def _key_remedy(steps: list[str]) -> str:
