@@ -41,7 +41,7 @@ def new(
     """Write what CLDR knows of a language and its countries, and list what a speaker must write."""
     from polyculture.cli.options import UsageError
     from polyculture.cli.pack_gaps import find_gaps
-    from polyculture.cli.pack_new import write_pack
+    from polyculture.cli.pack_new import known_language, write_pack
 
     if not countries:
         raise UsageError("give the countries whose language it is: --countries KE TZ")
@@ -49,6 +49,8 @@ def new(
     write_pack(place, language, countries, topic or ())
     needed = [gap for gap in find_gaps([place]) if gap.needed]
     _print(needed)
+    if not known_language(language).name:
+        say(f"CLDR has no language {language!r}: unless it is yours, correct the code and begin anew.")
     say(f"Wrote {place}: {len(needed)} places are left to write. See which: polyculture pack check {place}")
 
 
