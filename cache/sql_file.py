@@ -42,6 +42,7 @@ _NAME = re.compile(r"-- (\w+): (.*)")
 _KEY = re.compile(r"-- (printed|side by side|no rows): (.*)")
 _COLUMN = re.compile(r"--   (\$?\w+)(?: = ([^:]+))?: (.*)")
 _CONTINUED = re.compile(r"--(?:     | )(\S.*)")
+_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=[\s(]*(?:"?\w+"?\.)?"?(\w+))|(\w+)\(')
 # Columns that say why a number has no interval, or is missing: printed beside the number.
 REASONS = ("no_interval", "lacking")
 # Columns that are NULL where a number is over all of them.
@@ -79,6 +80,12 @@ def read_headers(text: str) -> Iterator[Header]:
         for at, found in islice(named, 1):
             title = lines[0].removeprefix("-- ") if at else ""
             yield _header(found[1], title, found[2], lines[at + 1 :])
+
+
+def names_in(sql: str) -> list[str]:
+    """The words that stand where SQL has the name of a table, a view or a macro, in small letters, each once."""
+    found = _NAMED.findall(re.sub(r"--.*", "", sql).lower())
+    return list(dict.fromkeys(name for names in found for name in names if name))
 
 
 def _header(name: str, title: str, row: str, following: list[str]) -> Header:

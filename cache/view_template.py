@@ -25,6 +25,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import COMPUTED, MAIN, Layer, Layout, Table, Wanted, selection_files
+from polyculture.cache.sql_file import names_in
 
 RUN = Path(__file__).with_name("run.sql")
 # Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
@@ -42,8 +43,6 @@ _SQL_TYPES: dict[pa.DataType, str] = {
 # The name of what it creates, and its SQL, or the table that is created empty: of most of them nobody asks the columns.
 Statement = tuple[str, str | Table[Any]]
 _CREATE = re.compile(r"^CREATE (?:VIEW|MACRO|TABLE) \"?(\w+)", re.MULTILINE | re.IGNORECASE)
-_COMMENT = re.compile(r"--.*")
-_NAMED = re.compile(r'(?:\b(?:from|join|in|describe|summarize|table)\b|,)(?=\s*\(?\s*(?:"?\w+"?\.)?"?(\w+))|(\w+)\(')
 _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|sqlite|pg)_\w+)\b", re.IGNORECASE)
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
@@ -96,11 +95,11 @@ def needed(statements: Sequence[Statement], asked: str | None) -> list[Statement
     """
     if asked is None:
         return list(statements)
-    found, names = [], _names(asked)
+    found, names = [], set(names_in(asked))
     for name, statement in reversed(statements):
         if name.lower() in names:
             found.append((name, statement))
-            names |= _names(statement) if isinstance(statement, str) else set()
+            names.update(names_in(statement) if isinstance(statement, str) else ())
     return found[::-1]
 
 
@@ -141,7 +140,7 @@ def _of_file(file: Path) -> list[Statement]:
     text = file.read_text(encoding="utf-8")
     starts = list(_CREATE.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
-    if not starts or _COMMENT.sub("", text[: starts[0].start()]).strip():
+    if not starts or re.sub(r"--.*", "", text[: starts[0].start()]).strip():
         raise ValueError(f"{file.name}: begin each statement with CREATE VIEW, MACRO or TABLE at the start of a line")
     return [(start[1], text[start.start() : end]) for start, end in zip(starts, ends, strict=True)]
 
@@ -153,11 +152,6 @@ def _of_wanted(layout: Layout, there: Collection[str]) -> list[Statement]:
         for table in layout.tables
         if table.wanted is not None and table.wanted.view in there and table.name not in there
     ]
-
-
-def _names(sql: str) -> set[str]:
-    """The words that stand where SQL has the name of a table, a view or a macro."""
-    return {name for found in _NAMED.findall(_COMMENT.sub("", sql).lower()) for name in found if name}
 
 
 def rows_that_count(table: Table[Any], wanted: Wanted) -> str:

@@ -103,6 +103,13 @@ def test_every_view_can_be_asked_alone_with_what_it_rests_on() -> None:
         assert len(resting[view]) < len(every) / 2
 
 
+def test_tables_are_found_behind_any_number_of_parentheses() -> None:
+    with connect() as store:
+        query = "FROM ((responses JOIN extractions USING (response_id)) AS r JOIN prompts USING (prompt_id))"
+        create_views(store, store_layout(), asked=query)
+        assert store.sql(query).fetchall() == []
+
+
 def test_of_a_query_that_is_known_no_other_file_is_read(tmp_path: Path) -> None:
     run = StoreBuilder(tmp_path / "run").write()
     run.table("links").write_bytes(b"no Parquet")
