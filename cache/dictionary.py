@@ -4,9 +4,10 @@
     rows[0]["meaning"]
 
 Nothing is written twice. The header above a view in its SQL file (`sql_file`) explains the view and columns of its
-own, the comment beside a field of a row type explains that column of the table. Columns that several views share are
-explained once, in the glossary `columns.toml` beside the SQL files. What that leaves out is explained by those of the
-other rooms, in the layout's order: `condition` is one thing in a metric and another in an instrument.
+own, the comment beside a field of a row type explains that column of the table, and of all views that read it. Columns
+that several views compute are explained once, in the glossary `columns.toml` beside their SQL files, or in that of this
+room, which is for all. What all of these leave out is explained by the glossaries of the other rooms: `condition` is
+one thing in a metric and another in an instrument.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import inspect
 import tokenize
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ import duckdb
 
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.layout import Layout, Table, selection_files
-from polyculture.cache.sql_file import Header, read_headers
+from polyculture.cache.sql_file import Header, names_in, read_headers
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,6 +36,7 @@ FROM duckdb_columns()
 WHERE NOT internal AND schema_name = 'main'
 ORDER BY table_name, column_index
 """
+_VIEWS = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
 # The schema lists neither rows of other settings nor the views below the public ones.
 DICTIONARY = """
 SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
@@ -52,24 +54,29 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
     `files` are the SQL files that made the views.
     """
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
+    for table in layout.tables:
+        if table.wanted is not None:  # its view has no SQL file: it is of the room of its requests
+            _, file = headers.get(table.wanted.view, (None, files[0]))
+            row = " ".join((table.row.__doc__ or "").split())
+            headers.setdefault(table.name, (Header(table.name, row), file))
     glossaries = _glossaries(files)
+    shared, *of_rooms = glossaries.values()
     declared = {table.name: table_comments(table) for table in layout.tables}
-    wanted = [table for table in layout.tables if table.wanted is not None]
-    beside = {table.name: table.wanted.view for table in wanted if table.wanted is not None and table.wanted.facts}
-    counting = {table.name: " ".join((table.row.__doc__ or "").split()) for table in wanted}
+    explained = {name: header.columns for name, (header, _) in headers.items()}
+    for name, words in declared.items():  # 'as in `responses`' says nothing more than the views that are read
+        explained[f"stored_{name}"] = {at: said for at, said in words.items() if not said.startswith("as in ")}
+    reads = {view: names_in(sql) for view, sql in connection.execute(_VIEWS).fetchall()}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         stored = view.startswith("stored_") and view.removeprefix("stored_") in declared
         name = view.removeprefix("stored_") if stored else view  # all rows mean what those that count mean
         header, file = headers.get(name, (Header(name, ""), files[0]))
         if not rows or rows[-1]["view"] != view:
-            row = header.row or counting.get(name, "")
-            if stored:
-                row = f"all rows of `{name}` on disk, also those made under other settings"
+            row = f"all rows of `{name}` on disk, also those made under other settings" if stored else header.row
             rows.append({"view": view, "column": "", "type": "", "meaning": row})
-        facts = headers[beside[name]][0].columns if name in beside else {}
-        own = (header.columns, declared.get(name, {}), facts, glossaries.get(file.with_name(COLUMNS), {}))
-        meanings = (words[column] for words in (*own, *glossaries.values()) if words.get(column))
+            sources = [explained[source] for source in _below(view, reads) if source in explained]
+        own = (header.columns, declared.get(name, {}), glossaries.get(file.with_name(COLUMNS), {}))
+        meanings = (words[column] for words in (*own, shared, *sources, *of_rooms) if words.get(column))
         rows.append({"view": view, "column": column, "type": type_name, "meaning": next(meanings, "")})
     return rows
 
@@ -81,6 +88,14 @@ def describe_selections(selections: Collection[str]) -> list[dict[str, str]]:
         differs = " ".join(header.row for file in selection_files(selection) for header in _headers(file))
         rows.append({"view": f"{selection}.*", "column": "", "type": "", "meaning": differs})
     return rows
+
+
+def _below(view: str, reads: Mapping[str, Sequence[str]]) -> list[str]:
+    """All that a view reads, and what these read: the nearest first, and of a view what it names first."""
+    found = list(reads.get(view, ()))
+    for name in found:  # it grows
+        found += [other for other in reads.get(name, ()) if other not in found]
+    return found
 
 
 def _headers(file: Path) -> Iterator[Header]:

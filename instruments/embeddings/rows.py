@@ -23,7 +23,7 @@ class WantedRepresentation:
     form: str  # 'causal' | 'masked': of the contexts
     setting: str  # of the contexts: 'neutral', 'grounded, neutral'
     gender: str | None  # 'female' | 'male': what those contexts ask for; NULL where they ask for none
-    context_ids: list[str]  # those of the request
+    context_ids: list[str]  # the contexts of the request, as in `dataset_contexts`
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 -- wanted_swap_texts: a row is a text of a draw, by what the data set holds now, as a model is asked about it under its present
 -- setup and a present question. The right sentiment is the one that the data set says now.
 --   seed: the seed of draw 0
+--   gold: what is right: of sentiment the label that the data set gives the context, else the entity
 --   times: how often the text counts: its draw takes the entity so often, as its side has fewer than are drawn
 CREATE VIEW wanted_swap_texts AS
 SELECT

@@ -13,6 +13,8 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import RUN
+from polyculture.instruments.datasets.rows import DATASET_CONTEXTS
+from polyculture.instruments.swaps.rows import SWAP_QUESTIONS, WANTED_SWAPS
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -50,6 +52,17 @@ def test_nothing_is_explained_that_is_not_there(run: RunFolder) -> None:
 def test_a_table_is_explained_by_the_comments_of_its_type() -> None:
     assert table_comments(RESPONSES).keys() <= set(RESPONSES.columns)
     assert table_comments(RESPONSES)["ending"].startswith("'whole' | 'cut'")
+
+
+def test_a_column_of_a_joined_view_means_what_its_table_declares(run: RunFolder) -> None:
+    """The text of a context was once explained as what stands before a question."""
+    query = (
+        "SELECT view, meaning FROM dictionary WHERE view IN ('swap_responses', 'swap_answers') AND \"column\" = $name"
+    )
+    with open_store(run, store_layout()) as store:
+        for table, name in ((DATASET_CONTEXTS, "context"), (WANTED_SWAPS, "draw"), (SWAP_QUESTIONS, "asked_id")):
+            said = dict(store.execute(query, {"name": name}).fetchall())
+            assert said == dict.fromkeys(("swap_responses", "swap_answers"), table_comments(table)[name])
 
 
 def test_a_column_may_mean_something_else_in_one_view(run: RunFolder) -> None:
