@@ -81,6 +81,11 @@ def patterns_of(language: str, text: str = PATTERNS, folder: Path | None = None)
     return read_patterns(file, language)
 
 
+def mine(*files: Path | str, language: str = "en", output: Path | str = "counts.csv") -> tuple[Path | str, ...]:
+    """The words of the command that mines the files."""
+    return ("corpus", "mine", "--patterns", "patterns.toml", "--corpus", *files, "--language", language, "-o", output)
+
+
 def in_slots(language: str, line: str, text: str = PATTERNS) -> list[tuple[str, ...]]:
     """The written forms of each hit in a line."""
     chosen, filters = patterns_of(language, text)
@@ -404,42 +409,29 @@ def reads(body: Mapping[str, Any], before: int) -> Reply:
     return Reply(body=json.dumps(answer).encode())
 
 
-def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
-    (tmp_path / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
-    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    mine = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        "corpus.txt",
-        "--language",
-        "ja",
-        "--processes",
-        "1",
-    )
-    done = polyculture(*mine, "-f", "csv", "-o", "windows.csv", cwd=tmp_path)
+def extract(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    own = ("windows.csv", "exp.toml", "--model", "openai:m", "--kind", "dish", "-o", "list.csv")
+    return polyculture("corpus", "mine", "extract", *own, *words, cwd=folder)
+
+
+def windows_of(folder: Path, url: str, texts: Sequence[str], extra: str = "") -> None:
+    """A list of the texts' windows, and an experiment whose model is at `url`."""
+    (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
+    (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    command = mine("corpus.txt", language="ja", output="windows.csv")
+    done = polyculture(*command, "-f", "csv", "--processes", "1", cwd=folder)
     assert done.returncode == 0, done.stderr
+    options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
+    head, tables = extra.partition("[")[::2]
+    (folder / "exp.toml").write_text(ASKING + head + (f"[{tables}" if tables else "") + options, encoding="utf-8")
+
+
+def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
     with StubServer(behaviour=reads) as server:
-        options = f'[options.openai]\nbase_url = "{server.url}"\nmax_retries = 0\n'
-        (tmp_path / "exp.toml").write_text(ASKING + options, encoding="utf-8")
-        command = (
-            "corpus",
-            "mine",
-            "extract",
-            "windows.csv",
-            "exp.toml",
-            "--model",
-            "openai:m",
-            "--kind",
-            "dish",
-            "-o",
-            "list.csv",
-        )
-        first = polyculture(*command, cwd=tmp_path)
+        windows_of(tmp_path, server.url, TEXTS)
+        first = extract(tmp_path)
         asked = len(server.bodies)
-        again = polyculture(*command, cwd=tmp_path)
+        again = extract(tmp_path)
         assert again.returncode == 0, again.stderr
         assert len(server.bodies) - asked <= 1  # at most the answer that failed and may pass
         assert "Japanese" in server.bodies[0]["messages"][0]["content"]
@@ -465,36 +457,8 @@ max_cost = {limit}
 input = 100
 output = 1000
 """
+MISO = [f"名物の味噌{letter}とは、北海道" for letter in "あいうえおかきくけこさし"]
 STUB_ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
-
-
-def extract(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    own = ("windows.csv", "exp.toml", "--model", "openai:m", "--kind", "dish", "-o", "list.csv")
-    return polyculture("corpus", "mine", "extract", *own, *words, cwd=folder)
-
-
-def windows_of(folder: Path, url: str, extra: str) -> None:
-    """A list of 12 windows, and an experiment whose model is at `url`."""
-    (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
-    texts = [f"名物の味噌{'あいうえおかきくけこさし'[number]}とは、北海道" for number in range(12)]
-    (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
-    mine = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        "corpus.txt",
-        "--language",
-        "ja",
-        "--processes",
-        "1",
-    )
-    done = polyculture(*mine, "-f", "csv", "-o", "windows.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
-    head, tables = extra.partition("[")[::2]
-    (folder / "exp.toml").write_text(ASKING + head + (f"[{tables}" if tables else "") + options, encoding="utf-8")
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
@@ -503,7 +467,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_path: Path) -> None:
     with StubServer(behaviour=reads) as server:
-        windows_of(tmp_path, server.url, PRICED.format(limit=1000))
+        windows_of(tmp_path, server.url, MISO, PRICED.format(limit=1000))
         planned = extract(tmp_path, "--plan")
         assert planned.returncode == 0, planned.stderr
         most = float(re.search(r"they cost (\S+) at most; max_cost is 1000", planned.stderr)[1])  # type: ignore[index]
@@ -538,7 +502,7 @@ def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_pat
 
 def test_a_limit_without_a_price_of_the_reading_model_is_refused(tmp_path: Path) -> None:
     with StubServer(behaviour=reads) as server:
-        windows_of(tmp_path, server.url, 'max_cost = 5.0\n[prices."openai:m"]\ninput = 1\noutput = 1\n')
+        windows_of(tmp_path, server.url, MISO, 'max_cost = 5.0\n[prices."openai:m"]\ninput = 1\noutput = 1\n')
         done = polyculture("corpus", "mine", "extract", "windows.csv", "exp.toml", "--model", "openai:dear",
                            "--kind", "dish", "-o", "list.csv", cwd=tmp_path)  # fmt: skip
         assert "[prices] does not name openai:dear" in one_line(done)
@@ -583,18 +547,7 @@ def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path:
     outputs = []
     for processes, order in (("1", files), ("2", files[::-1])):
         output = tmp_path / f"counts-{processes}.csv"
-        command = (
-            "corpus",
-            "mine",
-            "--patterns",
-            "patterns.toml",
-            "--corpus",
-            *order,
-            "--language",
-            "en",
-            "-o",
-            output,
-        )
+        command = mine(*order, output=output)
         done = polyculture(*command, "--processes", processes, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         outputs.append(output.read_bytes())
@@ -612,18 +565,7 @@ def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path:
 def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path) -> None:
     files = write_big_corpus(tmp_path)
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    command = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        *files,
-        "--language",
-        "en",
-        "-o",
-        "counts.csv",
-    )
+    command = mine(*files)
     journal = tmp_path / ".counts.csv.mining" / "journal-0.jsonl"
     codes: list[int] = []
     while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
@@ -679,32 +621,7 @@ def test_a_file_that_ends_too_early_is_named_and_the_rest_is_counted(tmp_path: P
     (tmp_path / "cut.jsonl.gz").write_bytes(whole[: len(whole) - 100_000])
     (tmp_path / "other.txt").write_text("\n".join(documents((9, "recipe of trifle"))), encoding="utf-8")
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    command = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        ".",
-        "--language",
-        "en",
-        "-o",
-        "out/counts.csv",
-    )
-    (tmp_path / "out").mkdir()
-    corpus = ("cut.jsonl.gz", "other.txt")
-    command = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        *corpus,
-        "--language",
-        "en",
-        "-o",
-        "counts.csv",
-    )
+    command = mine("cut.jsonl.gz", "other.txt")
     done = polyculture(*command, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert "cut.jsonl.gz: cannot be unpacked to its end" in done.stderr
@@ -881,19 +798,7 @@ def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
     texts = documents((9, "=SUM(A1), recipe of ramen"), (5, "recipe of trifle"), (4, "recipe of nothing, really"))
     (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
-    mine = (
-        "corpus",
-        "mine",
-        "--patterns",
-        "patterns.toml",
-        "--corpus",
-        "corpus.txt",
-        "--language",
-        "en",
-        "-o",
-        "counts.csv",
-    )
-    assert polyculture(*mine, cwd=tmp_path).returncode == 0
+    assert polyculture(*mine("corpus.txt"), cwd=tmp_path).returncode == 0
     export = ("corpus", "mine", "export", "counts.csv", "-o", "sheet.csv", "--annotators", "ana", "ben")
     assert polyculture(*export, cwd=tmp_path).returncode == 0
     ana, ben = (tmp_path / f"sheet-{name}.csv" for name in ("ana", "ben"))
