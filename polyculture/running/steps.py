@@ -47,6 +47,7 @@ class StepRunner:
     is_part: bool = False  # other processes do other works of the same command
     rules: dict[str, StopRule] = field(default_factory=dict)  # by step and models; whoever keeps them says so
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
+    unread: int = 0  # of the lines of `failed`: about answers that could not be read, of which no model is asked again
     missing: list[str] = field(default_factory=list)  # parts of which nothing can be asked, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
     stopped: list[str] = field(default_factory=list)  # stages that stopped themselves, a line each
@@ -99,10 +100,12 @@ class StepRunner:
         job: Job | None = None,
         tell_settled: bool = True,
         place: Place | None = None,
+        asks: bool = True,
     ) -> None:
         """Does a piece of work of `total` units (0: unknown); a `job` is left to the process that holds its lock.
 
         Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
+        `asks`: whether answers are asked for; else stored ones are read.
         """
         try:
             with watch(label, total, place) as progress:
@@ -117,6 +120,7 @@ class StepRunner:
             say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
         if outcome.failed:
             self.failed.append(f"{label}: {outcome.failed} failed")
+            self.unread += not asks
 
     def finish(self, view: str = "failures") -> None:
         """Raises a one-line error for missing work; `view` has the reasons.
@@ -130,7 +134,9 @@ class StepRunner:
             raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
         if self.failed:
             reasons = f"the reasons are in the view {view}"
-            again = "the same command retries transient failures, with --retry-failed the permanent ones, too"
+            again = "no model is asked again for an answer that cannot be read"
+            if len(self.failed) > self.unread:
+                again = "the same command retries transient failures, with --retry-failed the permanent ones, too"
             raise IncompleteError(
                 "; ".join(
                     filter(
@@ -166,6 +172,7 @@ class StepRunner:
                     job=work.job,
                     tell_settled=tell_settled,
                     place=place,
+                    asks="retryable" in step.tables[-1].columns,
                 )
                 for work, place in placed
             ]

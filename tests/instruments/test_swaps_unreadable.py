@@ -73,7 +73,12 @@ def test_an_unreadable_answer_is_a_wrong_one(
     left_out = f"SELECT {columns} FROM swap_intervals WHERE metric = 'readable_accuracy' AND entity_type = 'food'"
     assert rows(tmp_path, f"{left_out} AND side = 'native'") == [("native", 1.0, 2, 6, 6, 2, 2, 4)]
     says_in_file(own[0], "qa", unreadable="left-out")
-    again = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
+    asked = len(server.bodies)
+    again = polyculture("swap", "qa", *own, "--draws", "1", "--retry-failed", cwd=tmp_path)
+    assert len(server.bodies) == asked, "what cannot be read stays as it is"
+    for told in (done.stderr, again.stderr):
+        assert "no model is asked again" in told
+        assert "--retry-failed" not in told
     assert "0.333" in done.stdout
     assert "0.333" not in again.stdout
     for printed in (done.stdout, again.stdout):
