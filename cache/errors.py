@@ -144,9 +144,8 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: s
     """
     from rapidfuzz import fuzz, process
 
-    from polyculture.cache.catalog.written import (
-        meant_by,
-    )  # here: it reads the catalogue, whose faults are of this file
+    # Here: it reads the catalogue, whose faults are of this file.
+    from polyculture.cache.catalog.written import meant_by
 
     names = sorted(map(str, known))
     meant = meant_by(word, names)

@@ -49,13 +49,10 @@ class Manifest(BaseModel):
     extractor: dict[str, Any] = {}
     # Whose readings of the extractor's answers count; None: no model answers.
     reader_id: str | None = None
-    extractor_ids: dict[
-        str, str
-    ] = {}  # topic -> id: per topic, so that a new topic leaves the mentions of others current
+    extractor_ids: dict[str, str] = {}  # by topic: a new topic leaves the mentions of others current
     asked: dict[str, dict[str, str]] = {}  # instrument -> what was asked -> the id that rows count under
-    setups: dict[
-        str, dict[str, Any]
-    ] = {}  # 'use model' -> the setup: which model, exactly, and every option that decides its numbers
+    # 'use model' -> the setup: which model, exactly, and every option that decides its numbers.
+    setups: dict[str, dict[str, Any]] = {}
     former_setups: dict[str, dict[str, Any]] = {}  # by id: what rows that no longer count were made under
     linker: dict[str, Any] = {}
     linker_id: str = ""

@@ -17,9 +17,8 @@ BROKEN = "broken characters replaced by U+FFFD"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS = 30  # of an integer that is read as one
 _NOTE_LENGTH = 40  # characters of a value in a note
-_OVERRIDES = frozenset(
-    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)  # bidirectional overrides reverse the rest of a line
+# Bidirectional overrides reverse the rest of a line.
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 HIDDEN = "***"
 _SHORTEST = 12  # characters of a key that is looked for everywhere; a shorter one may be a part of any word
 _known: set[str] = set()

@@ -161,9 +161,8 @@ class Command:
     # With --model and without an experiment, one is written: `ask-kobbq.toml`. Before, this is called with the options,
     # and raises what is wrong with what they name.
     own_experiment: Callable[[Any], object] | None = None
-    parts: Callable[[Any], Sequence[Part]] | None = (
-        None  # what options ask of other commands, before the command itself
-    )
+    # What options ask of other commands, before the command itself.
+    parts: Callable[[Any], Sequence[Part]] | None = None
     tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.

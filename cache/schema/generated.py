@@ -97,9 +97,7 @@ class Extraction:
     prompt_tokens: int | None  # of this answer
     completion_tokens: int | None
     extractor_model: str | None = None  # the model that was asked; None where none was
-    purchase: str | None = (
-        None  # 'direct' | 'batch': how its answers were bought; None, too, of one that was read again
-    )
+    purchase: str | None = None  # 'direct' | 'batch': how its answers were bought; None, too, of one read again
     reader_id: str | None = None  # hash of the rules by which the answer was read; None: no model answered
     ending: str | None = None  # of the answer, as in `responses`
     finish_reason: str | None = None  # of the answer: the server's own word for how it ended

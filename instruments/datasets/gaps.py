@@ -29,9 +29,8 @@ _STRAY = re.compile(rf"\[\s*(?={re.escape(MASK)})|(?<={re.escape(MASK)})\s*\]")
 _WORDS = ("मास्क", "માસ્ક", "മാസ്ക്", "മസ്ക്", "മാസ്", "ماسک", "ماسك", "قناع", "マスク", "마스크", "মাস্ক", "மாஸ்க்", "మాస్క్",
           "ಮಾಸ್ಕ್", "ਮਾਸਕ", "หน้ากาก", "маска", "掩码", "面具", "口罩", "mặt nạ")  # fmt: skip
 _BRACKETED = re.compile(r"[\[【［]\s*([^\[\]【】［］\r\n]{1,15}?)\s*[\]】］]")
-_ENCLOSED = re.compile(
-    rf"[{_OPENING}]\s*([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*[{_CLOSING}]"
-)  # in brackets of any kind
+# In brackets of any kind.
+_ENCLOSED = re.compile(rf"[{_OPENING}]\s*([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*[{_CLOSING}]")
 _IN_A_ROW = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 SIMILAR = 0.6  # of two spellings, from 0 to 1
 

@@ -51,9 +51,7 @@ class Preset(BaseModel):
     source: str
     data: str = "-"  # the data set that its published numbers are of
     parts: tuple[PaperPart, ...] = ()  # what `polyculture paper` asks
-    experiment: Mapping[
-        str, Choice
-    ] = {}  # of a paper about generated texts: keys of its experiment file, as sampling.n
+    experiment: Mapping[str, Choice] = {}  # of generated texts: keys of the experiment file, as sampling.n
     cbs: Mapping[str, Choice] = {}
     sentiment: Mapping[str, Choice] = {}
     qa: Mapping[str, Choice] = {}

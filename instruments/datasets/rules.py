@@ -104,9 +104,8 @@ class DatasetRules(Source):
     cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
     others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference
     languages: Mapping[str, str] = {}  # code -> the name that columns use
-    words: Mapping[
-        str, Mapping[str, str]
-    ] = {}  # 'type', 'culture', 'setting', ...: spelling (lower case) -> word of ours
+    # 'type', 'culture', 'setting', ...: spelling (lower case) -> word of ours.
+    words: Mapping[str, Mapping[str, str]] = {}
     entities: tuple[Block, ...]
     contexts: tuple[Block, ...] = ()
 

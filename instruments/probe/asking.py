@@ -34,9 +34,7 @@ class ProbeRules:
     answering: Decoding
     protocol: Protocol = "paper"
     seed: int = 1  # of noise, and of which question lends another its vector
-    taggers: Mapping[str, str] = field(
-        default_factory=dict
-    )  # language -> tagger; the rule for those that are not there
+    taggers: Mapping[str, str] = field(default_factory=dict)  # by language; the rule for those that are not there
 
     def tagger_of(self, language: str) -> str:
         """What tells content words of a language."""

@@ -55,9 +55,8 @@ class Prompt:
     name: str  # the publisher's, as '3'; 'house' is ours
     language: str
     template: str  # slots {context}, {question}, {options}; what lacks a context loses its whole line
-    labels: tuple[
-        str, ...
-    ] = ()  # of the options, as shown: 'A', '(a)', '1'; at least as many as options; () of an open one
+    # Of the options, as shown: 'A', '(a)', '1'; at least as many as options; () of an open one.
+    labels: tuple[str, ...] = ()
     option: str = "{label}: {option}"  # a line of {options}
     answer: str = ""  # the last line, as 'Answer:'; likelihoods without the question come after it
     unknown: str | None = None  # stands in place of the wording of the option whose role is 'unknown'
@@ -76,7 +75,6 @@ class QuestionSet:
     numbers: tuple[str, ...]  # families: 'accuracy' | 'bbq' | 'kobbq' | 'pairs' | 'cloze' | 'exact_match' | 'levels'
     remarks: tuple[LeftOut, ...] = ()
     read_as: tuple[str, ...] = ()  # readers beside ours: 'publisher'
-    orders: tuple[
-        tuple[int, ...], ...
-    ] = ()  # of options, that the publisher shows: indexes at each place; () as they stand
+    # Of options, that the publisher shows: indexes at each place; () as they stand.
+    orders: tuple[tuple[int, ...], ...] = ()
     published: Mapping[str, int] = field(default_factory=dict)  # counts that the publisher states

@@ -91,9 +91,7 @@ class SwapInterval:
     culture: str | None  # None over all native cultures
     entity_type: str | None  # None over all types
     setting: str
-    estimate: (
-        float | None
-    )  # of a side 0 .. 1, of a difference -1 .. 1: the mean over draws; None where no answer counts
+    estimate: float | None  # of a side 0 .. 1, of a difference -1 .. 1: the mean over draws; None: no answer counts
     low: float | None  # None where there is too little to say
     high: float | None
     p: float | None  # of a difference: two-sided

@@ -13,11 +13,7 @@ from polyculture.link.entity import NotAnItemError
 from polyculture.link.entity_json import Rows
 
 NAMED_LINES = 100  # broken lines that are listed, the first ones; the others are only counted
-_NOT_JSON = (
-    msgspec.DecodeError,
-    UnicodeDecodeError,
-    RecursionError,
-)  # the last one for very deep nesting
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last one for very deep nesting
 
 
 @dataclass(slots=True)

@@ -27,9 +27,8 @@ REMEDY = (
     "~/.ray/auth_token) and RAY_AUTH_MODE=token; see docs/clusters.md."
 )
 
-STORE_BYTES = (
-    100 * 2**20
-)  # of Ray's object store where we start it: results go to the shared files, hardly any through it
+# Of Ray's object store where we start it: results go to the shared files, hardly any through it.
+STORE_BYTES = 100 * 2**20
 
 KNOCK = 10.0  # seconds to wait for an answer at an address
 

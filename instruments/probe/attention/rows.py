@@ -70,8 +70,7 @@ class AttentionTestRow:
     high: float | None
     statistic: float | None  # t; None where nothing varies
     p: float | None  # two-sided; None where nothing varies
-    q: float | None  # false discovery rate over the tests of this kind, measure, model, set, method, reader and prompt;
-    # those of single levels and regions are a family of their own
+    q: float | None  # false discovery rate by kind, measure, model, set, method, reader, prompt; single targets apart
     note: str | None  # why there is no p, or what is wrong with the test
 
 
