@@ -98,7 +98,8 @@ def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
 
 def test_pages_that_the_program_names_exist() -> None:
     """A remedy such as "see docs/importing.md" leads to a page; addresses of other projects' docs are not meant."""
-    texts = [file.read_text(encoding="utf-8") for room in ROOMS for file in (ROOT / room).rglob("*.[pt][yo]*")]
+    files = [file for room in ROOMS for ending in ("*.py", "*.toml") for file in (ROOT / room).rglob(ending)]
+    texts = [file.read_text(encoding="utf-8") for file in files]
     named = {page for text in texts for page in re.findall(r"(?<![\w/])docs/[a-z-]+\.md", text)}
     assert len(named) > 10
     assert not named - set(PAGES)
