@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cache.files import store_faults
-from polyculture.cli.run import print_end
+from polyculture.cli.run import finish_run
 from polyculture.console import say
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.start import Part, run_experiment
@@ -41,9 +41,7 @@ def demo(
     pipeline, report = run_experiment(workspace, Part())
     for note in workspace.experiment.notes:
         say(note)
-    if report is not None:
-        print_end(workspace, pipeline.manifest, report, "polyculture init exp.toml")
-    pipeline.finish()
+    finish_run(workspace, pipeline, report, "polyculture init exp.toml")
 
 
 def _with_samples(text: str, samples: int) -> str:

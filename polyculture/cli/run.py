@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cache.manifest import Manifest
 from polyculture.cli.declared import print_metrics
 from polyculture.cli.options import (
     NEW_CLUSTER,
@@ -25,6 +24,7 @@ from polyculture.cli.options import (
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
 from polyculture.running.start import Cluster, Part, run_experiment, run_measure, run_stage
 
@@ -94,17 +94,21 @@ def run(
         return
     cluster = None if ray is None else Cluster(ray, gpus, replicas)
     pipeline, report = run_experiment(workspace, part, accept_changes=accept_changes, retry=retry, cluster=cluster)
+    finish_run(workspace, pipeline, report, next_command(workspace))
+
+
+def finish_run(workspace: Workspace, pipeline: Pipeline, report: Path | None, then: str) -> None:
+    """Says what makes a run's texts doubtful; of a whole run, its numbers and report before, the next command after.
+
+    Raises for missing work as `Pipeline.finish`: then the error says what comes next.
+    """
     if report is not None:
-        print_end(workspace, pipeline.manifest, report, next_command(workspace))
+        print_metrics(workspace)
+        tell_limits(pipeline.manifest, f"{report.name}#before")
+        typer.echo(f"Report: {report}")
     pipeline.finish()
-
-
-def print_end(workspace: Workspace, manifest: Manifest, report: Path, then: str) -> None:
-    """The end of a whole run: its numbers, what they cannot say in one line, the report and the next command."""
-    print_metrics(workspace)
-    tell_limits(manifest, f"{report.name}#before")
-    typer.echo(f"Report: {report}")
-    typer.echo(f"Next: {then}")
+    if report is not None:
+        typer.echo(f"Next: {then}")
 
 
 def next_command(workspace: Workspace) -> str:
