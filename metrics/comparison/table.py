@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -28,19 +28,20 @@ def as_table(rows: Sequence[Row]) -> pa.Table:
 
 
 def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """A line for each row of all texts; columns that say nothing in any line are left out."""
+    """A line for each row of all texts; columns that say nothing in any line are left out.
+
+    The sides, and what a row rests on (`units`, `topics`, `left_out`), are in the view `differences` alone: a line must
+    fit a page.
+    """
     parts: dict[Any, list[Difference]] = defaultdict(list)
     for row in rows:
         if row.difference.selection != ALL:
             parts[_key(row.difference)].append(row.difference)
     whole = [row.difference for row in rows if row.difference.selection == ALL]
     lines = [_line(told, parts[_key(told)]) for told in whole]
-    several = len({(told.a, told.b) for told in whole}) > 1
-    hidden = set() if several else {"a", "b"}
-    for facet in ("measure", *FACETS):
-        if all(line[facet] is None for line in lines):
-            hidden.add(facet)
-    return [{name: value for name, value in line.items() if name not in hidden | _empty(lines)} for line in lines]
+    optional = ("measure", *FACETS, "of", "stays", "judged", "without largest", "turns at")
+    empty = {name for name in optional if all(line[name] is None for line in lines)}
+    return [{name: value for name, value in line.items() if name not in empty} for line in lines]
 
 
 def _key(told: Difference) -> Any:
@@ -48,49 +49,29 @@ def _key(told: Difference) -> Any:
     return (*(getattr(told, name) for name in names), *sorted(told.facets.items()))
 
 
-def _empty(lines: Sequence[Mapping[str, Any]]) -> set[str]:
-    optional = (
-        "of",
-        "at n",
-        "without largest",
-        "turns at",
-        "missing",
-        "left out",
-        "stays",
-        "judged",
-        "topics",
-        "countries",
-    )
-    return {name for name in optional if all(line[name] in (None, 0) for line in lines)}
-
-
 def _line(told: Difference, parts: Sequence[Difference]) -> dict[str, Any]:
     facets = {name: getattr(told, name) for name in FACETS}
-    judged = _interval(told, told.corrected_low, told.corrected_high) if told.corrected_low is not None else None
     return {
-        "a": told.a,
-        "b": told.b,
         "measure": None if told.measure == MEASURE.name else told.measure,
         "metric": told.metric,
         **{name: None if value in (EVERY, WITHOUT) else value for name, value in facets.items()},
         "of": " ".join(f"{name}={value}" for name, value in sorted(told.facets.items()) if value != EVERY) or None,
         "target": told.target,
-        "of a": told.a_estimate,
-        "of b": told.b_estimate,
-        "difference": None if told.difference is None else _signed(told, told.difference),
-        "95 %": told.reason or _interval(told, told.low, told.high),
+        "a": told.a_estimate,
+        "b": told.b_estimate,
+        "difference": _difference(told),
         "q": told.q,
-        "units": _counted(told.units, told.unit) if told.unit else None,
         "stays": _stays(told, parts),
-        "judged": judged,
-        "topics": _same(told.topics_same_sign, told.topics) if told.topics > 1 else None,
-        "countries": _same(told.countries_same_sign, told.countries) if told.countries > 1 else None,
+        "judged": _interval(told, told.corrected_low, told.corrected_high),
         "without largest": None if told.without_largest is None else _signed(told, told.without_largest),
-        "at n": told.at_n,
         "turns at": None if told.tipping is None else f"{100 * told.tipping:.0f} %",
-        "missing": told.missing_a + told.missing_b,
-        "left out": told.left_out,
     }
+
+
+def _difference(told: Difference) -> str:
+    """With its 95 % interval, or the reason for none, as other tables have them."""
+    parts = (None if told.difference is None else _signed(told, told.difference), _interval(told, told.low, told.high))
+    return " ".join(filter(None, (*parts, f"({told.reason})" if told.reason else None)))
 
 
 def _signed(told: Difference, value: float) -> str:
@@ -100,15 +81,6 @@ def _signed(told: Difference, value: float) -> str:
 
 def _interval(told: Difference, low: float | None, high: float | None) -> str | None:
     return None if low is None or high is None else f"[{_signed(told, low)}, {_signed(told, high)}]"
-
-
-def _counted(count: int, unit: str) -> str:
-    one = count == 1 or " x " in unit
-    return f"{count} {unit if one else {'country': 'countries'}.get(unit, f'{unit}s')}"
-
-
-def _same(same: int, of: int) -> str:
-    return f"{same}/{of}"
 
 
 def _stays(told: Difference, parts: Sequence[Difference]) -> str | None:
@@ -143,6 +115,10 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
         remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
     if any(row.difference.tipping is not None for row in whole):
         remarks.append("turns at: the share of unlinked mentions that, linked against it, would turn the difference")
+    if left := max(row.difference.left_out for row in whole):
+        remarks.append(f"cells that one side alone was asked are left out, up to {left} of a row (left_out in csv)")
+    if missing := max(row.difference.missing_a + row.difference.missing_b for row in whole):
+        remarks.append(f"numbers are missing on one side, up to {missing} of a row (missing_a, missing_b in csv)")
     tested = sum(row.difference.verdict != UNTESTABLE for row in whole)
     return [*remarks, f"{tested} of {len(whole)} could be tested; q is p adjusted over those of one target"]
 

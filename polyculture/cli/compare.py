@@ -104,15 +104,17 @@ def compare(
     of these prompts, by a jackknife over responses. others: other prompts like these, by how it varies over the topics
     and countries of the run; that takes three of both, or six of one. Without --target both are shown.
 
-    A row has the difference with its 95 % interval, and q: p adjusted (Benjamini and Hochberg) over the rows of its
-    target. Counts are compared at the fewest responses of both sides. `stays` says whether it holds without refusals,
-    and without texts in another language than the prompt's; `without largest` is what is left without the topic that
-    adds most; `turns at` the share of unlinked mentions that could turn it. A row without an interval has the reason.
+    Each pair has a table. A row has `a`, `b`, the `difference` with its 95 % interval or the reason for none, and `q`:
+    p adjusted (Benjamini and Hochberg) over the rows of its target. Counts are compared at the fewest responses of both
+    sides. `stays` says whether it holds without refusals, and without texts in another language than the prompt's;
+    `judged` is the interval after correction for what people called wrong; `without largest` what is left without the
+    topic that adds most; `turns at` the share of unlinked mentions that could turn it.
 
     What instruments measured of the same sides (CBS, sentiment, QA, questions) stands in a table of its own, paired
     over what both were asked. --by, --metric, --target and --fail-if are of them, too.
 
-    JSON, CSV and Parquet have the columns of the view `differences`, a row for each selection of texts.
+    JSON, CSV and Parquet have all columns of the view `differences`, such as `units`, `topics`, `left_out`, and a row
+    for each selection of texts.
 
     --baseline compares this run with another one: models of one name, the two where each run has one, or the first
     named model with the second of the baseline. Cells whose prompts differ are left out and counted.
