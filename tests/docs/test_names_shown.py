@@ -50,12 +50,9 @@ def mistake(line: str) -> str | None:
             return f"no command {words[0]!r}"
     elif hasattr(command, "list_commands") and words and (stage := command.get_command(context, STAGE)):
         command = stage
-    if context.info_name == "table" and words and not {words[0]} <= {*all_tables(), "NAME"}:
+    if context.info_name == "table" and words and words[0] not in {*all_tables(), "NAME"}:
         return f"no table {words[0]!r}"
-    known = {name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)} | {
-        "--help",
-        "--version",
-    }
+    known = {name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)} | {"--version"}
     unknown = [word for word in words if re.match(r"--?[A-Za-z]", word) and word.partition("=")[0] not in known]
     return f"no option {unknown[0]}" if unknown else None
 

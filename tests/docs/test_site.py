@@ -89,7 +89,8 @@ GENERATED = ("commands", "tables", "lists")
 
 def test_generated_pages_hold_what_the_program_says(site: Path) -> None:
     commands, tables, lists = ((site / f"{name}.html").read_text(encoding="utf-8") for name in GENERATED)
-    assert not [name for name in named_commands() if f'id="polyculture-{name}"' not in commands]
+    named: Any = get_command(app)
+    assert not [name for name in named.list_commands(None) if f'id="polyculture-{name}"' not in commands]
     assert 'src="tables.svg"' in tables
     assert (site / "tables.svg").read_text(encoding="utf-8").startswith("<svg")
     missing = [one for one in (*known_servers(), *(kind.name for kind in fault_table().kinds)) if one not in lists]
@@ -103,12 +104,6 @@ def test_pages_that_the_program_names_exist() -> None:
     named = {page for text in texts for page in re.findall(r"(?<![\w/])docs/[a-z-]+\.md", text)}
     assert len(named) > 10
     assert not named - set(PAGES)
-
-
-def named_commands() -> Iterator[str]:
-    """The commands of the first level that `--help` lists."""
-    root: Any = get_command(app)
-    return (name for name, command in root.commands.items() if not command.hidden)
 
 
 def test_no_page_of_the_repository_links_to_a_page_that_only_the_site_has() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +67,7 @@ def told(here: float, elsewhere: float, variance: float = 1e-4) -> ModelShare:
     return ModelShare(b, a, Contrast(a, b, 2 * variance, 200), 300, 30, 150)
 
 
-def line(country: str, other: str, *shares: tuple[float, float], withheld: str = "", **more: Any) -> CountryLine:
+def line(country: str, other: str, *shares: tuple[float, float], withheld: str = "") -> CountryLine:
     models = {model: told(*share) for model, share in zip(MODELS, shares, strict=False)}
     return CountryLine(country, other, 5, models, models, ("sushi",), 12, withheld)
 
