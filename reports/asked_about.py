@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -170,20 +170,16 @@ def sentence(lines: Sequence[CountryLine], names: Names) -> Sentence:
     said = texts().figures["asked_about"].panels
     testable = [line for line in lines if not line.withheld]
     candidates = [*_elsewhere(testable), *_extremes(testable)]
-    q_values = adjusted([p for one in candidates for p in one.p_values])
-    worst: dict[int, float] = {}
-    at = 0
-    for number, one in enumerate(candidates):
-        own = [q for q in q_values[at : at + len(one.p_values)] if q is not None]
-        worst[number], at = max(own, default=1.0), at + len(one.p_values)
-    told = [number for number, one in enumerate(candidates) if worst[number] < RATE and min(one.effects) > 0]
+    q_values = iter(adjusted([p for one in candidates for p in one.p_values]))
+    worst = [max((q for q in islice(q_values, len(one.p_values)) if q is not None), default=1.0) for one in candidates]
+    told = [(one, q) for one, q in zip(candidates, worst, strict=True) if q < RATE and min(one.effects) > 0]
     if not told:
         reason = said["none_told"] if candidates else said["none_testable"]
-        smallest = probability(min(worst.values())) if worst else ""
+        smallest = probability(min(worst)) if worst else ""
         return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest))
-    kind = min(candidates[number].kind for number in told)  # 'elsewhere' before 'extremes'
-    best = max((n for n in told if candidates[n].kind == kind), key=lambda n: sum(candidates[n].effects))
-    return Sentence(_says(candidates[best], names), told=True, rests=_rests(candidates[best], worst[best]))
+    kind = min(one.kind for one, _ in told)  # 'elsewhere' before 'extremes'
+    best, q = max((pair for pair in told if pair[0].kind == kind), key=lambda pair: sum(pair[0].effects))
+    return Sentence(_says(best, names), told=True, rests=_rests(best, q))
 
 
 @dataclass(frozen=True, slots=True)
