@@ -62,10 +62,6 @@ class PublishedCell:
         """The model, or else the row."""
         return self.row if self.model == NONE else self.model
 
-    def is_of(self, model: str) -> bool:
-        """Whether a run's model, with or without its engine, is the one of the row, or its repository."""
-        return bool({model, model.partition(":")[2]} & ({self.row, self.model, self.model_id} - {NONE}))
-
 
 @cache
 def published(paper: str) -> tuple[PublishedCell, ...]:

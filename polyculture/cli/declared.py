@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
-from polyculture.cli.tables import PAGE, SHOWN_ROWS, WIDTH, cell, print_table, write_values
+from polyculture.cli.tables import MORE, PAGE, SHOWN_ROWS, WIDTH, cell, print_table, write_values
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def print_declared(
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
     print_table(heads, [[line[name] for name in columns] for line in lines], title or table.shown_title(values), width)
     if len(shown) > SHOWN_ROWS:
-        say(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE")
+        say(MORE)
 
 
 def _lines(header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from polyculture.cli.options import repeated
+from polyculture.cli.options import UsageError, repeated
 from polyculture.console import say
 
 app = typer.Typer(
@@ -39,7 +39,6 @@ def new(
     topic: Annotated[list[str] | None, typer.Option(help="A topic of your own, by a new code.")] = None,
 ) -> None:
     """Write what CLDR knows of a language and its countries, and list what a speaker must write."""
-    from polyculture.cli.options import UsageError
     from polyculture.cli.pack_gaps import find_gaps
     from polyculture.cli.pack_new import known_language, write_pack
 

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-_WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
-
 WIDTH, PAGE = 200, 100  # characters of a line in a file or pipe, and of one that is read in a letter or an issue
 NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
+MORE = f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE"
 
 
 def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
@@ -29,7 +28,7 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         lines = _first_rows(rows)
         print_table(rows.columns, lines[:SHOWN_ROWS])
         if len(lines) > SHOWN_ROWS:
-            sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+            sys.stdout.write(f"{MORE}\n")
         return
     table = rows.to_arrow_table()
     if format is Format.PARQUET:
@@ -55,7 +54,7 @@ def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
             f"  {name:<{width}}  {escape_control_chars(cell(value))}\n" for name, value in zip(names, row, strict=True)
         )
     if len(lines) > SHOWN_ROWS:
-        sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+        sys.stdout.write(f"{MORE}\n")
 
 
 def _first_rows(rows: duckdb.DuckDBPyRelation) -> Sequence[Sequence[Any]]:

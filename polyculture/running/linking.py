@@ -85,7 +85,6 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
 
     Without a contact nothing can be asked of the live service: only a plan can do without (`contact_needed`).
     """
-
     section = workspace.experiment.link
     if section.fill and not api_settings(workspace).contact and contact_needed:
         raise ExperimentError(
