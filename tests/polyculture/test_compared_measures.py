@@ -80,6 +80,7 @@ def test_they_are_printed_in_a_table_of_their_own(folder: Path) -> None:
     assert "measure" in shown
     assert "camellia" in shown
     assert "specificity" not in shown
+    assert max(map(len, shown.splitlines())) <= 100
 
 
 @pytest.mark.parametrize(
