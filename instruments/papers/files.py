@@ -42,10 +42,8 @@ def _across(joined: JoinedTable, told: Callable[[Line], str], published: Callabl
     """Columns a model: one's own come first."""
     models = list(dict.fromkeys((line.model, line.own) for line in joined.lines))
     lines = {(line.model, line.own, line.row): line for line in joined.lines}
-    columns = [
-        (model, own, column) for model, own in models for column in joined.columns
-        if any(column in line.cells for line in joined.lines if (line.model, line.own) == (model, own))
-    ]  # fmt: skip
+    filled = {(line.model, line.own, column) for line in joined.lines for column in line.cells or joined.columns}
+    columns = [at for model, own in models for column in joined.columns if (at := (model, own, column)) in filled]
     heads = [" ".join(filter(None, (model if own else published(model), column))) for model, own, column in columns]
     rows: list[list[Cell | str]] = []
     for row in dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]):

@@ -69,13 +69,15 @@ class JoinedTable:
 
 
 def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumber], list[str]]) -> JoinedTable | None:
-    """The table; None where no number of one's own stands in it."""
-    placed = [(one, heads) for one in own if one.estimate is not None and (heads := table.place_of(one))]
+    """The table; None where no number of one's own stands in it, nor the reason why there is none."""
+    placed = [
+        (one, heads) for one in own if (one.estimate is not None or one.lacking) and (heads := table.place_of(one))
+    ]
     if not placed:
         return None
     if {heads.column for _, heads in placed} == {NO_COLUMN}:
         return None  # nothing of what the figure compares
-    as_paper = {one.model for one, _ in placed if not one.variant}
+    as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
     printed = [heads for _, heads in table.cells]
     every = sorted({*printed, *(heads for _, heads in placed)}) if table.where else printed
@@ -97,7 +99,7 @@ def _own_line(
     table: PaperTable, model: str, row: str, some: Sequence[tuple[OwnNumber, Heads]],
     differs: Callable[[OwnNumber], list[str]],
 ) -> Line:  # fmt: skip
-    cells = {heads.column: _cell(table, one, heads) for one, heads in some}
+    cells = {heads.column: _cell(table, one, heads, one.estimate) for one, heads in some if one.estimate is not None}
     heads_here = list(dict.fromkeys(heads for _, heads in table.cells if heads.row == row and not table.where))
     means = {heads.column for one, heads in table.cells if heads.row == row and EVERY in (one.language, one.culture)}
     for column in means - cells.keys():
@@ -115,12 +117,11 @@ def _own_line(
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
 
 
-def _cell(table: PaperTable, one: OwnNumber, heads: Heads) -> Cell:
+def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> Cell:
     unit, digits = table.unit(one, heads)
     factor = 100 if unit == "percent" else 1
-    value, low, high = (None if x is None else factor * x for x in (one.estimate, one.low, one.high))
-    if value is None:
-        raise ValueError(f"{one.metric} has no estimate")
+    value = factor * estimate
+    low, high = (None if x is None else factor * x for x in (one.low, one.high))
     text = f"{value:.4g}" if one.metric.endswith("_p") else f"{value:.{digits}f}"
     text += "" if one.spread is None else f" ± {factor * one.spread:.{digits}f}"
     # Of diversity few items are the result.

@@ -31,12 +31,16 @@ stated AS (
             WHEN dataset = 'relevance' THEN coalesce((SELECT [{key: 'data', value: data}] FROM probed), [])
             ELSE []
         END) AS facets,
-        estimate, low, high, no_interval, CASE measure WHEN 'entities' THEN n ELSE units END AS n,
+        -- An answer that nobody could read is a wrong one; where none could be read, that is all that is known.
+        CASE WHEN sizes['unread'] = sizes['answered'] AND NOT starts_with(metric, 'out_of_choice') THEN NULL ELSE estimate END
+            AS estimate,
+        low, high, no_interval, CASE measure WHEN 'entities' THEN n ELSE units END AS n,
         CASE measure WHEN 'entities' THEN 'linked item' ELSE unit END AS unit,
         concat_ws(
             ', ',
             CASE WHEN coalesce(missing, 0) > 0 THEN missing || ' of ' || (cells + missing) || ' numbers' END,
             CASE WHEN unanswered > 0 THEN unanswered || ' of ' || asked || ' answers' END,
+            CASE WHEN sizes['unread'] > 0 THEN sizes['unread'] || ' of ' || sizes['answered'] || ' answers not read' END,
             CASE WHEN questions < of_set THEN (of_set - questions) || ' of ' || of_set || ' questions not asked' END
         ) AS lacking, questions,
         count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording

@@ -275,6 +275,31 @@ def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -
     assert [line.model for line in own_lines(tables(run, "kobbq")["3a"])] == [f"{MODEL} (ours)"]
 
 
+def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tmp_path: Path) -> None:
+    run, numbers = new_run(tmp_path), []
+    for model, unread in (("openai:a", 40), ("openai:b", 10)):
+        for metric, dataset, place in (
+            *((one, "culture-mcq", {"type": "resource"}) for one in ("accuracy", "biased", "refusal_ratio")),
+            ("exact_match", "relevance", {"data": "camel2"}),
+        ):
+            found = answered(metric, 0.0, reader="-", **place)
+            sizes = {"answered": 40, "unread": unread}
+            condition = "alone" if dataset == "relevance" else "-"
+            numbers.append(
+                replace(found, model=model, dataset=dataset, language="en", condition=condition, sizes=sizes)
+            )
+    hold(run, *numbers)
+    found = tables(run, "culturescope")
+    nobody, some = own_lines(found["1"])
+    assert (dict(nobody.cells), {cell.text for cell in some.cells.values()}) == ({}, {"0.00"})
+    assert "40 of 40 answers not read" in nobody.protocol
+    assert "10 of 40 answers not read" in some.protocol
+    write_tables(tmp_path, "culturescope", list(found.values()))
+    [baseline, *_] = rows(tmp_path / "table-9.csv")
+    assert (baseline["openai:a"], baseline["openai:b"]) == ("", "0.0")
+    assert "40 of 40 answers not read" in baseline["protocol"]
+
+
 def test_figures_of_a_users_own_stand_below(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     hold(run, answered("acc_a", 0.6), answered("diff_bias_a", 0.2, label="NC"))
