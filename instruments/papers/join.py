@@ -58,15 +58,6 @@ class JoinedTable:
     columns: Sequence[str]
     lines: Sequence[Line]
 
-    @property
-    def models(self) -> dict[str, str]:
-        """One's own models with what each has otherwise, over all its lines."""
-        told: dict[str, dict[str, None]] = {}
-        for line in self.lines:
-            if line.own:
-                told.setdefault(line.model, {})[line.protocol] = None
-        return {model: " | ".join(lines) for model, lines in told.items()}
-
 
 def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumber], list[str]]) -> JoinedTable | None:
     """The table; None where no number of one's own stands in it, nor the reason why there is none."""

@@ -51,19 +51,10 @@ def own_numbers(store: duckdb.DuckDBPyConnection, preset: Preset, data: str | No
     cursor = store.execute(read_sql(_FOLDER, "own_numbers"))
     names = [column[0] for column in cursor.description or ()]
     for row in cursor.fetchall():
-        yield _placed(OwnNumber(**_clean(dict(zip(names, row, strict=True)))), preset, data)
+        yield _placed(OwnNumber(**dict(zip(names, row, strict=True))), preset, data)
     for one in _scores(store, preset, seed):
         yield _placed(one, preset, data)
     yield from _texts(store)
-
-
-def _clean(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **row,
-        "variant": row["variant"] or "",
-        "facets": row["facets"] or {},
-        "condition": row["condition"] or NONE,
-    }
 
 
 def _placed(one: OwnNumber, preset: Preset, data: str | None) -> OwnNumber:

@@ -97,16 +97,14 @@ class AskedProtocol:
         wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")
         for option, value in wanted.items():
             now = asked.get(option, value)
-            if option in _NO_PROTOCOL or _plain(now) == _plain(value):
+            if option in _NO_PROTOCOL or now == value:
                 continue
             if option == "prompts" and value is None:
                 yield "prompts of your own"
                 continue
             told = option.replace("_", " ")
             yield (
-                f"only {told} {_words(now)}"
-                if value in (None, [], ())
-                else f"{told} {_words(now)}, not {_words(value)}"
+                f"only {told} {_words(now)}" if value in (None, []) else f"{told} {_words(now)}, not {_words(value)}"
             )
 
 
@@ -144,10 +142,6 @@ def _of_texts(preset: Preset, manifest: Manifest | None) -> Iterator[str]:
     if not manifest.sampling:
         yield "sampling is not recorded"
     yield "prompts, extraction, links and snapshot are this run's"
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, (list, tuple)) else value
 
 
 def _words(value: Any) -> str:

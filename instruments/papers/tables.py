@@ -76,7 +76,7 @@ class PaperTable:
         ]
         found = {cell.unit for cell in printed if _place(cell) == _place(one)} or {cell.unit for cell in printed}
         if self.where or not printed or (found == {"count"} and one.measure == "sentiment"):
-            unit = "percent" if self.paper in _PERCENT and one.measure != "embeddings" else "share"
+            unit = "percent" if self.paper in _PERCENT else "share"
             return unit, _DIGITS[unit] if self.digits is None else self.digits
         return min(found), max(places(cell.value) for cell in printed)
 
