@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from polyculture.cache.files import replacing
@@ -22,29 +23,29 @@ CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value",
 Grid = tuple[list[str], list[list[Cell | str]]]
 
 
-def grid(joined: JoinedTable, told: Callable[[Line], str], published: Callable[[str], str]) -> Grid:
+def grid(joined: JoinedTable, told: Callable[[Line], str] = attrgetter(PROTOCOL), published: str = PUBLISHED) -> Grid:
     """Heads and rows in the paper's layout; the last column, or row, is the protocol, as `told` puts it."""
     return _across(joined, told, published) if joined.table.across else _down(joined, told, published)
 
 
-def _down(joined: JoinedTable, told: Callable[[Line], str], published: Callable[[str], str]) -> Grid:
+def _down(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
     """A row a model."""
     has_rows = any(line.row for line in joined.lines)
     rows: list[list[Cell | str]] = []
     for line in joined.lines:
-        name = line.model if line.own else published(line.model)
+        name = line.model if line.own else f"{line.model} ({published})"
         cells = [line.cells.get(column, "") for column in joined.columns]
         rows.append([name, *([line.row] if has_rows else []), *cells, told(line) if line.own else ""])
     return ["model", *(["row"] if has_rows else []), *joined.columns, PROTOCOL], rows
 
 
-def _across(joined: JoinedTable, told: Callable[[Line], str], published: Callable[[str], str]) -> Grid:
+def _across(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
     """Columns a model: one's own come first."""
     models = list(dict.fromkeys((line.model, line.own) for line in joined.lines))
     lines = {(line.model, line.own, line.row): line for line in joined.lines}
     filled = {(line.model, line.own, column) for line in joined.lines for column in line.cells or joined.columns}
     columns = [at for model, own in models for column in joined.columns if (at := (model, own, column)) in filled]
-    heads = [" ".join(filter(None, (model if own else published(model), column))) for model, own, column in columns]
+    heads = [" ".join(filter(None, (model, "" if own else f"({published})", column))) for model, own, column in columns]
     rows: list[list[Cell | str]] = []
     for row in dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]):
         found = [lines.get((model, own, row)) for model, own, _ in columns]
@@ -61,7 +62,7 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
     def letter(line: Line) -> str:
         return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
-    found = grid(joined, letter, lambda model: f"{model} ({preset.title})")
+    found = grid(joined, letter, preset.title)
     heads, rows = _turned(found) if joined.table.across else found
     shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
     kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
@@ -93,8 +94,7 @@ def title_of(preset: Preset, joined: JoinedTable) -> str:
 
 def unit_of(joined: JoinedTable) -> str:
     """What a reader must know of the numbers: their unit, and what stands below them."""
-    units = {cell.unit for cell, _ in joined.table.cells}
-    percent = units == {"percent"} or (not units and joined.table.paper in ("camel", "camellia"))
+    percent = ({cell.unit for cell, _ in joined.table.cells} or {joined.table.drawn_unit}) == {"percent"}
     below = any(cell.interval for line in joined.lines for cell in line.cells.values())
     thin = any(cell.text.endswith(THIN) for line in joined.lines for cell in line.cells.values())
     counts = any(line.model.endswith(COUNTS) for line in joined.lines)
@@ -121,7 +121,7 @@ def write_tables(folder: Path, paper: str, tables: Sequence[JoinedTable]) -> lis
 
 def _csv(joined: JoinedTable) -> str:
     """The paper's layout as numbers; beside a column with intervals its limits."""
-    heads, rows = grid(joined, lambda line: line.protocol, lambda model: f"{model} ({PUBLISHED})")
+    heads, rows = grid(joined)
     wide = [any(isinstance(row[place], Cell) and row[place].interval for row in rows) for place in range(len(heads))]  # type: ignore[union-attr]
     columns = [
         name
@@ -158,7 +158,7 @@ def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
 def _latex(preset: Preset, joined: JoinedTable) -> str:
     import pandas as pd
 
-    heads, rows = grid(joined, lambda line: line.protocol, lambda model: f"{model} ({PUBLISHED})")
+    heads, rows = grid(joined)
     words = [[_plain(cell) for cell in row] for row in rows]
     names = [end_of(replace_control_chars(head)) for head in heads]
     kept = [place for place in range(len(heads)) if any(row[place] for row in words)]

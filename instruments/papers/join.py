@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from polyculture.instruments.papers.own import EVERY, OwnNumber
+from polyculture.cache.schema.measured import EVERY
+from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import NO_COLUMN, Heads, PaperTable
 from polyculture.published.cells import NONE, PublishedCell

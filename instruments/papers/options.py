@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from polyculture.instruments.contract import AtLeastOne, Part
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
 
-NAMES = ("camel", "camellia", "culturescope", "kobbq", "makieval")
+Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
+NAMES: tuple[Name, ...] = get_args(Name)
 DATA_PARTS = ("cbs", "sentiment", "qa", "ner", "embeddings")  # commands on a data set of entities and contexts
 _OF_DATA = ("data", "type", "contexts", "entities", "form")
 # Which parts a smaller choice reaches, and as what. What no part of the paper takes is refused.
@@ -48,7 +49,7 @@ class PaperOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[Literal["camel", "camellia", "culturescope", "kobbq", "makieval"], Field(description="The paper.")]
+    name: Annotated[Name, Field(description="The paper.")]
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
     part: Annotated[Words, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
     data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None

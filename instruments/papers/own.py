@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.sql_file import read_sql
 from polyculture.published.cells import NONE
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.datasets.presets import Preset
 
 _FOLDER = Path(__file__).parent
-EVERY = "*"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import orjson
 
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import protocol_values
-from polyculture.instruments.papers.own import EVERY
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.own import OwnNumber

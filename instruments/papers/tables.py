@@ -14,7 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from polyculture.instruments.papers.own import EVERY, OwnNumber
+from polyculture.cache.schema.measured import EVERY
+from polyculture.instruments.papers.own import OwnNumber
 from polyculture.published.cells import NONE, PublishedCell
 
 _NO_RESULTS = ("data", "model", "tokens", "agreement")  # measures of published cells that no model of one's own has
@@ -50,6 +51,11 @@ class PaperTable:
         stem = self.name if self.name[0].isalpha() else f"table {self.name}"
         return "-".join(stem.split())
 
+    @property
+    def drawn_unit(self) -> str:
+        """The unit of the paper's figures."""
+        return "percent" if self.paper in _PERCENT else "share"
+
     @cached_property
     def _places(self) -> Mapping[tuple[Any, ...], Heads]:
         return {_place(one): heads for one, heads in reversed(self.cells)}
@@ -76,8 +82,7 @@ class PaperTable:
         ]
         found = {cell.unit for cell in printed if _place(cell) == _place(one)} or {cell.unit for cell in printed}
         if self.where or not printed or (found == {"count"} and one.measure == "sentiment"):
-            unit = "percent" if self.paper in _PERCENT else "share"
-            return unit, _DIGITS[unit] if self.digits is None else self.digits
+            return self.drawn_unit, _DIGITS[self.drawn_unit] if self.digits is None else self.digits
         return min(found), max(places(cell.value) for cell in printed)
 
 

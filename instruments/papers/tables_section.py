@@ -72,15 +72,14 @@ def _page_table(title: str, joined: JoinedTable) -> PageTable:
     from polyculture.instruments.papers.join import Cell
     from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell
 
-    heads, rows = grid(joined, lambda line: line.protocol, lambda model: f"{model} (published)")
+    heads, rows = grid(joined)
     kept = [place for place, head in enumerate(heads) if place and any(row[place] for row in rows)]
     columns = tuple(Column(heads[place], str, is_number=heads[place] not in ("row", "protocol")) for place in kept)
+    of_lines = ["This run" if line.own else "Published" for line in joined.lines]
     lines: dict[str, list[Line]] = {}
-    for row in rows:
-        label = str(row[0])
+    for source, row in zip([""] * len(rows) if joined.table.across else of_lines, rows, strict=True):
         cells = [TextCell(c.text, c.interval) if isinstance(c := row[place], Cell) else TextCell(c) for place in kept]
-        published = "Published" if label.endswith("(published)") else "This run"
-        lines.setdefault("" if joined.table.across else published, []).append(Line(label, tuple(cells)))
+        lines.setdefault(source, []).append(Line(str(row[0]), tuple(cells)))
     groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
     told = ". ".join(filter(None, (title, unit_of(joined))))
     return PageTable(told, told, heads[0] or "row", columns, groups)
