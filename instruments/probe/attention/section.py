@@ -142,19 +142,19 @@ def _test_label(row: Row, _: Names) -> str:
 
 def _side(name: str) -> Callable[[Row], str]:
     def cell(row: Row) -> str:
-        from polyculture.reports.numbers import count, known
+        from polyculture.reports.numbers import count, difference, known
 
         size = known(row[f"{name}_size"])
-        return _signed(row[name]) + ("" if size is None else f" of {count(size)}")
+        return difference(row[name], "z") + ("" if size is None else f" of {count(size)}")
 
     return cell
 
 
 def _apart(row: Row) -> str:
-    from polyculture.reports.numbers import known
+    from polyculture.reports.numbers import difference, known
 
-    low, high = known(row["low"]), known(row["high"])
-    return "–" if low is None or high is None else f"{_signed(low)} to {_signed(high)}"
+    ends = [known(row[name]) for name in ("low", "high")]
+    return "–" if None in ends else " to ".join(difference(end, "z") for end in ends)
 
 
 def _p(letter: str) -> Callable[[Row], str]:
@@ -164,10 +164,6 @@ def _p(letter: str) -> Callable[[Row], str]:
         return p_value(known(row[letter]), letter) or "–"
 
     return cell
-
-
-def _signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")
 
 
 _TEST_COLUMNS = (
