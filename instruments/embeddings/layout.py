@@ -14,7 +14,7 @@ from polyculture.instruments.embeddings.rows import (
 )
 
 _OWN = Path(__file__).parent
-EMBEDDINGS = compose(
+LAYOUT = compose(
     DATASETS,
     Layout(
         (WANTED_REPRESENTATIONS, REPRESENTATIONS, SEPARATIONS, ENTITY_POSITIONS),
@@ -22,4 +22,3 @@ EMBEDDINGS = compose(
         Layer((_OWN / "views.sql",)),
     ),
 )
-LAYOUT = EMBEDDINGS

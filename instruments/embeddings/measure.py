@@ -17,7 +17,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
-from polyculture.instruments.embeddings.layout import EMBEDDINGS
+from polyculture.instruments.embeddings.layout import LAYOUT
 from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
 from polyculture.instruments.embeddings.separation import (
     SeparationEstimate,
@@ -67,7 +67,7 @@ def measure_separation(run: RunFolder) -> list[Separation]:
     Raises `StoreError` where there is no run or the folder cannot be written, `MissingDependencyError` without
     scikit-learn.
     """
-    with open_store(run, compose(CORE, EMBEDDINGS)) as store:
+    with open_store(run, compose(CORE, LAYOUT)) as store:
         found = store.execute(read_sql(_OWN, "units"))
         names = [column[0] for column in found.description or ()]
         units = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -112,7 +112,8 @@ def _of_type(compared: Sequence[Compared]) -> Iterator[Measured]:
         if found is not None and one.unit["place"] == 1:
             part = WeightedPart(1 / genders, one.entity_ids, found, one.unit["entity_type"])
         native = frozenset(compress(one.entity_ids, one.native))
-        yield Measured(_row(one.unit, found), part, native, frozenset(one.entity_ids) - native, _contexts(one.unit))
+        contexts = frozenset(one.unit["context_ids"])
+        yield Measured(_row(one.unit, found), part, native, frozenset(one.entity_ids) - native, contexts)
 
 
 def _mean(of_layer: Sequence[Measured]) -> Iterator[Separation]:
@@ -158,11 +159,6 @@ def _row(unit: Unit, found: SeparationEstimate | None) -> Separation:
         corrected_high=corrected.high,
         lacking=corrected.lacking,
     )
-
-
-def _contexts(unit: Unit) -> frozenset[str]:
-    """The ids of a comparison's contexts."""
-    return frozenset(unit["context_ids"])
 
 
 def _positions(one: Compared) -> Iterator[EntityPosition]:

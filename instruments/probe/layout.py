@@ -39,5 +39,4 @@ PROBE = Layout(
     Layer((_OWN / "views.sql", _OWN / "flattening.sql")),
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
-TOGETHER = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))
-LAYOUT = compose(TOGETHER, ATTENTION)
+LAYOUT = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))), ATTENTION)
