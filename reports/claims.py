@@ -1,4 +1,4 @@
-"""The study's findings as hypotheses on this run: each holds, fails, or is undecided."""
+"""The papers' findings as hypotheses on this run: each holds, fails, or is undecided."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.claims.claim import Claim, read_claims
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.metrics import MEASURE
+from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import Verdict, judge
 from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.stored import LEVELS, facet_of
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names
@@ -22,9 +25,13 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.sections import CLAIMS
 from polyculture.reports.texts import texts
 
+_MEASURED = (
+    "SELECT DISTINCT measure FROM numbers WHERE measure <> 'entities' UNION SELECT DISTINCT measure FROM differences"
+)
 COLUMNS = (
-    "claim", "says", "source", "result", "metric", "condition", "target", "expect", "bound", "dimension", "a", "b",
-    "difference", "low", "high", "p", "p_holm", "comparisons", "tested", "unit", "units", "cells", "why",
+    "claim", "says", "source", "result", "measure", "metric", "where", "target", "expect", "bound",
+    "dimension", "a", "b", "place", "difference", "low", "high", "p", "p_holm", "comparisons", "tested",
+    "unit", "units", "cells", "why",
 )  # fmt: skip
 
 
@@ -33,6 +40,7 @@ class ClaimLine:
     """A claim as printed."""
 
     says: str
+    source: str
     result: str
     metric: str
     expected: str  # 'higher', 'same within ±0.05'
@@ -53,16 +61,23 @@ class Claims:
 
 
 def build(data: ReportData) -> Claims | None:
-    """The context of the section; None where nothing is linked."""
-    is_linked = totals(data.reading.rows(SQL / "health.sql")).get("linked")
-    return claims(data.frame(CLAIMS), data.names) if is_linked else None
+    """The context of the section; None where nothing was measured that a paper says something of."""
+    found = data.frame(CLAIMS)
+    return None if found.empty else claims(found, data.names)
 
 
 def claims_frame(data: ReportData) -> pd.DataFrame:
-    """A row per claim of the shipped file, in its order."""
+    """A row per claim of the papers about what the run measured; p is adjusted over those of a paper."""
     run = ComparedRun(data.reading.connection, data.manifest.deterministic)
     pairs = data.names.catalog.native_pairs(data.manifest.languages)
-    return pd.DataFrame(claim_rows(run, pairs, data.manifest, read_claims()), columns=list(COLUMNS))
+    measured = {name for (name,) in data.reading.connection.sql(_MEASURED).fetchall()}
+    if data.about_texts and totals(data.reading.rows(SQL / "health.sql")).get("linked"):
+        measured.add(MEASURE.name)
+    rows: list[dict[str, Any]] = []
+    for file in PAPERS.values():
+        stated = [claim for claim in read_claims(file) if claim.measure in measured]
+        rows += claim_rows(run, pairs, data.manifest, stated)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def claim_rows(
@@ -88,8 +103,9 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "says": claim.says,
         "source": claim.source,
         "result": str(verdict.result),
+        "measure": claim.measure,
         "metric": claim.metric,
-        "condition": claim.condition,
+        "where": ", ".join(f"{name} {value}" for name, value in claim.where.items()) or None,
         "target": claim.target,
         "expect": claim.expect,
         "bound": claim.bound,
@@ -98,8 +114,15 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "comparisons": verdict.parts,
         "tested": verdict.tested,
         "why": verdict.why or stays,
+        "place": (_place(told, claim) if told else "") or None,
         **{name: getattr(told, name, None) for name in shown},
     }
+
+
+def _place(told: Difference, claim: Claim) -> str:
+    """What a comparison is of beside what its claim names: 'openai:gpt-4, ja'."""
+    found = (facet_of(told, name) for name in (*LEVELS, *told.facets) if name not in claim.where)
+    return ", ".join(value for value in found if value not in (EVERY, WITHOUT, told.a))
 
 
 def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
@@ -108,10 +131,13 @@ def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
     within = {"same": f"within ±{bound}", "different": f"by more than {bound}"}.get(row["expect"], f"by {bound}")
     return ClaimLine(
         row["says"],
+        row["source"] or "",
         row["result"],
-        texts().metrics[metric].name if metric in texts().metrics else metric.replace("_", " "),
+        texts().metrics[metric].name if metric in texts().metrics else f"{row['measure']} {metric}".replace("_", " "),
         f"{row['expect']} {within}" if bound else row["expect"],
-        f"{_named(row, 'a', names)} minus {_named(row, 'b', names)}" if row["a"] else "",
+        f"{_named(row, 'a', names)} minus {_named(row, 'b', names)}" + (f" ({row['place']})" if row["place"] else "")
+        if row["a"]
+        else "",
         None if row["difference"] is None else difference(row["difference"], metric),
         f"{difference(row['low'], metric)} to {difference(row['high'], metric)}" if told else None,
         "" if row["p_holm"] is None else probability(row["p_holm"]),

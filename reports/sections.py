@@ -80,7 +80,7 @@ TEXT_SECTIONS = (
     _section("compared", _later("comparisons.build"), COMPARISONS),
     _figures("saturation", *_tables("saturation")),
     _section("components", _later("components.build"), *_tables("components")),
-    _section("claims", _later("claims.build"), CLAIMS),
+    _section("claims", _later("claims.build", without_texts=True), CLAIMS),
     _section("dominance", _later("dominance.build"), *_tables("dominance")),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),
     _section(

@@ -1,5 +1,7 @@
 """A claim: what is said of a metric, between what, and how large a difference counts. A file of claims is TOML.
 
+Those of the papers are shipped, a file each, with words, bounds and targets of ours.
+
 [[claims]]
 name = "native-diversity"
 says = "Prompts in a country's own language bring more different entities."
@@ -12,6 +14,7 @@ target = "others"
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,15 +24,20 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.validation import REMEDY as GENERAL
 from polyculture.cache.validation import explain
+from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
-from polyculture.metrics.places import PER_CONDITION, RANGES
+from polyculture.metrics.comparison.sides import DIMENSIONS
+from polyculture.metrics.places import PER_CONDITION, RANGES, Place
 
-MAKIEVAL = Path(__file__).with_name("makieval.toml")
+PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."
 _NUMBERED = re.compile(r"^claims\.(\d+)(\.?)")
 _KNOWN = (*METRICS, *COMPANIONS)
 
-Dimension = Literal["model", "language", "condition", "country", "wording"]
+Dimension = Literal[
+    *("model", "language", "condition", "country", "wording"),  # of texts
+    *("context_prefix", "phrasing", "dataset", "level", "option", "native", "method"),  # of what instruments compare
+]
 Words = Annotated[str, Field(min_length=1)]
 
 
@@ -38,20 +46,21 @@ class _Strict(BaseModel):
 
 
 class Contrast(_Strict):
-    """Between what: one of `native`, `each`, `a`, `within`."""
+    """Between what: one of `native`, `each`, `a`, `within`, `than`."""
 
     native: Literal[True] | None = None  # a country's own language against the other languages
-    each: Dimension | None = None  # each value against all others together
+    each: Dimension | None = None  # each value against all others together; of instruments each pair
     a: Words | None = None  # a value of the run ...
     # ... against another one, several one after the other, "rest" (all others together), or "each" of the others
     against: Words | tuple[Words, ...] = "rest"
     within: tuple[tuple[Words, ...], ...] | None = None  # pairs of languages of one group against pairs across groups
+    than: Annotated[float, Field(allow_inf_nan=False)] | None = None  # each model's number against this one
 
     @model_validator(mode="after")
     def _one(self) -> Contrast:
-        named = [name for name in ("native", "each", "a", "within") if getattr(self, name) is not None]
+        named = [name for name in ("native", "each", "a", "within", "than") if getattr(self, name) is not None]
         if len(named) != 1:
-            raise ValueError(f"a contrast has one of native, each, a and within, and there is {named or 'none'}")
+            raise ValueError(f"a contrast has one of native, each, a, within and than, and there is {named or 'none'}")
         if "against" in self.model_fields_set and self.a is None:
             raise ValueError("against needs a")
         if self.a is not None and (self.a == self.against or self.a in self.named):
@@ -74,33 +83,46 @@ class Claim(_Strict):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     says: Words
+    measure: Words = MEASURE.name  # what measured it, as in `numbers`: 'cbs', 'qa', 'questions', ...
     metric: str
+    where: Mapping[str, Words] = {}  # only numbers with these facets; '-': without the facet
+    by: tuple[Words, ...] = ()  # a comparison for each value of these facets
     contrast: Contrast
     expect: Literal["higher", "lower", "same", "different"]
     bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    condition: Words | None = None
     parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
     target: Literal["these", "others"]  # other samples of these prompts, or other prompts like these
     source: Words | None = None  # where it is said: 'section 6.3'
 
     @model_validator(mode="after")
     def _testable(self) -> Claim:
+        if self.expect == "same" and not self.bound:
+            raise ValueError("'same' needs a bound above 0: no data show a difference of exactly 0")
+        if self.measure == MEASURE.name:
+            self._check_of_texts()
+        elif self.contrast.native or self.contrast.within is not None:
+            raise ValueError(f"native and within are contrasts of {MEASURE.name}: name sides with a and against")
+        return self
+
+    def _check_of_texts(self) -> None:
         if self.metric not in _KNOWN:
-            raise ValueError(f"there is no metric {self.metric!r}: there are {', '.join(_KNOWN)}")
+            raise ValueError(f"there is no metric {self.metric!r}: there are {', '.join(_KNOWN)}; or name its measure")
         least, most = RANGES[self.metric]
         if self.bound >= most - least:
             raise ValueError(f"no difference of {self.metric} is as large as the bound {self.bound:g}")
-        if self.expect == "same" and not self.bound:
-            raise ValueError("'same' needs a bound above 0: no data show a difference of exactly 0")
+        if unknown := [name for name in (*self.where, *self.by) if name not in Place._fields]:
+            raise ValueError(f"{MEASURE.name} have no facet {unknown[0]!r}: they have {', '.join(Place._fields)}")
         if self.contrast.within is not None and self.metric != "consensus":
             raise ValueError("within is of consensus, which is of two languages")
         if self.contrast.native and self.metric == "consensus":
             raise ValueError("consensus is of two languages, and in no native contrast")
+        if self.contrast.each not in (None, *DIMENSIONS):
+            raise ValueError(f"{MEASURE.name} are compared by {', '.join(DIMENSIONS)}")
         if self.contrast.each == "condition":
             raise ValueError("conditions are compared two at a time: name them, a and against")
-        if self.metric in PER_CONDITION and self.condition is None and self.contrast.a is None:
-            raise ValueError(f"{self.metric} is per condition: add condition, such as 'explicit'")
-        return self
+        alone = self.contrast.a is None and self.contrast.than is None
+        if self.metric in PER_CONDITION and "condition" not in self.where and alone:
+            raise ValueError(f"{self.metric} is per condition: add where = {{ condition = 'explicit' }}")
 
     @property
     def of_all(self) -> bool:
@@ -119,8 +141,9 @@ class _File(_Strict):
         return self
 
 
-def read_claims(file: Path = MAKIEVAL) -> tuple[Claim, ...]:
-    """The claims of a file, in its order. Raises a `UserError` that names the place of a mistake."""
+def read_claims(file: Path) -> tuple[Claim, ...]:
+    """The claims of a file or of one of `PAPERS`, in order. Raises a `UserError` that names the place of a mistake."""
+    file = file if file.exists() else PAPERS.get(str(file), file)
     data = read_toml(file)
     try:
         return tuple(_File.model_validate(data).claims)

@@ -1,17 +1,22 @@
-"""The comparisons that a claim is about, made by the machinery of `polyculture compare`."""
+"""The comparisons that a claim is about: those of texts, made by the machinery of `polyculture compare`; those that
+instruments wrote; and numbers of the run against a stated one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from polyculture.cache.errors import did_you_mean
-from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.schema.measured import Difference
+from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
+from polyculture.metrics.comparison.stored import StoredDifferences, stated, turn
 from polyculture.metrics.places import PER_CONDITION
+from polyculture.metrics.responses import ALL
 
 CONDITION = "condition"
 
@@ -29,23 +34,61 @@ class ClaimedRun:
     fixed: Mapping[str, str]  # metrics in which no difference can be told, and why
 
     def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
-        """The comparisons of a claim in each selection of texts, in the same order.
+        """The comparisons of a claim in each selection of texts, in the same order; of what stands in the store of all.
 
         Raises `UntestableError`.
         """
-        condition = claim.condition
-        if condition is not None and condition not in self.run.values[CONDITION]:
-            raise UntestableError(self._lacks(CONDITION, condition))
+        if claim.contrast.than is None and claim.measure == MEASURE.name:
+            return self._of_texts(claim, selections)
+        found = self._numbers(claim, claim.contrast.than) if claim.contrast.than is not None else self._stored(claim)
+        if claim.measure == MEASURE.name and claim.metric in self.fixed:
+            found = [
+                Row(replace(row.difference, low=None, high=None, reason=self.fixed[claim.metric]), None)
+                for row in found
+            ]
+        return {ALL: found}
+
+    def _numbers(self, claim: Claim, than: float) -> list[Row]:
+        return self._chosen(claim, self._kept.numbers(claim.measure, claim.metric, than), "number")
+
+    def _stored(self, claim: Claim) -> list[Row]:
+        contrast = claim.contrast
+        every = [row for row in self._kept.rows if (row.measure, row.metric) == (claim.measure, claim.metric)]
+        if contrast.each is not None:
+            found = [row for row in every if row.dimension == contrast.each]
+        else:
+            turned = [turn(row) if row.b == contrast.a else row for row in every]
+            found = [row for row in turned if row.a == contrast.a and row.b in (contrast.named or (row.b,))]
+        return self._chosen(claim, found, "comparison")
+
+    def _chosen(self, claim: Claim, rows: Sequence[Difference], what: str) -> list[Row]:
+        """The coarsest rows that are as the claim says, of each data set, method and reader."""
+        found = stated(rows, claim.target, claim.where, claim.by)
+        if not found:
+            facets = "".join(f", {name} {value}" for name, value in claim.where.items())
+            each = f" by {' and '.join(claim.by)}" if claim.by else ""
+            raise UntestableError(f"the run has no such {what} of {claim.measure} {claim.metric}{facets}{each}")
+        return found
+
+    @cached_property
+    def _kept(self) -> StoredDifferences:
+        return StoredDifferences(self.run.store)
+
+    def _of_texts(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
+        for name, value in claim.where.items():
+            if name in self.run.values and value not in self.run.values[name]:
+                raise UntestableError(self._lacks(name, value))
         sides = self._sides(claim)
-        if sides[0].dimension == CONDITION and condition is not None:
-            raise UntestableError(f"{sides[0].a!r} and {sides[0].b!r} are conditions: leave condition out")
-        if sides[0].dimension != CONDITION and condition is None and claim.metric in PER_CONDITION:
-            raise UntestableError(f"{claim.metric} is per condition: add condition, such as 'explicit'")
-        by = [] if condition is None else [CONDITION]
+        by = tuple(dict.fromkeys((*claim.where, *claim.by)))
+        dimension = sides[0].dimension if sides[0].dimension in self.run.values else "language"
+        if dimension in by:
+            raise UntestableError(f"{sides[0].a!r} and {sides[0].b!r} are each a {dimension}: leave {dimension} out")
+        if dimension != CONDITION and CONDITION not in by and claim.metric in PER_CONDITION:
+            raise UntestableError(f"{claim.metric} is per condition: add where = {{ condition = 'explicit' }}")
         terms = Terms(by, [claim.metric], [claim.target], tuple(selections), self.fixed)
         found: dict[str, list[Row]] = {selection: [] for selection in terms.selections}
         for row in compare([self.run], sides, terms):
-            if row.difference.condition in (condition or EVERY, EVERY):
+            if all(getattr(row.difference, name) == value for name, value in claim.where.items()):
                 found[row.difference.selection].append(row)
         if not found[terms.selections[0]]:
             raise UntestableError("no prompt was asked of both sides")

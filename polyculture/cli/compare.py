@@ -91,7 +91,11 @@ def compare(
     ] = False,
     claims: Annotated[
         Path | None,
-        typer.Option("--claims", metavar="FILE", help="Test the claims of this file instead: docs/claims.md."),
+        typer.Option(
+            "--claims",
+            metavar="FILE|PAPER",
+            help="Test the claims of this file, or of a paper, instead: docs/claims.md.",
+        ),
     ] = None,
     selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,
@@ -126,7 +130,7 @@ def compare(
 
     --claims FILE tests stated hypotheses: each holds, fails, or is undecided, and p is adjusted over the claims of the
     file (Holm). A claim about several comparisons shows the one that it turns on. The exit code is 0, whatever they
-    come to. The findings of the MAKIEval study are tested by `polyculture table claims exp.toml`.
+    come to. Instead of a file: camel, camellia, culturescope, kobbq or makieval, for the findings of that paper.
     """
     if claims is not None:
         if any((names, rest, group, native, baseline, snapshot, by, metric, target, fail_if, allow_untestable)):

@@ -114,7 +114,7 @@ def compared(
     rows = with_judges(rows, opened.store)
     if alone:
         asked = {one.metric for one in conditions} or question.metrics or stored.metrics
-        rows += stored.rows(every, asked, targets, question.by)
+        rows += stored.of_sides(every, asked, targets, question.by)
     if conditions:
         rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
         _check_target(question, rows)

@@ -1,24 +1,26 @@
--- Findings of the MAKIEval study as hypotheses on this run
+-- Findings of the papers as hypotheses on this run
 -- claims: a row is a part of a claim with its test and its result. Python computes it.
 --   claim: the claim's name
 --   says: the claim in words
+--   where: only numbers with these facets
 --   result: what the test says of it
 --   expect: what is expected of the first side: higher, lower, same or different
 --   bound: the size of a difference that counts
 --   dimension: what the sides differ in
 --   a: the first side
---   b: the second side
+--   b: the second side, or the stated number
+--   place: what the comparison that is shown is of
 --   difference: mean of the first side less that of the second
 --   p: of the claim, before the correction
 --   p_holm: the same, corrected for the number of claims by Holm
 --   comparisons: comparisons that the claim is about
 --   tested: those of them that could be tested
---   source: where the study says so
+--   source: the paper, and where it says so
 --   target: 'these': other samples of these prompts; 'others': other prompts like these
 --   unit: what was sampled
 --   units: how many of them the comparison rests on
 --   cells: pairs of cells
 --   why: why the claim has this result, or in which texts it has another
--- printed: says, result, metric, a, b, difference, p_holm, tested, comparisons, units, why
+-- printed: says, source, result, metric, a, b, place, difference, p_holm, tested, comparisons, units, why
 
 -- polyculture table claims exp.toml

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from polyculture.cache.errors import UserError
+from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.store import open_store
+from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.metrics import KEPT
-from polyculture.metrics.claims.claim import Claim, read_claims
+from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun
 from polyculture.metrics.claims.verdict import Result, Verdict, holm, judge
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -124,7 +131,9 @@ def test_each_contrast_compares_what_it_says(run: ClaimedRun) -> None:
     assert sides({"a": "en", "against": "each"}) == [("en", "de"), ("en", "ja")]
     assert sides({"a": "en", "against": ["ja"]}) == [("en", "ja")]
     assert sides({"a": "explicit", "against": "neutral"}, "specificity") == [("explicit", "neutral")]
-    assert sides({"native": True}, "specificity", condition="explicit") == [("native language", "other languages")]
+    assert sides({"native": True}, "specificity", where={"condition": "explicit"}) == [
+        ("native language", "other languages")
+    ]
     assert len(sides({"within": [["en", "de"], ["ja"]]}, "consensus")) == 1
     found = verdict(run, claim("different", {"each": "model"}, bound=0.1, target="these"))
     assert (found.result, found.row and found.row.difference.unit) == (HOLDS, "response")
@@ -137,9 +146,12 @@ def test_each_contrast_compares_what_it_says(run: ClaimedRun) -> None:
         (claim("higher", {"a": "en", "against": "jaa"}), "no language 'jaa'. Did you mean"),
         (claim("higher", {"a": "en", "against": ["ja", "tr"]}), "no language 'tr'"),
         (claim("same", {"each": "wording"}, bound=0.1), "the run has only one wording"),
-        (claim("higher", {"native": True}, condition="implicit_male"), "no condition 'implicit_male'"),
+        (claim("higher", {"native": True}, where={"condition": "implicit_male"}), "no condition 'implicit_male'"),
         (claim("higher", {"within": [["en", "de"], ["th"]]}, "consensus"), "fewer than two"),
         (claim("higher", {"a": "en"}, "specificity"), "specificity is per condition"),
+        (claim("higher", {"a": "en"}, where={"language": "en"}), "leave language out"),
+        (claim("higher", {"than": 0.5}, "cbs", measure="cbs"), "no such number of cbs cbs"),
+        (claim("higher", {"a": "native"}, "f1", measure="ner", where={"side": "x"}), "no such comparison of ner f1"),
     ],
 )
 def test_a_claim_about_what_the_run_lacks_is_undecided_and_says_what(run: ClaimedRun, one: Claim, said: str) -> None:
@@ -149,13 +161,72 @@ def test_a_claim_about_what_the_run_lacks_is_undecided_and_says_what(run: Claime
 
 
 def test_the_studys_nine_claims_name_section_and_target_and_are_tested_on_a_run(run: ClaimedRun) -> None:
-    shipped = read_claims()
+    shipped = read_claims(Path("makieval"))
     assert len(shipped) == 9
-    assert all((one.source or "").startswith("section 6.") for one in shipped)
+    assert all((one.source or "").startswith("MAKIEval, section 6.") for one in shipped)
     assert {one.target for one in shipped} == {"these", "others"}
     found = judge(run, shipped)
     assert all(one.p is not None or one.why for one in found)
     assert sum(one.p is not None for one in found) >= 4
+
+
+@pytest.fixture
+def kept(run: ClaimedRun) -> Iterator[ClaimedRun]:
+    """What instruments wrote of two models: scores and contrasts, of all types and of one, plain and of a phrasing."""
+    told = replace(made(0.2, 0.02).difference, measure="cbs", metric="cbs", dimension="condition", a="grounded",
+                   b="neutral", target="others", dataset="camel", method="sum", freedom=10.0)  # fmt: skip
+    score = replace(EMPTY, measure="cbs", metric="cbs", dataset="camel", method="sum", condition="grounded",
+                    estimate=0.4, low=0.35, high=0.45, units=11)  # fmt: skip
+    facets = {"model": ("m:one", "m:two"), "topic": (EVERY, "food"),
+              "facets": ({"form": "masked"}, {"form": "masked", "phrasing": "pro-drop"})}  # fmt: skip
+    places = [dict(zip(facets, values, strict=True)) for values in product(*facets.values())]
+    store = run.run.store
+    for table, row in ((DIFFERENCES, told), (NUMBERS, score)):
+        store.register(table.name, objects_to_table(table, [replace(row, **place) for place in places]))
+    yield ClaimedRun(run.run, (), {})
+    for table in (DIFFERENCES, NUMBERS):
+        store.unregister(table.name)
+
+
+def of_cbs(contrast: dict[str, object], **more: object) -> Claim:
+    return claim("lower", contrast, "cbs", measure="cbs", **more)
+
+
+def test_what_instruments_wrote_is_judged_at_its_coarsest_level(kept: ClaimedRun) -> None:
+    def found(contrast: dict[str, object], **more: object) -> list[tuple[str, str, str, float | None]]:
+        rows = kept.rows(of_cbs(contrast, **more), ["all"])["all"]
+        told = [row.difference for row in rows]
+        assert all(one.facets == more.get("facets", {"form": "masked"}) for one in told)
+        return [(one.model, one.topic, one.a, one.difference) for one in told]
+
+    whole = [("m:one", EVERY, "grounded", 0.2), ("m:two", EVERY, "grounded", 0.2)]
+    assert found({"each": "condition"}) == whole
+    assert found({"a": "neutral", "against": "grounded"}) == [(*one[:2], "neutral", -0.2) for one in whole]
+    assert [one[1] for one in found({"a": "grounded"}, by=["topic"])] == ["food", "food"]
+    [named] = kept.rows(of_cbs({"a": "grounded"}, where={"phrasing": "pro-drop", "model": "m:one"}), ["all"])["all"]
+    assert named.difference.facets["phrasing"] == "pro-drop"
+    [these, _] = kept.rows(of_cbs({"a": "grounded"}, target="these"), ["all"])["all"]
+    assert (these.contrast, these.difference.reason) == (None, "others alone")
+
+
+def test_a_number_is_judged_against_a_stated_one_in_each_model(kept: ClaimedRun) -> None:
+    found = verdict(kept, of_cbs({"than": 0.5}, where={"dataset": "camel"}))
+    assert (found.result, found.parts, found.row and found.row.difference.a) == (HOLDS, 2, "m:one")
+    told = found.row and found.row.difference
+    assert told is not None
+    assert (told.difference, told.low, told.high) == pytest.approx((-0.1, -0.15, -0.05))
+    ends = [verdict(kept, of_cbs({"than": than})).p for than in (0.45, 0.46)]
+    assert ends[0] == pytest.approx(0.05)  # where the interval ends
+    assert (ends[1] or 1) < 0.05
+    assert verdict(kept, of_cbs({"than": 0.3})).result == FAILS
+
+
+@pytest.mark.parametrize("paper", [paper for paper in PAPERS if paper != "makieval"])
+def test_the_claims_of_the_papers_name_a_section_that_the_paper_has(paper: str, shared_data: Path) -> None:
+    text = (shared_data.parent / "papers" / f"{paper}.txt").read_text(encoding="utf-8")
+    for one in read_claims(Path(paper)):
+        section = (one.source or "").rpartition(" ")[2]
+        assert re.search(rf"^[#* ]*{re.escape(section)}\b", text, re.MULTILINE), one.source
 
 
 @pytest.mark.parametrize(
@@ -166,9 +237,9 @@ def test_the_studys_nine_claims_name_section_and_target_and_are_tested_on_a_run(
         ("bound = 0.05", "bound = 2", "no difference of granularity is as large as the bound 2"),
         ("bound = 0.05", "bond = 0.05", "claim 1, bond: unknown key. Did you mean 'bound'?"),
         ('"granularity"', '"granulariti"', "there is no metric 'granulariti'"),
-        ('"granularity"', '"specificity"', "specificity is per condition: add condition"),
+        ('"granularity"', '"specificity"', "specificity is per condition"),
         ('each = "model"', 'each = "modell"', "claim 1, contrast.each: "),
-        ('each = "model"', 'each = "model", native = true', "a contrast has one of native, each, a and within"),
+        ('each = "model"', 'each = "model", native = true', "a contrast has one of native, each"),
         ('each = "model"', 'within = [["en", "de"], ["ja"]]', "within is of consensus"),
         ('"same"', '"equal"', "claim 1, expect: "),
         ('target = "others"', "", "claim 1, target: Field required"),

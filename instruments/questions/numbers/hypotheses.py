@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -26,9 +26,11 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.schema.measured import Difference, Number
+from polyculture.instruments.differences import Sides, difference_rows
+from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.number import EMPTY
-from polyculture.instruments.questions.numbers.uncertainty import Ratio
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.metrics.inference.family import adjusted
 
 PAPER, SOUND = "paper", "sound"
@@ -80,12 +82,11 @@ class OneSided:
 
 def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Number]:
     """Every test of every study under each prompt, with its false discovery rate."""
-    rows = store.execute(_COUNTS, [dataset]).fetchall()
-    for study, of_study in groupby(rows, key=lambda row: row[:6]):
-        language, model, method, reader, wording, levels = study
+    for study, of_study in groupby(_counted(store, dataset), key=lambda one: one[:2]):
+        (language, model, method, reader, wording), levels = study
         families: dict[str, list[tuple[str, OneSided]]] = defaultdict(list)
-        for kind, some in groupby(of_study, key=lambda row: row[6]):
-            for test in comparisons([Counts(*row[7:]) for row in some], levels.split("; ")):
+        for *_, kind, rows in of_study:
+            for test in comparisons(rows, levels):
                 families[test.kind].append((kind, test))
         for tests in families.values():
             for (kind, test), q in zip(tests, adjusted([test.p for _, test in tests]), strict=True):
@@ -97,6 +98,52 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
                         estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
                         n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
                     )  # fmt: skip
+
+
+def _counted(
+    store: duckdb.DuckDBPyConnection, dataset: str
+) -> Iterator[tuple[tuple[str, ...], Sequence[str], str, list[Counts]]]:
+    """Of each study its language, model, method, reader and prompt; its levels; and a type with its counts."""
+    rows = store.execute(_COUNTS, [dataset]).fetchall()
+    for (*study, levels, kind), some in groupby(rows, key=lambda row: row[:7]):
+        yield tuple(study), levels.split("; "), kind, [Counts(*row[7:]) for row in some]
+
+
+def level_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: str) -> Iterator[Difference]:
+    """What the hypotheses compare, with intervals over units, still without q: levels apart, and the two wrong options.
+
+    Of a unit that was asked of one side alone, nothing counts.
+    """
+    for (language, model, method, reader, wording), levels, kind, rows in _counted(store, dataset):
+        least = levels[-1]
+        low, more = ([row for row in rows if (row.level == least) == is_low] for is_low in (True, False))
+        shared = {"dataset": dataset, "language": language, "model": model, "wording": wording, "method": method,
+                  "reader": reader}  # fmt: skip
+        rest = f"all but {least}"
+        units = _units(rows)
+        for metric, dimension, a, b, one, other in (
+            ("accuracy", "level", rest, least, _ratio(more, "right", units), _ratio(low, "right", units)),
+            ("biased", "level", rest, least, _ratio(more, "biased", units), _ratio(low, "biased", units)),
+            ("biased", "option", "biased", "others", _ratio(rows, "biased", units), _ratio(rows, "other", units, by=2)),
+        ):
+            if (found := paired(one, other)) is not None:
+                yield from difference_rows(
+                    Sides(MEASURE.name, metric, dimension, a, b, shared, {"type": kind}), found, unit="unit",
+                    units=int((one.units & other.units).sum()), inputs=inputs, sampled=method == "generated",
+                )  # fmt: skip
+
+
+def _units(rows: Sequence[Counts]) -> Mapping[str, int]:
+    return {name: number for number, name in enumerate(sorted({row.unit for row in rows}))}
+
+
+def _ratio(rows: Sequence[Counts], what: str, units: Mapping[str, int], by: int = 1) -> Ratio:
+    """The share of answers in each of the units."""
+    chosen, answered = np.zeros(len(units)), np.zeros(len(units))
+    for row in rows:
+        chosen[units[row.unit]] += getattr(row, what) / by
+        answered[units[row.unit]] += row.answered
+    return Ratio(chosen[np.newaxis, :, np.newaxis], answered[np.newaxis, :, np.newaxis])
 
 
 def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSided]:
@@ -149,15 +196,11 @@ def _z(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: S
 
 def _jackknife(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
     """The difference of two disjoint groups' shares, over the units that either was asked."""
-    units = {name: number for number, name in enumerate(sorted({row.unit for row in (*first, *second)}))}
-    counts = np.zeros((2, 2, len(units)))  # group, (chosen, answered), unit
-    for group, rows in enumerate((first, second)):
-        for row in rows:
-            counts[group, :, units[row.unit]] += (getattr(row, what), row.answered)
+    units = _units([*first, *second])
     sizes = _size(first), _size(second)
     one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
     made = OneSided(SOUND, hypothesis, side, one, other, sizes, None)
-    without = Ratio(counts[:, 0, :, np.newaxis], counts[:, 1, :, np.newaxis]).without_unit()
+    without = _ratio(first, what, units).without_unit() - _ratio(second, what, units).without_unit()
     size = len(units)
     if size < FEWEST or np.isnan(without).any():
         return made

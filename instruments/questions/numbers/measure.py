@@ -22,7 +22,7 @@ from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.between_sets import set_differences
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
 from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
-from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers
+from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
@@ -52,7 +52,8 @@ def measure_questions(run: RunFolder) -> None:
             run, MEASURE.name, chain(number_rows(store, families, inputs), own_numbers(store, families, inputs))
         )
         gains = (gain_differences(store, one, inputs) for one in _having(families, GAINS))
-        rows = chain(paired_differences(store, families, inputs), *gains)
+        levels = (level_differences(store, one, inputs) for one in _having(families, HYPOTHESES))
+        rows = chain(paired_differences(store, families, inputs), *gains, *levels)
         # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
         others = with_verdicts(set_differences(store, families, inputs))
         write_differences(run, MEASURE.name, [*with_verdicts(rows), *others])

@@ -14,6 +14,7 @@ from polyculture.instruments.questions.numbers.hypotheses import (
     Counts,
     comparisons,
     hypothesis_numbers,
+    level_differences,
     two_proportions,
 )
 from tests.instruments.questions.answered import FAILED, REFUSAL, Said, opened
@@ -101,6 +102,24 @@ def test_rates_of_false_discoveries_are_by_kind_over_both_types() -> None:
     [one] = [row for row in rows if row.metric == "accuracy_p" and row.facets
              == {"hypothesis": "1", "side": "avg. > low", "test": "paper", "type": "region"}]  # fmt: skip
     assert one.sizes == {"first": 36, "second": 12}  # what failed is in none
+
+
+def test_what_is_compared_has_an_interval_over_units() -> None:
+    found = {(row.metric, row.a, row.b, row.facets["type"]): row
+             for row in level_differences(opened(answers()), "culture-mcq", "") if row.target == "others"}  # fmt: skip
+    levels, options = ("accuracy", "all but low", "low"), ("biased", "biased", "others")
+    assert found.keys() >= {(*key, kind) for key in (levels, options) for kind in ("resource", "region")}
+    picked = {level: [one.said for one in answers() if one.facets["type"] == "region" and one.facets["level"] == level
+                      and one.unit != "q99"] for level in LEVELS}  # fmt: skip
+    low, every = picked["low"], [one for some in picked.values() for one in some]
+    rest = [one for level, some in picked.items() if level != "low" for one in some]
+    of_levels, of_options = found[*levels, "region"], found[*options, "region"]
+    assert of_levels.difference == pytest.approx(rest.count(0) / len(rest) - low.count(0) / len(low))
+    assert of_options.difference == pytest.approx(
+        every.count(1) / len(every) - (every.count(2) + every.count(3)) / 2 / len(every)
+    )
+    assert None not in (of_levels.low, of_options.low)
+    assert of_levels.units == of_options.units == 12
 
 
 def test_where_nothing_varies_there_is_no_p() -> None:
