@@ -28,6 +28,7 @@ _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".
 _MOST_MEMBERS = 1_000_000
 _MOST_BYTES = 64 * 2**30  # of all samples together, uncompressed
 _BLANK = b"\xef\xbb\xbf \r\n\t"  # a byte order mark counts as one
+_AS_XLSX = "Save a workbook as .xlsx or CSV UTF-8."
 _ZSTD = 93  # the number of this compression in a zip
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
 
@@ -53,10 +54,12 @@ def kind_of(path: Path) -> str:
             return "xlsx"
         if any(name.startswith("samples/") for name in members):
             return "eval"
+        if "content.xml" in members or any(name.startswith("xl/") for name in members):
+            raise UserError("is a workbook of another format than .xlsx", where=path, remedy=_AS_XLSX)
         raise UserError("is an archive", where=path, remedy="Unpack it, and name the file or folder with the texts.")
     if start.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK", b"\xd0\xcf\x11\xe0")):
         what = "is compressed, damaged or a workbook of another format than .xlsx"
-        raise UserError(what, where=path, remedy="Unpack it, or save it as .xlsx or CSV UTF-8.")
+        raise UserError(what, where=path, remedy=f"Unpack it. {_AS_XLSX}")
     text = start.decode(encoding_of(path), "ignore").lstrip("\ufeff \r\n\t")
     if path.suffix.lower() not in (".csv", ".tsv") and (text[:1] in ("[", "{") or path.suffix.lower() in _SUFFIXES):
         return "json"

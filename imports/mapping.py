@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -137,7 +137,7 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
             what = "is not taken as the dictionary form: it does not stand beside the surfaces"
             notes.append(f"{column!r} {what}. If it is: --mapping with name = {column!r}")
             continue
-        if name == "country" and (why := _of_a_person(column, first.values, source.shape.user)):
+        if name == "country" and (why := _of_a_person(first.values)):
             notes.append(f"country is not taken from {column!r}: {why}. If texts were asked about it: country={column}")
             continue
         columns[name] = column
@@ -172,10 +172,8 @@ def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -
         raise UserError(f"{told_as}: {missing(head.values, column)}", where=path, remedy=remedy)
 
 
-def _of_a_person(country: str, columns: Iterable[Any], of_user: Collection[str]) -> str | None:
+def _of_a_person(columns: Iterable[Any]) -> str | None:
     """Why a country is that of a person rather than the one that was asked about; None where nothing says so."""
-    if country in of_user:
-        return "in this format it is the user's"
     people = known_names()["people"]
     for column in columns:
         words = set(re.split(r"[^a-z]+", str(column).casefold()))
@@ -198,8 +196,8 @@ def _paths(values: Mapping[str, Any]) -> list[str]:
 
 def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: Path) -> str:
     """The column whose texts are by far the longest. Raises `UserError` where no column stands out."""
-    lengths = dict[str, float]()
-    for column in _paths((merged(records) or Record("", {})).values):
+    first, lengths = merged(records) or Record("", {}), dict[str, float]()
+    for column in _paths(first.values):
         values = [record.get(column) for record in records]
         texts = [value for value in values if isinstance(value, str)]
         if column not in columns.values() and len(texts) > len(records) / 2:
@@ -213,7 +211,7 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
         what = f"a record has a list of texts in {ranked[0][:-3]!r}"
         raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {ranked[0]} for the first.")
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
-    remedy = f"Write text=COLUMN. It has: {names(_paths(records[0].values))}."
+    remedy = f"Write text=COLUMN. It has: {names(_paths(first.values))}."
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 
 

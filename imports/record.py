@@ -75,7 +75,7 @@ def find(values: Any, path: str) -> Found:
         elif filtered and isinstance(step, tuple) and step:
             found = [(at, one) for at, one in found if _meets(one, step)]
         else:
-            found = [(at + more, value) for at, one in found for more, value in _next(_opened(one), step)]
+            found = [(at + more, value) for at, one in found for more, value in _next(opened(one), step)]
         filtered = isinstance(step, tuple) and bool(step)
     return found
 
@@ -93,7 +93,7 @@ def missing(values: Any, path: str) -> str | None:
             before = "".join(parts[:end]).lstrip(".")
             there = [value for _, value in find(values, before or ".")]
             inside = f"{before} has" if before else "there is"
-            return f"{inside} no {part.lstrip('.')}: {_contents(_opened(there[0]), part)}"
+            return f"{inside} no {part.lstrip('.')}: {_contents(opened(there[0]), part)}"
     return None
 
 
@@ -181,7 +181,7 @@ def _contents(value: Any, part: str) -> str:
     return f"it is {'null' if value is None else 'a ' + type(value).__name__}"
 
 
-def _opened(value: Any) -> Any:
+def opened(value: Any) -> Any:
     """The table or list that a cell of a table holds as JSON."""
     if isinstance(value, str) and value[:1] in ("[", "{") and value[-1:] in ("]", "}"):
         try:

@@ -20,13 +20,15 @@ from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
 from polyculture.imports.encoding import NAMES, encoding_of
 from polyculture.imports.files import data_files, kind_of, read_file
-from polyculture.imports.record import BadRow, Record, Rows, find, missing, shown
+from polyculture.imports.record import BadRow, Found, Record, Rows, find, missing, opened, shown
 
-ANSWER, TEXT, PROMPT, KEY = " answer", " text", " prompt", " key"
+ANSWER, TEXT, PROMPT, KEY, CHAT = " answer", " text", " prompt", " key", " chat"
 PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
-        "id_more", "user", "prompt", "items"}  # fmt: skip
+        "id_more", "chat", "prompt", "items"}  # fmt: skip
+_ROLES = ("role", "from", "speaker", "author.role", "author")
+_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
 _SERVERS = {"chat", "completions", "responses", "anthropic", "gemini", "bedrock"}  # others: a plain column may look so
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
@@ -52,7 +54,7 @@ class Shape:
     id: str | None = None
     id_more: str | None = None
     prompt: str | None = None
-    user: Sequence[str] = ()
+    chat: bool = False
     items: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
@@ -68,6 +70,8 @@ class Shape:
         """Whether a record is of this shape."""
         if self.body is not None:
             return _body(record, self.body) is not None
+        if self.chat:
+            return _chat(record.values) is not None
         return bool(self.needs) and all(record.has(path) for path in self.needs)
 
     def texts(self, rows: Rows) -> Rows:
@@ -102,13 +106,20 @@ class Shape:
         if self.scores and str(record.get(self.scores[0])) in self.scores[1:]:
             yield BadRow(record.row, "is a score of a given answer, not a text", lost=False)
             return
-        if not (self.each or self.text or self.body):
-            yield record
+        if not (self.each or self.text or self.message or self.body):
+            # A row per message: what a user says is no answer.
+            asked = any(_folded(record.values.get(name)) in _ASKERS for name in _ROLES)
+            yield BadRow(record.row, "is what was asked, not an answer", lost=False) if asked else record
             return
-        if self.each is None and self.body is None:
+        if not (self.each or self.body or self.chat):
             yield self._one(record, (), record.values)
             return
-        found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
+        if self.chat:
+            chat = _chat(record.values) or []
+            found: Found = [((place,), one) for place, one in enumerate(chat) if _answers(one)]
+            record = Record(record.row, {**record.values, CHAT: chat})
+        else:
+            found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
         if not found:
             path = self.each or (self.body or "").partition("|")[0]
             # A request of a batch that expired, and a chat that nobody answered, have no text.
@@ -128,7 +139,10 @@ class Shape:
             values[ANSWER] = read_answer(own)
         elif self.message is not None:
             ending = one.get(path) if (path := self.fields.get("finish_reason")) else None
-            values[ANSWER] = read_answer({"choices": [{"message": one.get(self.message), "finish_reason": ending}]})
+            message = one.get(self.message)
+            if self.chat and "content" not in message:  # of other names than OpenAI's
+                message = {"content": _words(message)}
+            values[ANSWER] = read_answer({"choices": [{"message": message, "finish_reason": ending}]})
         elif self.text is not None:
             if not one.has(self.text):
                 return BadRow(record.row, missing(values, self.text) or "has no text")
@@ -145,8 +159,8 @@ class Shape:
         return one
 
     def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
-        if self.before is not None:
-            return _before(record.values.get(self.before), at, own)
+        if self.before is not None or self.chat:
+            return _before(record.values.get(CHAT if self.chat else self.before), at, own)
         return None if self.prompt is None else record.get(self.prompt.format(*at, *"00"))
 
 
@@ -174,12 +188,41 @@ def chat_text(messages: Any) -> str | None:
 
 
 def _role(message: Mapping[str, Any]) -> str:
-    return str(Record("", message).get("role|from|author.role") or "user")
+    return str(Record("", message).get("|".join(_ROLES)) or "user")
+
+
+def _answers(message: Mapping[str, Any]) -> bool:
+    return _folded(_role(message)) not in _ASKERS
+
+
+def _folded(role: Any) -> str:
+    return role.strip().casefold() if isinstance(role, str) else ""
+
+
+def _chat(values: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The messages of the one conversation in a record; None where there is none in which somebody asks and somebody
+    answers, or where there are several: which of them is meant nobody knows."""
+    chats = [one for one in _message_lists(values) if len({_answers(message) for message in one}) == 2]
+    return chats[0] if len(chats) == 1 else None
+
+
+def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any]]]:
+    """The lists of messages that say whose they are."""
+    value = opened(value)
+    if isinstance(value, Mapping) and depth < 3:
+        for inner in value.values():
+            yield from _message_lists(inner, depth + 1)
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) and _has_role(one) for one in value):
+        yield value
+
+
+def _has_role(message: Mapping[str, Any]) -> bool:
+    return any(isinstance(message.get(name), str) for name in _ROLES)
 
 
 def _words(message: Mapping[str, Any]) -> str | None:
     """The text of a message: a string, or parts of which some are strings or have a `text`."""
-    content = Record("", message).get("content.parts|parts|content|value|text")
+    content = Record("", message).get("content.parts|parts|content|value|text|utterance")
     if isinstance(content, list):
         texts = [one if isinstance(one, str) else one.get("text") for one in content if isinstance(one, str | Mapping)]
         return "".join(text for text in texts if isinstance(text, str)) or None
@@ -237,8 +280,7 @@ class Source:
 
     def rows(self) -> Rows:
         """The records of the file, one per text."""
-        rows = self.records()
-        return self.shape.texts(rows) if self.shape.rows or self.shape.name != PLAIN or self.shape.each else rows
+        return self.shape.texts(self.records())
 
 
 def find_source(path: Path, name: str | None, inputs: Path | None, text: str | None = None) -> Source:
@@ -264,7 +306,7 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         shape = replace(shape, rows=[lists[0], *(key for key in first[0].values if not lists[0].startswith(key))])
     if text is not None:
         each = text if "[*]" in text else None
-        shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None)
+        shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     return Source(path, shape, kind, inputs)
 
 
@@ -274,7 +316,7 @@ def _lists(values: Mapping[str, Any], before: str = "") -> Iterator[str]:
         if isinstance(value, Mapping) and before.count(".") < 3:
             yield from _lists(value, f"{before}{name}.")
         elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-            yield f"{before}{name}"
+            yield from [] if all(map(_has_role, value)) else [f"{before}{name}"]  # messages are no records
 
 
 @cache
@@ -335,16 +377,14 @@ def _is_number(value: object) -> bool:
     return True
 
 
-_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
 _ASKED = frozenset({"request", "prompt", "input", "instance", "modelInput", "params"})  # what was sent, in a batch
 
 
 def _has_other_words(value: Any) -> bool:
     """Whether somebody says something who is no asker: an answer of a shape, or under a role, that is not known."""
     if isinstance(value, Mapping):
-        role = next((value[name] for name in ("role", "from") if isinstance(value.get(name), str)), None)
-        if role is not None:
-            return role.casefold() not in _ASKERS and any(map(value.get, ("content", "value", "text", "parts")))
+        if _has_role(value):
+            return _answers(value) and any(map(value.get, ("content", "value", "text", "parts")))
         if any(isinstance(said := value.get(name), str) and said.strip() for name in ("text", "content")):
             return True
         return any(_has_other_words(inner) for name, inner in value.items() if name not in _ASKED)

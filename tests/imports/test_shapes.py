@@ -69,8 +69,9 @@ LINES = {
                                                 "choices": [{"index": 0, "turns": [{"content": t, "token_len": 9}]}]},
     "arena-hard": lambda n, t: {"uid": str(n), "ans_id": "a", "model": "m",
                                 "messages": [*ASKED, {"role": "assistant", "content": {"answer": t}}]},
-    "wildchat": lambda n, t: {"conversation_hash": str(n), "model": "m", "country": "Japan", "language": "German",
-                              "conversation": turns(t, "role", "content", "user", "assistant")},
+    "chat of WildChat": lambda n, t: {"conversation_hash": str(n), "model": "m", "country": "Japan",
+                                      "language": "German",
+                                      "conversation": turns(t, "role", "content", "user", "assistant")},
     "chatgpt": tree,
     "answers of a batch": lambda n, t: {"custom_id": str(n), "response": {"status_code": 200, "body": chat_body(t)}},
     "answers of /v1/responses": lambda n, t: {"custom_id": str(n), "error": None,
@@ -93,7 +94,7 @@ def test_files_that_people_have_need_no_format(name: str, array: bool, tmp_path:
     assert find_source(file, None, None).format == name.partition(" ")[0]
     assert ([text.answer.text for text in texts], bad) == (TEXTS, [])
     assert {(text.model, text.language) for text in texts} == {("imported:m", "de")}
-    if name in ("alpaca-eval", "arena-hard", "wildchat", "chatgpt"):
+    if name in ("alpaca-eval", "arena-hard", "chat of WildChat", "chatgpt"):
         assert {(text.prompt, text.country) for text in texts} == {(ASKED[0]["content"], "DE")}
 
 
@@ -105,6 +106,32 @@ def test_sharegpt_has_a_text_per_answer_and_no_model(tmp_path: Path) -> None:
     _, texts, _ = read(file, {"topic": "=food", "model": "=m"})
     assert [(text.answer.text, text.key) for text in texts] == [(TEXTS[0], "x/1"), (TEXTS[1], "x/3")]
     assert str(texts[1].prompt).startswith("human: Was isst man in Deutschland?\n\ngpt: Zum")
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"dialog": [{"speaker": "user", "text": "Q"}, {"speaker": "Qwen", "text": "Pizza."}]}, ["Pizza."]),
+        ({"contents": [{"role": "user", "parts": [{"text": "Q"}]}, {"role": "model", "parts": [{"text": "Pizza."}]}]},
+         ["Pizza."]),
+        ({"data": {"messages": '[{"from": "human", "value": "Q"}, {"from": "gpt", "value": "Pizza."}]'}}, ["Pizza."]),
+        ({"role": "assistant", "text": "Pizza."}, ["Pizza."]),
+        ({"role": "prompter", "text": "Which food do you like the most?"}, []),
+    ],
+)  # fmt: skip
+def test_what_a_user_says_is_no_answer_whatever_the_conversation_is_called(
+    record: dict[str, Any], said: list[str], tmp_path: Path
+) -> None:
+    told = {"topic": "=food", "model": "=m", "language": "=en"}
+    _, texts, bad = read(write_lines(tmp_path / "a.jsonl", record, {"role": "assistant", "text": ""}), told)
+    assert [text.text for text in texts if text.text] == said
+    assert not any(row.lost for row in bad if row.row == "1")
+
+
+def test_two_conversations_in_a_record_are_not_chosen_among(tmp_path: Path) -> None:
+    talks = {name: turns(TEXTS[0], "role", "content", "user", "assistant") for name in ("model_a", "model_b")}
+    with pytest.raises(UserError, match="text=COLUMN"):
+        read(write_lines(tmp_path / "a.jsonl", talks), {"topic": "=food", "model": "=m"})
 
 
 def test_failed_requests_of_batches_are_no_lost_texts(tmp_path: Path) -> None:
@@ -308,9 +335,7 @@ def test_logs_that_the_tools_really_wrote() -> None:
     ("good", "other"),
     [
         ({"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "Pizza."}]},
-         {"messages": [{"role": "user", "content": "Q"}, {"role": "ai", "content": "Pasta."}]}),
-        ({"conversations": [{"from": "human", "value": "Q"}, {"from": "gpt", "value": "Pizza."}]},
-         {"conversations": [{"from": "human", "value": "Q"}, {"from": "mistral", "value": "Pasta."}]}),
+         {"messages": [{"role": "user", "content": "Q"}], "response": {"text": "Pasta."}}),
         ({"custom_id": "1", "choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}]},
          {"custom_id": "2", "message": {"content": [{"type": "text", "text": "Pasta."}]}, "finish_reason": "COMPLETE"}),
     ],
