@@ -20,6 +20,7 @@ _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an
 _SIGNS = "<&◁["  # every mark begins with one of them
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
+_INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
 _SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
 
 
@@ -51,6 +52,8 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     opening one ends reasoning that the prompt opened.
     """
     opened = _opened(prompt_tail)
+    if (header := _headers().match(text)) is not None and "<s>" not in header[0]:
+        text = text[header.end() :].lstrip()
     bare = _split_bare(text)
     if bare is not None:
         return bare
@@ -101,7 +104,7 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
         if closing is None:
             return Split(None, _joined([*reasoning, text[mark.end :]]), prompt_opened)
         reasoning.append(text[mark.end : marks[closing].start])
-        answer += text[position : mark.start]
+        answer += text[position : mark.start].strip("\u200b\ufeff")
         position, number = marks[closing].end, closing + 1
     answer += text[position:]
     return Split(_unwrapped(answer) if reasoning else answer, _joined(reasoning), prompt_opened and bool(reasoning))
@@ -125,8 +128,10 @@ def _closing(marks: Sequence[_Mark], number: int) -> int | None:
 
 
 def _closes_alone(text: str, mark: _Mark) -> bool:
-    """Whether a closing tag without an opening one ends reasoning, rather than being mentioned in a sentence."""
-    at_an_end = _begins_sentence(text, mark.start) or text[mark.end : mark.end + 1] == "\n"
+    """Whether a closing tag without an opening one ends reasoning, rather than being mentioned in a sentence: there it
+    stands alone as a word does, or in quotes."""
+    glued = text[mark.start - 1 : mark.start].isalnum() and text[mark.end : mark.end + 1].isalnum()
+    at_an_end = glued or _begins_sentence(text, mark.start) or text[mark.end : mark.end + 1] == "\n"
     return mark.start <= _LONGEST_LONE and at_an_end
 
 
@@ -138,7 +143,7 @@ def _is_first(text: str, position: int, mark: _Mark) -> bool:
 
 def _begins_sentence(text: str, place: int) -> bool:
     """Whether a sentence ends right before a place, or nothing stands before it."""
-    return text[max(0, place - 9) : place].rstrip(" ")[-1:] in ("", *_SENTENCE_ENDS)
+    return text[max(0, place - 9) : place].rstrip(_INVISIBLE)[-1:] in ("", *_SENTENCE_ENDS)
 
 
 def _split_bare(text: str) -> Split | None:
@@ -187,7 +192,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 def _is_opening(found: re.Match[str]) -> bool:
     slash, sides = "/" in found[0][:5], (found["before"] or "") + (found["behind"] or "")
-    return not slash and "end" not in sides.casefold()
+    return not slash and "end" not in sides.casefold() and not found[0].startswith("[END_")
 
 
 @cache
@@ -200,7 +205,7 @@ def _tags(which: str) -> re.Pattern[str]:
     bracketed = "|".join(name.upper() for name in _data()["bracketed"])
     return re.compile(
         rf"(?i:(?:<|&lt;)/?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>&]{{0,200}})?(?:>|&gt;))"
-        rf"|\[/?({bracketed})\]"
+        rf"|\[/?(?:(?:BEGIN|START|END)_(?:OF_)?)?({bracketed})\]"
         rf"|(?i:◁/?({words})▷)"
         rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
     )

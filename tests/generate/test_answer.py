@@ -11,10 +11,10 @@ from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
 ENDINGS = {
-    "whole": ["stop", "STOP", "end_turn", "eos_token", "FinishReason.STOP", "endTurn", "COMPLETE", "stop_sequence"],
-    "cut": ["length", "MAX_TOKENS", "max-tokens", "model_length", "FINISH_REASON_MAX_TOKENS", "pause_turn"],
-    "withheld": ["SAFETY", "content_filter", "PROHIBITED_CONTENT", "guardrail_intervened", "refusal"],
-    "broken": ["error", "abort", "insufficient_system_resource", "tool_calls", "MALFORMED_FUNCTION_CALL"],
+    "whole": ["stop", "STOP", "end_turn", "eos_token", "FinishReason.STOP", "endTurn", "COMPLETE", " stop\n", "</s>"],
+    "cut": ["length", "MAX_TOKENS", "max-tokens", "model_length", "FINISH_REASON_MAX_TOKENS", "time_limit"],
+    "withheld": ["SAFETY", "content_filter", "PROHIBITED_CONTENT", "guardrail_intervened", "ERROR_TOXIC"],
+    "broken": ["error", "abort", "insufficient_system_resource", "tool_calls", "USER_CANCEL", "queued"],
     "unknown": ["finish_reason_unspecified", "a new word", None, ""],
 }
 
@@ -209,15 +209,6 @@ def test_cut_text_of_a_template_that_opens_nothing(others: list[tuple[str, str]]
     answers = [completion("They eat", "cut"), *(completion(*other) for other in others)]
     found = list(ReasoningTemplate().settled(iter(answers), most=64))
     assert [one.text for one in found] == ["They eat", *(text for text, _ in others)]
-
-
-@pytest.mark.parametrize(
-    ("word", "ending"),
-    [(" stop\n", "whole"), ("</s>", "whole"), ("truncated", "cut"), ("IMAGE_PROHIBITED_CONTENT", "withheld"),
-     ("model_error", "broken"), ("queued", "broken"), ("somehow", "unknown")],
-)  # fmt: skip
-def test_more_words_for_endings(word: str, ending: str) -> None:
-    assert ending_of(word) == ending
 
 
 def test_a_refusal_among_content_parts_is_one() -> None:

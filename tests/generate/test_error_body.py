@@ -60,6 +60,10 @@ def test_a_time_in_words_is_read(words: str, seconds: float | None) -> None:
         (b'{"error": {"details": [{"retryDelay": {"seconds": 2}}]}}', 2.0),
         (b'{"retry_after": 20}', 20.0),
         (b'{"retry_after_ms": 850}', 0.85),
+        (b'{"detail": {"wait_seconds": 9}}', 9.0),
+        (b'{"error": "loading", "estimated_time": 20.5}', 20.5),
+        (b'{"error": {"message": "upstream", "metadata": {"raw": "{\\"error\\": \\"retry in 5 s\\"}"}}}', 5.0),
+        (b'{"wait": true, "reset_in": "soon"}', None),
         (b'{"retryAfter": "soon", "retry": 3}', None),
     ],
 )

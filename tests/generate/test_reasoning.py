@@ -67,6 +67,10 @@ SPLITS = [
     ("<details><summary>Thinking for 3 seconds</summary>Hm.</details>\nPizza.", "Pizza.", "Hm."),
     ("<details><summary>Recipe</summary>Dough.</details>", "<details><summary>Recipe</summary>Dough.</details>", None),
     ("They ask for food.</think>", "", "They ask for food."),
+    ("They ask for food</think>Pizza.", "Pizza.", "They ask for food"),
+    ("[BEGIN_THINK]Hm.[END_THINK]Pizza.", "Pizza.", "Hm."),
+    ("\u200b<think>Hm.</think>Pizza.", "Pizza.", "Hm."),
+    ("<|start|>assistant<|channel|>analysis<|message|>Hm.<|channel|>final<|message|>Pizza.", "Pizza.", "Hm."),
     ("Reasoning is closed by </think>", "Reasoning is closed by </think>", None),
 ]  # fmt: skip
 

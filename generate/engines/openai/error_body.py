@@ -23,7 +23,10 @@ _MESSAGES = (
     "message", "msg", "errormessage", "errordescription", "detail", "description", "faultstring", "title", "error",
     "errors", "fault", "details", "reason",
 )  # fmt: skip
-_WAIT_NAME = re.compile(r"retry(?:after|delay|in)(?P<unit>seconds|secs|s|milliseconds|ms)?")
+_WAIT_NAME = re.compile(
+    r"(?:(?:retry|reset|available)s?(?:after|delay|in)|wait(?:time|for)?|backoff|estimatedtime|cooldown)"
+    r"(?:in)?(?P<unit>seconds|secs?|s|milliseconds|millis|ms)?"
+)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])", re.IGNORECASE
@@ -58,7 +61,8 @@ def read_error(content: bytes | object, headers: Mapping[str, str] | None = None
     fields = list(_fields(body))
     codes = [value.lower() for name, value in fields if name in _CODES and isinstance(value, str)]
     words = _words(body) or (str(body) if body else NO_REASON)
-    waits = (retry_after(headers), *(_wait_of(name, value) for name, value in fields), named_wait(words))
+    said = (named_wait(value) for _, value in fields if isinstance(value, str))  # a gateway quotes what it was told
+    waits = (retry_after(headers), *(_wait_of(name, value) for name, value in fields), named_wait(words), *said)
     return ServerError(words, tuple(codes), next((wait for wait in waits if wait is not None), None))
 
 
