@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -19,52 +19,22 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Span, Work
-from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.imports.record import shown
-from polyculture.instruments.questions.model import UNKNOWN, Question, QuestionSet
-from polyculture.instruments.questions.reading import (
-    LikelihoodReader,
-    OpenReader,
-    Reader,
-    Reading,
-    readers_of,
-)
-from polyculture.instruments.questions.reading.readers import SeveralReader
-from polyculture.instruments.questions.reading.several import CUT_OFF
+from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.reading.readers import Reader, readers_of
 from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
 UNREAD_TEXTS = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
 AT_ONCE = 10_000  # rows that are written together
 
 
-_NEEDED = {"sum": "scores", "mean": "tokens", "corrected": "unconditional"}  # columns of `answers`, by rule
-
-
-def applies(reader: Reader, answer: Mapping[str, Any]) -> bool:
-    """Whether an answer has what a reader reads: a text, or likelihoods, with what its rule corrects them by."""
-    if not isinstance(reader, LikelihoodReader):
-        return answer["raw"] is not None
-    return answer["scores"] is not None and answer[_NEEDED[reader.name]] is not None
-
-
 def reading_row(key: str, of_set: str, answer: AnswerRow, question: Question, reader: Reader) -> ReadingRow:
     """What a reader makes of an answer to a question; `key` and `of_set` are the ids of the reading and the reader."""
-    if isinstance(reader, OpenReader):
-        matched = reader.match(answer.raw or "", question.answers, question.weights, question.language)
-        ground = "match" if matched else "no match"
-        return ReadingRow(key, answer.answer_id, reader.name, of_set, None, ground, matched)
-    if isinstance(reader, LikelihoodReader):
-        found = reader.read_scores(answer.scores or (), answer.tokens or (), answer.unconditional or ())
-    else:
-        roles = [question.roles[index] for index in answer.order]
-        unknown = roles.index(UNKNOWN) if UNKNOWN in roles else None
-        found = reader.read(answer.raw or "", answer.shown, answer.labels, unknown, answer.language)
-    if isinstance(reader, SeveralReader) and ending_of(answer.finish_reason) == "cut":
-        found = Reading(None, CUT_OFF)  # more might have followed
+    found = reader.read(answer, question)
     picked = None if found.place is None else answer.order[found.place]
     also = [answer.order[place] for place in found.also] or None
-    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), None, also)
+    return ReadingRow(key, answer.answer_id, reader.name, of_set, picked, str(found.ground), found.matched, also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +92,7 @@ class ReadingStep:
             if question is None:
                 continue
             for of_set, reader in self._readers[question.set]:
-                if (row["answer_id"], of_set) not in there and applies(reader, row):
+                if (row["answer_id"], of_set) not in there and all(row[name] is not None for name in reader.needs):
                     key = content_id(row["answer_id"], of_set)
                     yield Unread(key, partial(reading_row, key, of_set, AnswerRow(**row), question, reader))
 

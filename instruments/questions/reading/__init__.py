@@ -5,28 +5,7 @@
 - `tokens`: labels and options of a text as tokens; from there on no rule knows which label it was
 - `choice`: the option that is picked, by where tokens stand and the words around them; `several`: all that are
 - `publisher`: KoBBQ's own code; `likelihoods`: the likeliest option; `open_answers`: exact, soft match and F1
-- `readers`: all of these by name, with a hash of their rules
+- `readers`: all of these by name, with what each needs of an answer
 
 To add a language, write `languages/CODE.toml`: every field is explained in `languages.Words`.
 """
-
-from polyculture.instruments.questions.reading.choice import Ground, Reading
-from polyculture.instruments.questions.reading.readers import (
-    ChoiceReader,
-    LikelihoodReader,
-    OpenReader,
-    PublisherReader,
-    Reader,
-    readers_of,
-)
-
-__all__ = [
-    "ChoiceReader",
-    "Ground",
-    "LikelihoodReader",
-    "OpenReader",
-    "PublisherReader",
-    "Reader",
-    "Reading",
-    "readers_of",
-]

@@ -51,6 +51,7 @@ class Reading:
     place: int | None
     ground: str
     also: tuple[int, ...] = ()  # other places that it picks, where all options that fit are asked for
+    matched: float | None = None  # of an open question: how far the answer matches, 0 to 1
 
 
 def read_choice(text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str) -> Reading:

@@ -7,11 +7,12 @@ has after the prompt's last line alone (Brown et al. 2020, section 2.4).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from polyculture.instruments.questions.reading.choice import Reading
 
 Rule = Literal["sum", "mean", "corrected"]
+RULES: tuple[Rule, ...] = get_args(Rule)
 TIE, LIKELIEST = "tie", "likeliest"  # grounds
 
 

@@ -22,24 +22,27 @@ _APART = str.maketrans("-", " ")
 _CHARACTERS = re.compile(rf"{NO_SPACES.pattern}|{HANGUL}")
 
 
-def match(text: str, answers: Sequence[str], language: str) -> tuple[float, float]:
-    """Whether the text is one of the answers (1 or 0), and the best token F1 over them, 0 to 1."""
-    words = language_of(language)
-    said = _units(answer_text(text, words.is_answer_key), words)
-    accepted = [_units(answer, words) for answer in answers]
-    return float(bool(said) and said in accepted), max((_f1(said, one) for one in accepted), default=0.0)
+MATCHES = ("exact", "f1", "soft", "weighted")
 
 
-def soft_match(text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> tuple[float, float]:
-    """Whether an accepted answer is in the text (SEM-B, 1 or 0), and its weight over the largest one (SEM-W, 0 to 1).
+def matches(text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> dict[str, float]:
+    """How far a text matches the answers, 0 to 1, under each of `MATCHES`.
 
-    `weights` are the numbers of people who gave each answer; equal where empty.
+    `exact`: it is one of them; `f1`: the best token F1 over them; `soft`: one of them is within it (SEM-B); `weighted`:
+    the weight of the heaviest of these over the largest weight (SEM-W). `weights` are the numbers of people who gave
+    each answer; equal where empty.
     """
     words = language_of(language)
     said = answer_text(text, words.is_answer_key)
+    units, accepted = _units(said, words), [_units(answer, words) for answer in answers]
     counts = tuple(weights) or (1.0,) * len(answers)
-    found = [count for answer, count in zip(answers, counts, strict=True) if _within(answer, said, words)]
-    return (1.0, max(found) / max(counts)) if found else (0.0, 0.0)
+    within = [count for answer, count in zip(answers, counts, strict=True) if _within(answer, said, words)]
+    return {
+        "exact": float(bool(units) and units in accepted),
+        "f1": max((_f1(units, one) for one in accepted), default=0.0),
+        "soft": float(bool(within)),
+        "weighted": max(within) / max(counts) if within else 0.0,
+    }
 
 
 def _within(answer: str, said: str, language: Language) -> bool:

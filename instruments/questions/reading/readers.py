@@ -1,143 +1,100 @@
-"""Readers of answers and of likelihoods. Each is known by its name and a hash of its rules."""
+"""Readers of answers. Each is known by its name and a hash of the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.generate.engines.answer import text_in
+from polyculture.generate.engines.answer import ending_of, text_in
 from polyculture.generate.refusals import refusal_rules_id
 from polyculture.generate.refusals.phrases import built_in_languages
-from polyculture.instruments.questions.model import Kind, QuestionSet
+from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
 from polyculture.instruments.questions.reading.choice import Reading, read_choice
 from polyculture.instruments.questions.reading.likelihoods import Rule, read_likelihoods
-from polyculture.instruments.questions.reading.open_answers import match, soft_match
+from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.publisher import read_as_published
-from polyculture.instruments.questions.reading.several import read_several
+from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
+from polyculture.instruments.questions.rows import AnswerRow
 
 _FOLDER = Path(__file__).parent
 OURS, PUBLISHER, SEVERAL = "ours", "publisher", "several"
 
 
 @dataclass(frozen=True)
-class ChoiceReader:
-    """Reads which option a text picks, in any language: `choice`."""
+class Reader:
+    """What is made of an answer to a question: the place of an option, or how far a text matches."""
 
-    name: str = OURS
+    name: str
+    rule: str  # what it reads by; of one name there are several
+    needs: tuple[str, ...]  # columns of `answers`: what lacks one of them is no answer for it
+    read: Callable[[AnswerRow, Question], Reading]
 
     @property
     def reader_id(self) -> str:
         """It changes with the rules: reading again is free, and nobody has to raise a version."""
-        return _text_rules()
-
-    def read(
-        self, text: str, shown: Sequence[str], labels: Sequence[str], unknown: int | None, language: str
-    ) -> Reading:
-        """The option that an answer as it came picks, by place: `choice.read_choice`."""
-        return read_choice(text, shown, labels, unknown, language)
+        return content_id("questions", self.name, self.rule, _rules())
 
 
-@dataclass(frozen=True)
-class SeveralReader:
-    """Reads which options a text picks, where all that fit are asked for: `several`."""
-
-    name: str = OURS
-
-    @property
-    def reader_id(self) -> str:
-        return content_id(SEVERAL, _text_rules())
-
-    def read(
-        self,
-        text: str,
-        shown: Sequence[str],
-        labels: Sequence[str],  # noqa: ARG002
-        unknown: int | None,
-        language: str,
-    ) -> Reading:
-        """The options that an answer as it came picks: `several.read_several`."""
-        return read_several(text, shown, unknown, language)
+def _choice(answer: AnswerRow, question: Question) -> Reading:
+    unknown = _unknown_place(answer, question)
+    return read_choice(answer.raw or "", answer.shown, answer.labels, unknown, answer.language)
 
 
-@dataclass(frozen=True)
-class PublisherReader:
-    """Reads as the code that was published with KoBBQ: `publisher`."""
-
-    name: str = PUBLISHER
-
-    @property
-    def reader_id(self) -> str:
-        return content_id("questions", self.name, file_sha256(_FOLDER / "publisher.py"))
-
-    def read(
-        self,
-        text: str,
-        shown: Sequence[str],
-        labels: Sequence[str],  # noqa: ARG002
-        unknown: int | None,  # noqa: ARG002
-        language: str,  # noqa: ARG002
-    ) -> Reading:
-        """The option that the publisher's code reads, by place, of an answer without its reasoning."""
-        return read_as_published(text_in(text) or "", shown)
+def _several(answer: AnswerRow, question: Question) -> Reading:
+    if ending_of(answer.finish_reason) == "cut":
+        return Reading(None, CUT_OFF)  # more might have followed
+    return read_several(answer.raw or "", answer.shown, _unknown_place(answer, question), answer.language)
 
 
-@dataclass(frozen=True)
-class LikelihoodReader:
-    """Takes the likeliest option under a rule; of equal ones none."""
-
-    name: Rule
-
-    @property
-    def reader_id(self) -> str:
-        return content_id("questions", self.name, file_sha256(_FOLDER / "likelihoods.py"))
-
-    def read_scores(
-        self, scores: Sequence[float], tokens: Sequence[float] = (), unconditional: Sequence[float] = ()
-    ) -> Reading:
-        """The likeliest option by place: `likelihoods.read_likelihoods`."""
-        return read_likelihoods(self.name, scores, tokens, unconditional)
+def _unknown_place(answer: AnswerRow, question: Question) -> int | None:
+    roles = [question.roles[index] for index in answer.order]
+    return roles.index(UNKNOWN) if UNKNOWN in roles else None
 
 
-@dataclass(frozen=True)
-class OpenReader:
-    """Compares an answer in words with those of people: 'exact', 'f1', 'soft' or 'weighted' (BLEnD's SEM-B, SEM-W)."""
-
-    name: str
-
-    @property
-    def reader_id(self) -> str:
-        return content_id("questions", self.name, _text_rules())
-
-    def match(self, text: str, answers: Sequence[str], weights: Sequence[float], language: str) -> float:
-        """How far the answer matches, 0 to 1: see `open_answers`."""
-        exact, f1 = match(text, answers, language)
-        soft, weighted = soft_match(text, answers, weights, language)
-        return {"exact": exact, "f1": f1, "soft": soft, "weighted": weighted}[self.name]
+def _published(answer: AnswerRow, _question: Question) -> Reading:
+    return read_as_published(text_in(answer.raw or "") or "", answer.shown)
 
 
-Reader = ChoiceReader | SeveralReader | PublisherReader | LikelihoodReader | OpenReader
+def _likeliest(rule: Rule, answer: AnswerRow, _question: Question) -> Reading:
+    return read_likelihoods(rule, answer.scores or (), answer.tokens or (), answer.unconditional or ())
 
+
+def _matched(name: str, answer: AnswerRow, question: Question) -> Reading:
+    found = matches(answer.raw or "", question.answers, question.weights, question.language)[name]
+    return Reading(None, "match" if found else "no match", matched=found)
+
+
+def _of_texts(name: str, rule: str, read: Callable[[AnswerRow, Question], Reading]) -> Reader:
+    return Reader(name, rule, ("raw",), read)
+
+
+def _of_scores(rule: Rule, needed: str) -> Reader:
+    return Reader(rule, rule, ("scores", needed), partial(_likeliest, rule))
+
+
+_SUM, _MEAN = _of_scores("sum", "scores"), _of_scores("mean", "tokens")
 _BY_KIND: dict[Kind, tuple[Reader, ...]] = {
-    "choice": (ChoiceReader(), LikelihoodReader("sum"), LikelihoodReader("mean"), LikelihoodReader("corrected")),
-    "gap": (LikelihoodReader("sum"), LikelihoodReader("mean")),
-    "pair": (LikelihoodReader("sum"), LikelihoodReader("mean")),
-    "open": (OpenReader("exact"), OpenReader("f1"), OpenReader("soft"), OpenReader("weighted")),
+    "choice": (_of_texts(OURS, "one", _choice), _SUM, _MEAN, _of_scores("corrected", "unconditional")),
+    "gap": (_SUM, _MEAN),
+    "pair": (_SUM, _MEAN),
+    "open": tuple(_of_texts(name, name, partial(_matched, name)) for name in MATCHES),
 }
 
 
 def readers_of(questions: QuestionSet) -> list[Reader]:
     """The readers of a set: those of its kind, and the publisher's where its rules name it."""
     if SEVERAL in questions.read_as:
-        return [SeveralReader()]
-    return [*_BY_KIND[questions.kind], *([PublisherReader()] if PUBLISHER in questions.read_as else [])]
+        return [_of_texts(OURS, SEVERAL, _several)]
+    published = [_of_texts(PUBLISHER, PUBLISHER, _published)] if PUBLISHER in questions.read_as else []
+    return [*_BY_KIND[questions.kind], *published]
 
 
 @cache
-def _text_rules() -> str:
-    """A hash of the files that decide how texts are read, refusals included."""
+def _rules() -> str:
+    """A hash of the files that decide how answers are read, refusals included."""
     files = sorted([*_FOLDER.glob("*.py"), *_FOLDER.glob("languages/*.toml")])
     refusals = [refusal_rules_id(language) for language in sorted(built_in_languages())]
     return content_id("questions", [(file.name, file_sha256(file)) for file in files], refusals)

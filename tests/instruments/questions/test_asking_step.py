@@ -114,7 +114,7 @@ def test_readings_are_a_row_for_each_answer_and_reader(tmp_path: Path, monkeypat
     assert {row["answer_id"]: row["picked"] for row in found} == {key: row["order"][1] for key, row in answers.items()}
     read(run, of)
     assert len(rows(run, asked, READINGS)) == 6
-    monkeypatch.setattr(readers, "_text_rules", lambda: "other rules")
+    monkeypatch.setattr(readers, "_rules", lambda: "other rules")
     read(run, of)
     assert len(rows(run, asked, READINGS)) == 12
     assert ask(run, asked) == 0

@@ -13,9 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyculture.generate.engines.answer import text_in
 from polyculture.instruments.questions.loaders.culture import culture_mcq
-from polyculture.instruments.questions.reading import ChoiceReader, LikelihoodReader, PublisherReader
+from polyculture.instruments.questions.reading.choice import read_choice
 from polyculture.instruments.questions.reading.languages import FOLDER, language_of
+from polyculture.instruments.questions.reading.likelihoods import RULES, read_likelihoods
+from polyculture.instruments.questions.reading.publisher import read_as_published
 from polyculture.instruments.questions.reading_step import UNREAD_TEXTS
 from polyculture.instruments.questions.rules.opened import open_set
 from tests.instruments.questions.answered import UNREAD, Said, opened
@@ -26,13 +29,12 @@ CASES = [
     for group in GROUPS
     for said, label, ground in group["answers"]
 ]
-READER = ChoiceReader()
 UNKNOWN = {1: "알 수 없음", 3: "주어진 정보만으로는 답을 알 수 없음"}
 
 
 @pytest.mark.parametrize(("group", "said", "label", "ground"), CASES)
 def test_reading_of_an_answer(group: dict[str, Any], said: str, label: str, ground: str) -> None:
-    found = READER.read(said, group["options"], group["labels"], group.get("unknown"), group["language"])
+    found = read_choice(said, group["options"], group["labels"], group.get("unknown"), group["language"])
     expected = None if label == "-" else group["labels"].index(label)
     assert (found.place, found.ground) == (expected, ground)
 
@@ -47,7 +49,7 @@ def test_publisher_reader_equals_the_publishers_code_in_every_style(shared_data:
     read = list(rows(shared_data / "kobbq" / "publishers-readings.tsv"))
     for row in read:
         said, shown = row["answer"].replace("\\n", "\n"), [row["A"], row["B"], row["C"]]
-        place = PublisherReader().read(said, shown, ("A", "B", "C"), None, "ko").place
+        place = read_as_published(said, shown).place
         if ("" if place is None else "ABC"[place]) != row["published_reading"]:
             wrong.append(row)
     assert len(read) == 540
@@ -64,8 +66,8 @@ def test_publisher_reader_equals_the_published_predictions(shared_data: Path) ->
         options = [UNKNOWN[3] if one == UNKNOWN[1] else one for one in choices[name]]
         shown = [options[index] for index in order]
         published = "ABC".index(row["prediction"]) if row["prediction"] in ("A", "B", "C") else None
-        assert PublisherReader().read(row["raw"], shown, "abc", None, "ko").place == published, row
-        found = READER.read(row["raw"], shown, "abc", shown.index(UNKNOWN[3]), "ko")
+        assert read_as_published(text_in(row["raw"]) or "", shown).place == published, row
+        found = read_choice(row["raw"], shown, "abc", shown.index(UNKNOWN[3]), "ko")
         if found.place != published:
             differ[found.ground, "out" if published is None else "read"] += 1
     assert differ == {("letter", "out"): 324, ("conflict", "read"): 164}  # as docs say
@@ -77,7 +79,7 @@ def test_an_options_text_is_read_wherever_it_is_shown(order: tuple[int, ...]) ->
     shown = [texts[number] for number in order]
     for place, text in enumerate(shown):
         for said in (text, f"{'abc'[place]}: {text}", f"정답은 {text}입니다.", f"저는 {text}를 선택하겠습니다."):
-            assert READER.read(said, shown, "abc", shown.index("알 수 없음"), "ko").place == place
+            assert read_choice(said, shown, "abc", shown.index("알 수 없음"), "ko").place == place
 
 
 WITH_ARTICLES = sorted(file.stem for file in FOLDER.glob("*.toml") if language_of(file.stem).own.articles)
@@ -98,7 +100,7 @@ def test_an_option_repeated_word_for_word_is_that_option(language: str) -> None:
             for place, option in enumerate(options):
                 said = [option, f"{option}.", f"**{option}**", f"Answer: {option}"]
                 said += [f"{labels[place]}. {option}", f"({labels[place]}) {option}"] if labels else []
-                assert {READER.read(text, options, labels, None, language).place for text in said} == {place}, said
+                assert {read_choice(text, options, labels, None, language).place for text in said} == {place}, said
 
 
 @pytest.mark.parametrize("options", [("-4", "4", "0.5", "5"), ("C++", "C#", "C", "D"), ("x", "$x$", "?", "I am")])
@@ -107,14 +109,14 @@ def test_options_that_differ_in_marks_are_told_apart(options: tuple[str, ...]) -
         for place, option in enumerate(options):
             said = [option, *(f"{labels[place]}. {option}" for _ in labels[:1])]
             said += [f"The answer is {option}."] if option != "?" else []
-            assert {READER.read(text, options, labels, None, "en").place for text in said} == {place}, said
-    assert READER.read("The answer is -5.", options, (), None, "en").place is None
+            assert {read_choice(text, options, labels, None, "en").place for text in said} == {place}, said
+    assert read_choice("The answer is -5.", options, (), None, "en").place is None
 
 
 def test_a_label_before_a_text_that_is_another_label_decides() -> None:
     bases = ("T", "C", "B", "A")
     for place, base in enumerate(bases):
-        assert READER.read(f"{'ABCD'[place]}. {base}", bases, "ABCD", None, "en").place == place
+        assert read_choice(f"{'ABCD'[place]}. {base}", bases, "ABCD", None, "en").place == place
 
 
 def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) -> None:
@@ -131,7 +133,7 @@ def test_every_published_option_is_read_where_it_is_repeated(shared_data: Path) 
         for language, shown in list(options)[::20]  # of all 3 sets; the whole takes half a minute
         for place, text in enumerate(shown)
         for labels in ((), "ABCD")
-        if READER.read(f"{labels[place]}. {text}" if labels else text, shown, labels, None, language).place != place
+        if read_choice(f"{labels[place]}. {text}" if labels else text, shown, labels, None, language).place != place
     ]
     assert lost == []
 
@@ -167,14 +169,14 @@ CHOICES = ("tea", "green tea", "PB&J", "2")
     ],
 )
 def test_reading_without_labels(text: str, place: int | None, ground: str) -> None:
-    found = READER.read(text, CHOICES, (), None, "en")
+    found = read_choice(text, CHOICES, (), None, "en")
     assert (found.place, found.ground) == (place, ground)
 
 
 def test_case_counts_where_options_differ_in_nothing_else() -> None:
     days = ("friday", "thursday night", "Friday", "saturday")
     read = {
-        said: READER.read(said, days, (), None, "en").place
+        said: read_choice(said, days, (), None, "en").place
         for said in ("Friday", "friday", "FRIDAY", "It is on Friday.")
     }
     assert read == {"Friday": 2, "friday": 0, "FRIDAY": None, "It is on Friday.": 2}
@@ -187,7 +189,7 @@ words = st.sampled_from(["tea", "green tea", "rice", "fish soup", "soup", "egg",
     st.lists(words, min_size=4, max_size=4, unique=True), st.text(max_size=60), st.sampled_from(["", "ABCD", "1234"])
 )
 def test_any_text_has_a_reading(options: list[str], text: str, labels: str) -> None:
-    assert READER.read(text, options, labels, None, "en").place in {None, 0, 1, 2, 3}
+    assert read_choice(text, options, labels, None, "en").place in {None, 0, 1, 2, 3}
 
 
 @pytest.mark.timeout(60)
@@ -196,21 +198,19 @@ def test_any_text_has_a_reading(options: list[str], text: str, labels: str) -> N
     ["A (" * 15000, "x" + " " * 30000 + "y", "(" * 30000, "not A " * 15000, "\\boxed{" * 10000, "A or B " * 5000],
 )
 def test_a_long_answer_takes_no_quadratic_time(long: str) -> None:
-    assert READER.read(long, ("손자", "할머니", "알 수 없음"), "ABC", 2, "ko").ground != "option"
+    assert read_choice(long, ("손자", "할머니", "알 수 없음"), "ABC", 2, "ko").ground != "option"
 
 
 def test_an_unknown_that_was_not_offered_is_never_read() -> None:
     for said in ("It cannot be known.", "Unknown", "There is not enough information to tell."):
-        assert READER.read(said, ("The man", "The woman"), "AB", None, "en").place is None
+        assert read_choice(said, ("The man", "The woman"), "AB", None, "en").place is None
 
 
 def test_the_likeliest_option_by_three_rules() -> None:
     scores, tokens, alone = (-6.0, -4.0, -9.0, -8.0), (3.0, 1.0, 9.0, 2.0), (-2.0, -1.0, -8.5, -2.0)
-    found = {
-        rule: LikelihoodReader(rule).read_scores(scores, tokens, alone).place for rule in ("sum", "mean", "corrected")
-    }
+    found = {rule: read_likelihoods(rule, scores, tokens, alone).place for rule in RULES}
     assert found == {"sum": 1, "mean": 2, "corrected": 2}
-    assert LikelihoodReader("sum").read_scores((-1.0, -1.0, -2.0)).ground == "tie"
+    assert read_likelihoods("sum", (-1.0, -1.0, -2.0)).ground == "tie"
 
 
 def test_answers_that_nobody_can_read_are_shown() -> None:
@@ -223,6 +223,6 @@ def test_answers_that_nobody_can_read_are_shown() -> None:
 
 def test_bullets_and_labels_without_an_option_are_no_labels() -> None:
     options = ("the man", "the woman")
-    assert READER.read("- the woman", options, ("-", "-"), None, "en").place == 1
-    assert READER.read("(c)", options, ("(a)", "(b)", "(c)"), None, "en").place is None
-    assert READER.read("(b)", options, ("(a)", "(b)", "(c)"), None, "en").place == 1
+    assert read_choice("- the woman", options, ("-", "-"), None, "en").place == 1
+    assert read_choice("(c)", options, ("(a)", "(b)", "(c)"), None, "en").place is None
+    assert read_choice("(b)", options, ("(a)", "(b)", "(c)"), None, "en").place == 1

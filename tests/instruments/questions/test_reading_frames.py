@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.instruments.questions.reading import ChoiceReader
+from polyculture.instruments.questions.reading.choice import read_choice
 
 FRAMES = tomllib.loads(Path(__file__).with_name("frames.toml").read_text(encoding="utf-8"))
 ANY = FRAMES.pop("any")["frames"]  # in no language: marks, JSON, LaTeX
@@ -23,7 +23,6 @@ LABELS = [
     ("a", "b", "c"),
 ]
 MORE = ("Qwerty", "Zxcv", "Poiu", "Lkjh", "Mnbv")  # where ten options are shown
-READER = ChoiceReader()
 
 
 def readings(frame: str, language: str, options: list[str], labels: tuple[str, ...]) -> list[str]:
@@ -36,7 +35,7 @@ def readings(frame: str, language: str, options: list[str], labels: tuple[str, .
         said = frame
         for slot, part in parts.items():
             said = said.replace(slot, part)
-        read = READER.read(said, shown, labels, len(labels) - 1, language).place
+        read = read_choice(said, shown, labels, len(labels) - 1, language).place
         found.append("read" if read == place else "unread" if read is None else "wrong")
     return found
 
@@ -87,8 +86,8 @@ def test_any_text_is_read_alike_under_permuted_labels(
 ) -> None:
     shown = ("Qwerty", "Zxcv", "Poiu", "Lkjh")
     text = "".join(pieces)
-    plain = READER.read(text.format(*labels), shown, labels, None, language).place
-    permuted = READER.read(text.format(*(labels[place] for place in order)), shown, labels, None, language).place
+    plain = read_choice(text.format(*labels), shown, labels, None, language).place
+    permuted = read_choice(text.format(*(labels[place] for place in order)), shown, labels, None, language).place
     assert permuted == (None if plain is None else order[plain])
 
 
@@ -104,8 +103,8 @@ def test_a_polite_unknown_is_the_unknown_option_where_there_is_one(language: str
     for said in FRAMES[language]["unknown"]:
         for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
             shown = [options[index] for index in order]
-            assert READER.read(said, shown, "ABC", order.index(2), language).place == order.index(2), said
-        assert READER.read(said, options[:2], "AB", None, language).place is None, said
+            assert read_choice(said, shown, "ABC", order.index(2), language).place == order.index(2), said
+        assert read_choice(said, options[:2], "AB", None, language).place is None, said
 
 
 @pytest.mark.parametrize(
@@ -134,4 +133,4 @@ def test_a_polite_unknown_is_the_unknown_option_where_there_is_one(language: str
 )
 def test_words_and_numbers_are_no_labels(language: str, said: str) -> None:
     for labels in ("ABCDE", "12345", "abcde"):
-        assert READER.read(said, ("Qwerty", "Asdf", "Zxcv", "Poiu", "Lkjh"), labels, None, language).place is None
+        assert read_choice(said, ("Qwerty", "Asdf", "Zxcv", "Poiu", "Lkjh"), labels, None, language).place is None

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from polyculture.instruments.questions.loaders.kobbq_survey import kobbq_survey
-from polyculture.instruments.questions.reading import readers_of
 from polyculture.instruments.questions.reading.choice import Ground
+from polyculture.instruments.questions.reading.readers import readers_of
 from polyculture.instruments.questions.reading.several import read_several
 
 SHOWN = ("백인", "흑인", "북한 주민", "러시아인", "러시아·중앙아시아인", "중장년, 노인", "그런 고정관념이 없음")
