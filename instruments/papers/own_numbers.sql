@@ -26,7 +26,7 @@ stated AS (
         END AS variant,
         measure, metric, level, dataset, language, country AS culture, topic, condition,
         map_from_entries(list_filter(
-            map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test', 'basis') AND one.value <> '*'
+            map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test') AND one.value <> '*'
         ) || CASE
             WHEN dataset = 'relevance' THEN coalesce((SELECT [{key: 'data', value: data}] FROM probed), [])
             ELSE []
@@ -49,7 +49,7 @@ stated AS (
     LEFT JOIN every_question USING (dataset, language)
     WHERE measure IN ('entities', 'questions') AND coalesce(use = CASE method WHEN 'generated' THEN 'answer' ELSE 'score' END, true)
         AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
-        AND coalesce(facets['test'], 'paper') = 'paper' AND coalesce(facets['basis'], 'own') = 'own'
+        AND coalesce(facets['test'], 'paper') = 'paper'
     -- Without the level: that of a number of one prompt names the wording.
     WINDOW of_place AS (
         PARTITION BY model, measure, metric, dataset, language, country, topic, condition, method, reader, facets

@@ -16,11 +16,11 @@
 WITH parts AS (
     SELECT
         *,
-        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'basis', 'type')) AS names,
+        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'type')) AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
     WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
-        AND coalesce(facets['basis'], 'shared') = 'shared' AND facets['test'] IS NULL
+        AND facets['test'] IS NULL
 )
 SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,

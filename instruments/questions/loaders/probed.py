@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError, did_you_mean
-from polyculture.cache.folding import fold
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
@@ -41,32 +40,14 @@ class Item:
 
     text: str
     key: str  # folded
-    echoing: bool  # it repeats the inspection prompt, the culture's name or the question
 
 
 @dataclass(frozen=True)
 class Probed:
     """A data set that a run probed, and what was read out."""
 
-    dataset: str
-    filter: str
     questions: Mapping[Asked, OpenQuestion]
     items: Mapping[str, Mapping[Asked, Sequence[Item]]]  # model -> question -> items, the most frequent ones first
-
-    @property
-    def origin(self) -> str:
-        """Where its items come from."""
-        return f"probe of {self.dataset}, patched, filter {self.filter}"
-
-    def gold(self, asked: Asked, right: Sequence[str]) -> list[str]:
-        """Right answers, and their other spellings where people's answers tell them; folded."""
-        found = [fold(one) for one in right]
-        known = self.questions.get(asked)
-        for answer in known.answers if known else ():
-            folded = [fold(one) for one in answer.spellings]
-            if not set(found).isdisjoint(folded):
-                found += folded
-        return list(dict.fromkeys(filter(None, found)))
 
 
 def repeats(key: str, gold: Sequence[str]) -> bool:
@@ -74,13 +55,11 @@ def repeats(key: str, gold: Sequence[str]) -> bool:
     return any(echo_of(key, [("", one)]) is not None or echo_of(one, [("", key)]) is not None for one in gold)
 
 
-def read_probed(
-    folder: Path, cultures: Cultures, named: str | None, filter_: str | None, asked: Collection[Asked] | None = None
-) -> Probed:
+def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: str | None) -> Probed:
     """What the run in `folder` probed in English.
 
-    Of several data sets the one that is `named`, or that has the questions that are `asked`. Without a filter it is
-    'paper' where items have similarities. Raises `DataSetError` where there is none, or several, or no similarities.
+    Of several data sets the one that is `named`. Without a filter it is 'paper' where items have similarities. Raises
+    `DataSetError` where there is none, or several, or no similarities.
     """
     run = RunFolder(folder)
     remedy = "Run `polyculture probe` with the same questions first: see docs/question-sets.md."
@@ -102,8 +81,7 @@ def read_probed(
         known = cultures.country(culture)
         return question_id, known.country if known else culture
 
-    places = {(row[0], place(row[3], row[4])) for row in questions}
-    dataset = _dataset(folder, places, named, asked)
+    dataset = _dataset(folder, sorted({row[0] for row in questions}), named)
     answers: dict[str, list[HumanAnswer]] = defaultdict(list)
     for key, spellings, votes in given:
         answers[key].append(HumanAnswer(tuple(spellings), votes))
@@ -115,24 +93,16 @@ def read_probed(
         if name == dataset
     }
     items: dict[str, dict[Asked, list[Item]]] = {row[1]: defaultdict(list) for row in questions if row[0] == dataset}
-    for model, name, culture, one, text, key, echoing in rows:
+    for model, name, culture, one, text, key in rows:
         if name == dataset:
-            items[model][place(one, culture)].append(Item(text, key, bool(echoing)))
-    return Probed(dataset, filter_, found, items)
+            items[model][place(one, culture)].append(Item(text, key))
+    return Probed(found, items)
 
 
-def _dataset(
-    folder: Path, places: Collection[tuple[str, Asked]], named: str | None, asked: Collection[Asked] | None
-) -> str:
-    names = sorted({name for name, _ in places})
-    if named is not None:
-        if named not in names:
-            what = f"the run has no probe of the data set {named!r}"
-            raise DataSetError(what, where=folder, remedy=did_you_mean(named, names))
-        return named
-    shared = sorted({name for name, one in places if asked is None or one in asked})
-    if len(shared) != 1:
-        what = f"several probes have the questions: {', '.join(shared)}" if shared else "no question was probed"
-        remedy = "Name one with `probed`." if shared else "Probe the same questions first: see docs/question-sets.md."
-        raise DataSetError(what, where=folder, remedy=remedy)
-    return shared[0]
+def _dataset(folder: Path, names: Sequence[str], named: str | None) -> str:
+    if named is None and len(names) > 1:
+        raise DataSetError(f"has several probes: {', '.join(names)}", where=folder, remedy="Name one with `probed`.")
+    if named is not None and named not in names:
+        what = f"the run has no probe of the data set {named!r}"
+        raise DataSetError(what, where=folder, remedy=did_you_mean(named, names))
+    return named or names[0]

@@ -21,7 +21,6 @@ from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.between_sets import set_differences
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
-from polyculture.instruments.questions.numbers.gains import gain_differences, gain_numbers
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences
@@ -32,7 +31,7 @@ from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimat
 
 POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
 _LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
-GAINS, HYPOTHESES, SURVEY = "gains", "hypotheses", "survey"  # families that are no functions of a tally
+HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
 _BOUND = "bound of another number"  # why a number has no interval
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
@@ -51,9 +50,8 @@ def measure_questions(run: RunFolder) -> None:
         write_numbers(
             run, MEASURE.name, chain(number_rows(store, families, inputs), own_numbers(store, families, inputs))
         )
-        gains = (gain_differences(store, one, inputs) for one in _having(families, GAINS))
         levels = (level_differences(store, one, inputs) for one in _having(families, HYPOTHESES))
-        rows = chain(paired_differences(store, families, inputs), *gains, *levels)
+        rows = chain(paired_differences(store, families, inputs), *levels)
         # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
         others = with_verdicts(set_differences(store, families, inputs))
         write_differences(run, MEASURE.name, [*with_verdicts(rows), *others])
@@ -63,8 +61,6 @@ def own_numbers(
     store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
 ) -> Iterator[Number]:
     """The numbers of the families that are no functions of a tally."""
-    for one in _having(families, GAINS):
-        yield from gain_numbers(store, one, inputs)
     for one in _having(families, HYPOTHESES):
         yield from hypothesis_numbers(store, one, inputs)
     if surveys := _having(families, SURVEY):

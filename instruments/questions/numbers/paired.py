@@ -1,7 +1,7 @@
-"""Two models, or two methods of one model, on the answers that both gave: rows of `differences` over units.
+"""Two models, two methods of one model, or two conditions, on the answers of both: rows of `differences` over units.
 
-Answers are paired by question, prompt, order and sample. What the sides have in common is taken off before anything is
-squared (`uncertainty.paired`).
+Answers are paired by question, prompt, order and sample; of conditions by the question that stands under both (facet
+`pair`). What the sides have in common is taken off before anything is squared (`uncertainty.paired`).
 """
 
 from __future__ import annotations
@@ -43,18 +43,31 @@ COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cloze": (("ranked_first",), ("picked", "tie")),
     "exact_match": (("exact_match",), ("read", "unread")),
 }
+# Conditions of which the first is compared with the second: the rest is no question that anybody asks.
+_CONDITIONS = (
+    *((one, "alone") for one in ("culture", "probe", "source", "other-culture", "no-answer")),
+    *(("probe", other) for other in ("culture", "source", "other-culture", "no-answer")),
+)
 _EACH = "level"  # the facet of which each value is compared, too
 _GENERATED = "generated"
 _FOLDER = Path(__file__).parent
+# A row is an answer to a question (`item`); where that is asked under a condition, once more as one to the question
+# that several stand for.
 _SIDES = """
 CREATE OR REPLACE TEMP TABLE question_sides AS
-SELECT
-    dataset, language, model, method, reader, wording, question_id, hash("order", sample) AS shown, k.kind, undirected,
-    len("order") AS options, coalesce(role, '') AS role, coalesce(place, -1) AS place, "right"::DOUBLE AS "right",
-    outcome, matched
-FROM question_readings
-INNER JOIN question_kinds AS k USING (unit, facets)
+WITH sides AS (
+    SELECT
+        dataset, language, model, method, reader, wording, question_id AS item, '' AS condition, pair,
+        k.facets['condition'] AS own, hash("order", sample) AS shown, k.kind, undirected, len("order") AS options,
+        coalesce(role, '') AS role, coalesce(place, -1) AS place, "right"::DOUBLE AS "right", outcome, matched
+    FROM question_readings
+    INNER JOIN question_kinds AS k USING (unit, facets)
+)
+FROM sides
+UNION ALL
+SELECT * REPLACE (pair AS item, own AS condition) FROM sides WHERE own IS NOT NULL AND pair IS NOT NULL
 """
+_UNDER = "SELECT set, list(DISTINCT facets['condition']) FROM questions GROUP BY ALL"
 
 
 class _Pair(NamedTuple):
@@ -65,6 +78,11 @@ class _Pair(NamedTuple):
     dimension: str
     names: tuple[str, str]
 
+    def side(self, name: str) -> dict[str, Any]:
+        """What says which answers a side has; '' where conditions are not compared."""
+        study, called = (self.one, self.names[0]) if name == "one" else (self.other, self.names[1])
+        return {**study._asdict(), "condition": called if self.dimension == "condition" else ""}
+
 
 def paired_differences(
     store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
@@ -74,25 +92,28 @@ def paired_differences(
     It reads the tables of `tally.count_answers`.
     """
     compared = [one for one in stored_studies(store) if any(name in COMPARED for name in families[one.dataset])]
-    pairs = list(_pairs(compared))
+    pairs = list(_pairs(compared, dict(store.sql(_UNDER).fetchall())))
     if not pairs:
         return
     store.execute(_SIDES)
     kinds = kinds_of(store)
     for pair in pairs:
         values: dict[str, Any] = {"dataset": pair.one.dataset, "language": pair.one.language}
-        values |= {name: getattr(pair, name)._asdict() for name in ("one", "other")}
+        values |= {name: pair.side(name) for name in ("one", "other")}
         rows = store.execute(read_sql(_FOLDER, "pairs"), values).fetchnumpy()
         if not len(rows["n"]):
             continue
         for study, both in apart_studies(pair.one, tally_of(rows, kinds)):
             for part, some in both.parts():
-                if part.facet in ("", _EACH):
+                if part.facet == "" or (part.facet == _EACH and pair.dimension != "condition"):
                     yield from _differences(pair, study, part, some, families[study.dataset], inputs)
 
 
-def _pairs(studies: Sequence[Study]) -> Iterator[_Pair]:
+def _pairs(studies: Sequence[Study], conditions: Mapping[str, Sequence[str]]) -> Iterator[_Pair]:
     read = [study for study in studies if study.reader != NOT_READ]
+    for study in read:
+        known = conditions.get(study.dataset, ())
+        yield from (_Pair(study, study, "condition", names) for names in _CONDITIONS if {*names} <= {*known})
     for one, other in combinations(read, 2):
         if one._replace(model="") == other._replace(model=""):
             yield _Pair(one, other, "model", (one.model, other.model))
@@ -124,8 +145,9 @@ def _differences(
         "reader": EVERY if same_model else study.reader,
     }
     facets = dict(study.apart) | ({part.facet: part.value} if part.facet else {})
-    if "condition" in facets:
-        shared["condition"] = facets.pop("condition")
+    condition = facets.pop("condition", None)
+    if condition is not None and pair.dimension != "condition":
+        shared["condition"] = condition
     for metric in metrics:
         one, other = (number[metric] for number in numbers)
         if isinstance(one, Ratio) and isinstance(other, Ratio) and (found := paired(one, other)) is not None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders.kobbq_survey import FILE
 from polyculture.running.layout import store_layout
-from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, options_of, oracle, write_sheets
+from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, oracle, write_sheets
 from tests.instruments.probe_world import write_probes
 from tests.instruments.questions.test_command import answering
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -27,17 +30,6 @@ topics = ["food"]
 countries = ["JP"]
 [options.openai]
 base_url = "{url}"
-"""
-USEFUL = """
-name = "useful"
-title = "Useful"
-licence = "made up"
-kind = "choice"
-loader = "relevance"
-[options]
-by_choice = true
-folder = "runs/usual"
-sheets = "sheets"
 """
 CULTURES = ("Mexico", "Indonesia", "Assam")
 
@@ -86,30 +78,38 @@ def said(arm: str, culture: str, number: int, layer: int) -> Sequence[str]:
 
 
 def with_answer(message: str) -> str:
-    """Knows the answer only where it stands before the question; else takes the first wrong option."""
-    right, options = oracle(message), options_of(message)
-    before = message.partition("Question:")[0]
-    return right if right in before else next(one for one in options if one != right)
+    """Knows the answer only where it stands before the question."""
+    found = re.search(r"[a-z]+ dish (\d)", message.partition("Question:")[0])
+    asked = re.search(r"What is (\d) in (\w+)\?", message)
+    right = answer_of(asked[2], int(asked[1])) if asked else ""
+    return right if found and found[0] == right else "something else"
 
 
 def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> None:
     with StubServer(behaviour=answering(with_answer)) as server:
         write(tmp_path, server)
-        (tmp_path / "useful.toml").write_text(USEFUL, encoding="utf-8")
-        early = polyculture("ask", "useful.toml", "exp.toml", cwd=tmp_path)
+        early = polyculture("ask", "relevance", "exp.toml", "--folder", "runs/usual", cwd=tmp_path)
         assert early.returncode == 2
         assert "polyculture probe" in one_line(early)
         asked = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", "--units", "1", cwd=tmp_path)
         assert asked.returncode == 0, asked.stderr
-        write_probes(RunFolder(tmp_path / "runs" / "usual"), said, ["openai:stub"], cultures=CULTURES, questions=2,
-                     layers=1, ids="Al-en-{:02}", topic="Food")  # fmt: skip
-        done = polyculture("ask", "useful.toml", "exp.toml", "--only", "type=resource", cwd=tmp_path)
+        run = RunFolder(tmp_path / "runs" / "usual")
+        write_probes(run, said, ["openai:stub"], cultures=CULTURES, questions=2, layers=1, topic="Food")
+        people = [
+            HumanAnswerRow(f"en {culture} {n}", "open", 1, answer_of(culture, n), [answer_of(culture, n)], 3)
+            for culture in CULTURES
+            for n in range(2)
+        ]
+        write_parquet(objects_to_table(PROBE_HUMAN_ANSWERS, people), run.table(PROBE_HUMAN_ANSWERS.name))
+        done = polyculture("ask", "relevance", "exp.toml", "--folder", "runs/usual", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert any(
-            "Some words that may help, or may not: Mexico word, mexico dish 1." in str(body) for body in server.bodies
-        )
+        assert any("or may not: Mexico word, mexico dish 1." in str(body) for body in server.bodies)
+        shares = dict(rows(tmp_path, "SELECT condition, estimate FROM numbers WHERE metric = 'exact_match' "
+                      "AND dataset = 'relevance' AND (wording, country, topic) = ('*', '*', '*') "
+                      "AND facets = MAP {'averaging': 'pooled'}"))  # fmt: skip
+        assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0, "other-culture": 0.0, "no-answer": 0.0}
         gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
-                 "WHERE dataset = 'useful' AND dimension = 'condition' AND target = 'others'")}  # fmt: skip
+                 "WHERE dataset = 'relevance' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip
         assert gains["probe", "alone"] == gains["probe", "no-answer"] == gains["probe", "other-culture"] == 1.0
         assert gains["no-answer", "alone"] == gains["other-culture", "alone"] == 0.0
 

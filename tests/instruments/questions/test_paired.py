@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,30 @@ def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:
     ]
     found = differences(rows)["accuracy"]
     assert (found.a_estimate, found.b_estimate, found.missing_b) == (1, 0.5, 0)
+
+
+def test_conditions_are_paired_by_the_question_that_stands_under_both() -> None:
+    """A question is drawn twice under 'source'; q0 is not asked under 'probe', and of q1 no answer came to it."""
+    same = {"numbers": ("exact_match",), "kind": "open", "roles": (), "right": (), "order": (), "reader": "exact"}
+    rows = [
+        Said("match", f"q{unit}", {"condition": condition, "pair": f"q{unit}", "version": str(draw)}, matched=matched,
+             **same)  # type: ignore[arg-type]
+        for unit in range(14)
+        for condition, draw, matched in (("alone", 1, unit % 2), ("source", 1, 0), ("source", 2, 1), ("probe", 1, 1))
+        if (unit, condition) != (0, "probe")
+    ]  # fmt: skip
+    rows = [
+        replace(row, said=FAILED, matched=None) if (row.unit, row.facets["condition"]) == ("q1", "probe") else row
+        for row in rows
+    ]
+    store = opened(rows)
+    every = [row for row in paired_differences(store, families_of(store), "") if row.target == "others"]
+    found = {(row.a, row.b): row for row in every}
+    assert found.keys() == {("probe", "alone"), ("source", "alone"), ("probe", "source")}
+    gain = found["probe", "alone"]
+    assert (gain.dimension, gain.a_estimate, gain.b_estimate, gain.units) == ("condition", 1, 0.5, 12)
+    assert (gain.low is not None, gain.missing_a) == (True, 1)
+    assert (found["source", "alone"].a_estimate, found["source", "alone"].b_estimate) == (0.5, 0.5)
 
 
 def share(tops: np.ndarray, bottoms: np.ndarray) -> Ratio:

@@ -83,11 +83,11 @@ def conditions() -> Iterator[Said]:
     for unit in range(10):
         for condition, said in (("alone", unit % 2), ("probe", 0)):
             facets = {"condition": condition, "pair": f"q{unit}", "type": "resource", "version": "1"}
-            facets |= {"concepts": "2", "gives_away": "no", "model": "m"} if condition == "probe" else {}
+            facets |= {"gives_away": "no", "model": "m"} if condition == "probe" else {}
             yield Said(
                 said, f"q{unit}", facets, f"q{unit} {condition}", ("own", "biased", "other", "other"), (0,),
                 (0, 1, 2, 3),
-                prompt="house", dataset="relevance", language="en", numbers=("gains",),
+                prompt="house", dataset="relevance", language="en", numbers=("levels",),
             )  # fmt: skip
 
 
@@ -98,7 +98,9 @@ def test_conditions_are_groups_of_a_set(tmp_path: Path) -> None:
     assert [("alone" in head, "probe" in head) for head in heads] == [(True, False), (False, True)]
     assert [column.head for column in one.table.columns][:3] == ["Right", "Biased", "Others, halved"]
     with open_store(run, compose(CORE, LAYOUT)) as store:
-        rows = read_table(FOLDER / "question_differences.sql").select(store, {"dimension": "condition"})
+        rows = read_table(FOLDER / "question_differences.sql").select(
+            store, {"dimension": "condition", "metric": "accuracy"}
+        )
         assert rows.project("a, b, difference").fetchall() == [("probe", "alone", 0.5)]
 
 
@@ -152,7 +154,7 @@ def test_a_set_is_a_block_with_figures_and_a_table(run: RunFolder) -> None:
     assert kobbq.covered == "81 of the set's 82 questions"
     assert kobbq.differing is None
     own = found.sets[2].table
-    assert [column.head for column in own.columns] == ["Right", "Not read", "Answers", "Failed"]
+    assert [column.head for column in own.columns] == ["Right", "by chance", "Not read", "Answers", "Failed"]
 
 
 def test_sets_of_stereotypes_stand_side_by_side(run: RunFolder) -> None:
