@@ -49,7 +49,7 @@ MAIN = (
 )
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
 _MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
-_BOUNDS = ("max_bias_a", "max_bias_d", "most_bias_d")
+_BOUNDS = ("chance", "max_bias_a", "max_bias_d", "most_bias_d")
 _SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
 _MODELS = 8  # that a figure has marks for

@@ -15,13 +15,14 @@ FROM questions;
 --   name: the publisher's id of the question
 --   matched: of open questions: how far the text matches an accepted answer, 0 to 1, as the reader compares them
 --   also: other options that are picked, where all that fit are asked for
+--   chance: how often a guess is right: right options of all
 CREATE VIEW question_readings AS
 SELECT
     a.answer_id, q.dataset, q.language, a.model, a.method, coalesce(r.reader, '-') AS reader, a.prompt AS wording,
     q.question_id, q.name, q.unit, q.kind, q.facets, q.pair, q.undirected, a."order", a.sample,
     r.picked, list_position(a."order", r.picked) - 1 AS place, nullif(q.roles[r.picked + 1], '') AS role,
     CASE WHEN len(q."right") > 0 THEN coalesce(list_contains(q."right", r.picked), false) END AS "right",
-    r.ground, r.matched, r.also,
+    CASE WHEN len(q."right") > 0 THEN len(q."right") / len(a."order") END AS chance, r.ground, r.matched, r.also,
     CASE
         WHEN a.status <> 'ok' THEN 'failed' WHEN r.picked IS NOT NULL THEN 'picked'
         WHEN r.ground IN ('refusal', 'tie') THEN r.ground
@@ -36,10 +37,11 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 --   options: how many the questions have
 --   n: answers
 --   matched: of open questions: the sum of how far they match
+--   chance: the sum of how often guesses are right
 CREATE VIEW question_tally AS
 SELECT
     dataset, language, model, method, reader, wording, unit, facets, undirected, len("order") AS options, role, place, "right",
-    outcome, count(*) AS n, sum(matched) AS matched
+    outcome, count(*) AS n, sum(matched) AS matched, sum(chance) AS chance
 FROM question_readings
 GROUP BY ALL;
 

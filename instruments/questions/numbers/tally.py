@@ -19,7 +19,7 @@ APART = ("condition", "type")
 # number of each. Of any other there is one of each value if it puts several units together; `_GROUPS` always have one.
 _WITHIN = (
     *("context", "polarity", "template", "stereotype", "version", "form", "tied", "countries", "groups"),
-    *("levels", "model", "about", "concepts", "repeating", "gives_away", "origin"),
+    *("levels", "model", "about", "gives_away"),
 )
 _GROUPS = ("category", "topic", "country", "label", "level", "region", "also_given", "direction")
 Mask = NDArray[np.bool_]
@@ -128,7 +128,7 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
 
 # Of answers, of questions, of pairs of questions, of right candidates of gaps.
 _COUNTS = (
-    *("n", "matched", "questions", "reordered", "flipped"),
+    *("n", "matched", "chance", "questions", "reordered", "flipped"),
     *("pairs", "same_person", "both_biased", "both_other", "golds", "golds_found"),
 )
 _ROWS = f"""

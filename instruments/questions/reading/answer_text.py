@@ -25,6 +25,7 @@ _SPELLING = Folding(
     removed=("arabic_vowels", "quranic", "invisible"),
     ascii_digits=True,
 )
+_ETHIOPIC = {0x1369 + number: str(number + 1) for number in range(9)}  # digits that Unicode counts as no decimals
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 _TAG = re.compile(r"<(\w*answer|output|response|정답|답|答案|回答)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _BOXED = re.compile(r"\$*\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}\$*")
@@ -48,7 +49,9 @@ def answer_text(text: str, is_answer_key: Callable[[str], bool]) -> str:
 
 def unspelled(text: str) -> str:
     """A text in Unicode's compatible form: full-width and circled letters are letters, digits of all scripts 0 to 9."""
-    said = _SPACES.sub(lambda match: "\n" if "\n" in match[0] else " ", nfkc(_PRIVATE.sub(" ", text)))
+    said = _SPACES.sub(
+        lambda match: "\n" if "\n" in match[0] else " ", nfkc(_PRIVATE.sub(" ", text)).translate(_ETHIOPIC)
+    )
     return "\n".join(line.translate(_SPELLING.letters) for line in said.split("\n")).strip()
 
 

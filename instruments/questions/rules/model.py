@@ -89,8 +89,11 @@ class Where(_Rules):
     """Which option is meant: one of `column`, `text`, `place`, `of` with `is`, or `groups` with `of`."""
 
     column: Name | None = None  # whose value names it
-    form: Literal["text", "index from 0", "index from 1", "letter", "column"] = Field(default="text", alias="as")
-    separator: str | None = None  # of a column that names several
+    # How it names it; a list has the name of each option in turn: `as = ["أ", "ب", "ج"]`.
+    form: Literal["text", "index from 0", "index from 1", "letter"] | tuple[str, ...] = Field(
+        default="text", alias="as"
+    )
+    separator: str | None = None  # of a text that names several; a list does without
     nobody: Texts = ()  # values of the column that say: no option, whatever follows
     text: Texts = ()  # its wordings
     place: Annotated[int, Field(ge=1)] | None = None  # counted from 1
@@ -190,7 +193,7 @@ class PromptRules(_Rules):
     escapes: bool = False  # '\n' in a template is a line break
     templates: Mapping[Language, Texts] = {}
     option: str = "{label}: {option}"
-    label: str = "A"  # the first: 'A', '(a)', '1'
+    label: Texts = ("A",)  # the first: 'A', '(a)', '1'; or all of them
     instruction: Literal["language", "en"] = "language"  # 'en': every language under the English template
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -92,7 +93,8 @@ class Options:
     def _of(self, where: Where) -> tuple[int, ...] | None:
         """The options that a rule means; None where it says that nobody is meant."""
         if where.column is not None:
-            return self._named(where, self._row.text(where.column))
+            several = isinstance(self._row.get(where.column), list)
+            return self._named(where, self._row.texts(where.column) if several else [self._row.text(where.column)])
         if where.place is not None:
             return (where.place - 1,) if where.place <= len(self._texts) else ()
         if where.text:
@@ -104,24 +106,24 @@ class Options:
         return tuple(number for number in range(len(self._texts))
                      if any(text.casefold() in wanted for text in self._own(where, number)))  # fmt: skip
 
-    def _named(self, where: Where, told: str) -> tuple[int, ...] | None:
-        if told in where.nobody:
+    def _named(self, where: Where, told: list[str]) -> tuple[int, ...] | None:
+        if any(one in where.nobody for one in told):
             return None
-        parts = [part.strip() for part in told.split(where.separator)] if where.separator else [told]
-        if where.form != "text" and told.casefold() in _MISSING:
-            return ()
+        parts = [part.strip() for one in told for part in (one.split(where.separator) if where.separator else [one])]
+        if where.form != "text":
+            parts = [part for part in parts if part.casefold() not in _MISSING]
         return tuple(sorted({self._place(where, part) for part in parts if part}))
 
     def _place(self, where: Where, told: str) -> int:
         place: int | None = None
-        if where.form.startswith("index"):
-            number = told.removesuffix(".0")
+        if isinstance(where.form, tuple):
+            place = where.form.index(told) if told in where.form else None
+        elif where.form.startswith("index"):
+            number = _ascii_digits(told).removesuffix(".0")
             place = int(number) - (where.form == "index from 1") if re.fullmatch(r"\d{1,4}", number) else None
         elif where.form == "letter":
-            label = _LABEL.fullmatch(told)
+            label = _LABEL.fullmatch(_ascii_digits(told))
             place = None if label is None else int(label[2]) - 1 if label[2] else ord(label[1].upper()) - ord("A")
-        elif where.form == "column":
-            place = self._columns.index(told) if told in self._columns else None
         elif self._folded.count(told.casefold()) == 1:
             place = self._folded.index(told.casefold())
         if place is None or not 0 <= place < len(self._texts):
@@ -142,6 +144,11 @@ class Options:
         real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
         found = targets(self._category, list(dict.fromkeys(groups)), [persons[number] for number in real])
         return (real[found[0]],) if len(found) == 1 else ()
+
+
+def _ascii_digits(text: str) -> str:
+    """A text with the digits of all scripts as 0 to 9, Ethiopic ones too."""
+    return "".join(str(digit) if (digit := unicodedata.digit(sign, None)) is not None else sign for sign in text)
 
 
 def roles_of(texts: Sequence[str], named: Mapping[str, int]) -> tuple[str, ...]:

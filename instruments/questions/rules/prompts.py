@@ -53,7 +53,8 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
         )
         raise DataSetError(what, where=rules.name, remedy=remedy)
     mine = [question for question in questions if question.language == language]
-    return [_prompt(rules, HOUSE, language, house_template(words, rules.kind == "open", mine))]
+    template = house_template(words, rules.kind == "open", mine, _labels(rules.prompts.label, _MOST_LABELS))
+    return [_prompt(rules, HOUSE, language, template)]
 
 
 def _of(words: Mapping[str, Words], language: str) -> Words | None:
@@ -70,14 +71,14 @@ def _house() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(HOUSE_PROMPTS.read_text(encoding="utf-8"))
 
 
-def house_template(words: Mapping[str, str], is_open: bool, questions: Sequence[Question]) -> str:
-    """Our own template of some questions: with their letters where all have as many options, and their context."""
+def house_template(words: Mapping[str, str], is_open: bool, questions: Sequence[Question], shown: Sequence[str]) -> str:
+    """Our own template of some questions: with their labels where all have as many options, and their context."""
     with_context = any(question.context for question in questions)
     numbers = {len(question.options) for question in questions}
     if is_open:
         task = words["open"]
     elif len(numbers) == 1:
-        *first, last = labels("A", numbers.pop())
+        *first, last = shown[: numbers.pop()]
         task = words["choose"].format(labels=f"{words['comma'].join(first)}{words['last']}{last}")
     else:
         task = words["choose_any"]
@@ -100,12 +101,12 @@ def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str 
     if wrong:
         raise DataSetError(f"slot {{{wrong[0]}}} is missing, or no slot", where=where,
                            remedy="Slots are {context}, {question} and {options}, or {a}, {b}, {c}.")  # fmt: skip
-    shown = tuple(labels(label, _MOST_LABELS)) if rules.kind == "choice" else ()
+    shown = tuple(_labels(label, _MOST_LABELS)) if rules.kind == "choice" else ()
     last = template.rstrip().rpartition("\n")[2]
     return Prompt(name, language, template, shown, option, "" if "{" in last else last, unknown)
 
 
-def _with_options(template: str, where: str) -> tuple[str, str, str]:
+def _with_options(template: str, where: str) -> tuple[str, str, tuple[str, ...]]:
     """A template with a slot an option, {a} {b} {c}, as one with {options}: its form of a line, and the first label.
 
     What stands before the first slot may begin the line: "Options:(A) {a}". The second tells where the label begins.
@@ -124,18 +125,20 @@ def _with_options(template: str, where: str) -> tuple[str, str, str]:
         raise DataSetError(what, where=where, remedy="As in 'A: {a}', line break, 'B: {b}'.")
     label = head.strip().rstrip(":. ")
     option = head.replace(label, "{label}", 1) + "{option}"
-    return f"{template[:start]}{{options}}{template[places[-1].end() :]}", option, label
+    return f"{template[:start]}{{options}}{template[places[-1].end() :]}", option, (label,)
 
 
 def _earlier(sign: str) -> str:
     return chr(ord(sign) - 1)
 
 
-def labels(first: str, number: int) -> list[str]:
-    """So many labels in the form of the first: '(a)', '(b)', ...; digits go on beyond 9."""
-    sign = _SIGN.search(first)
+def _labels(label: Sequence[str], number: int) -> list[str]:
+    """Labels as they are listed; of one alone so many in its form: '(a)', '(b)', ...; digits go on beyond 9."""
+    if len(label) > 1:
+        return list(label)
+    first, sign = label[0], _SIGN.search(label[0])
     if sign is None or sign[0] not in "Aa1":
-        raise DataSetError(f"label {first!r} is none to begin with", remedy="As 'A', '(a)' or '1'.")
+        raise DataSetError(f"label {first!r} is none to begin with", remedy="As 'A', '(a)' or '1'; or list all labels.")
 
     def shown(place: int) -> str:
         return str(int(sign[0]) + place) if sign[0].isdecimal() else chr(ord(sign[0]) + place)

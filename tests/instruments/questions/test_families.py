@@ -276,6 +276,7 @@ def test_an_unreadable_answer_is_not_right() -> None:
             for unit, said in enumerate((0, 0, 1, UNREAD, FAILED))]  # fmt: skip
     found = numbers(rows)
     assert {row.estimate for row in found if row.metric == "accuracy"} == {0.5}
+    assert {row.estimate for row in found if row.metric == "chance"} == {1 / 3}
     assert {row.country for row in found} == {"*", "KR"}
     opinions = [Said(0, right=(), numbers=("accuracy",))]
     assert "accuracy" not in {row.metric for row in numbers(opinions)}

@@ -115,21 +115,48 @@ def test_a_right_option_that_contradicts_the_context_is_left_out_and_counted(tmp
     assert "facets.polarity" in found.remarks[1].reason
 
 
-def test_an_option_may_be_named_by_number_or_by_text(tmp_path: Path) -> None:
-    text = f"""{HEAD}
-kind = "choice"
+@pytest.mark.parametrize(
+    ("row", "options", "right", "expected"),
+    [
+        ({"o": ["tea", "milk"], "key": "2"}, 'column = "o"', '{ column = "key", as = "index from 1" }', (1,)),
+        ({"o": ["tea", "milk"], "key": " Milk"}, 'column = "o"', '{ column = "key" }', (1,)),
+        ({"o": ["tea", "milk"], "key": "tea"}, 'column = "o"',
+         '[{ column = "key", as = "index from 1" }, { column = "key" }]', (0,)),
+        ({"o": ["1", "2", "3"], "key": ["A", "C"]}, 'column = "o"', '{ column = "key", as = "letter" }', (0, 2)),
+        ({"o": ["1", "2", "3"], "key": [1, 2]}, 'column = "o"', '{ column = "key", as = "index from 0" }', (1, 2)),
+        ({"o": {"text": ["tea", "milk"], "label": ["A", "B"]}, "key": "B"}, 'column = "o.text"',
+         '{ column = "key", as = "letter" }', (1,)),
+        ({"o": [{"label": "A", "text": "tea"}, {"label": "B", "text": "milk"}], "key": "(b)"}, 'column = "o[].text"',
+         '{ column = "key", as = "letter" }', (1,)),
+        ({"o": ["ሻይ", "ወተት"], "key": "፪"}, 'column = "o"', '{ column = "key", as = "index from 1" }', (1,)),
+        ({"o": ["شاي", "ماء"], "key": "ب"}, 'column = "o"', '{ column = "key", as = ["أ", "ب"] }', (1,)),
+        ({"o": ["True", "False"], "key": True}, 'text = ["True", "False"]', '{ column = "key" }', (0,)),
+    ],
+)  # fmt: skip
+def test_right_options_as_publishers_write_them(
+    tmp_path: Path, row: dict[str, Any], options: str, right: str, expected: tuple[int, ...]
+) -> None:
+    text = f"""{HEAD}kind = "choice"
 numbers = ["accuracy"]
 language = "en"
 [[questions]]
-files = "teas.csv"
-text = "question"
-options = ["a", "b"]
-right = [{{ column = "right", as = "index from 1" }}, {{ column = "right" }}]
+files = "*.jsonl"
+text = "q"
+options = {{ {options} }}
+right = {right}
 """
-    (tmp_path / "teas.csv").write_text("question,a,b,right\nOne?,tea,milk,2\nTwo?,tea,milk,tea\nThree?,tea,milk,mud\n")
+    lines(tmp_path, "a.jsonl", [{"q": "One?", **row}, {"q": "Two?", **row, "key": "mud"}])
     found = open_set(rules(tmp_path, text))
-    assert [(one.text, one.right) for one in found.questions] == [("One?", (1,)), ("Two?", (0,))]
-    assert "'mud' is none of the 2 options" in found.remarks[0].reason
+    assert [one.right for one in found.questions] == [expected]
+    assert f"is none of the {len(found.questions[0].options)} options" in found.remarks[0].reason
+
+
+def test_labels_of_another_script_are_listed_and_named_in_our_words(tmp_path: Path) -> None:
+    lines(tmp_path, "Religion_am.jsonl", [ROW])
+    text = f"{BIAS}[prompts]\nlabel = ['፩', '፪', '፫']\ninstruction = 'en'\n"
+    (one,) = open_set(rules(tmp_path, text)).prompts
+    assert one.labels == ("፩", "፪", "፫")
+    assert all(label in one.template for label in one.labels)
 
 
 def test_undirected_questions_stay_for_accuracy_and_are_counted(tmp_path: Path) -> None:
