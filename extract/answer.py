@@ -25,7 +25,6 @@ from polyculture.generate.engines.base import Ending
 
 MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
 CUT_SHORT = "the answer was cut"
-LEFT_OUT = "the answer about several texts leaves this one out"
 _MOST_TRIES = 2_000  # brackets of an answer at which JSON is looked for
 _LONGEST = 200_000  # characters of an answer that are read
 _LONGEST_NAME = 200  # characters of a name
@@ -73,52 +72,6 @@ def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
         "required": ["mentions"],
         "additionalProperties": False,
     }
-
-
-def answers_schema(kinds: Iterable[str], texts: int) -> dict[str, Any]:
-    """The JSON schema of an answer about several texts."""
-    answer = answer_schema(kinds)
-    numbered = answer | {
-        "properties": {"id": {"type": "integer"}, **answer["properties"]},
-        "required": ["id", "mentions"],
-    }
-    return {
-        "type": "object",
-        "properties": {"texts": {"type": "array", "items": numbered, "minItems": texts, "maxItems": texts}},
-        "required": ["texts"],
-        "additionalProperties": False,
-    }
-
-
-def write_answers(entities_of: Iterable[Iterable[NamedEntity]]) -> str:
-    """The answer about several texts, in their order."""
-    numbered = enumerate(map(write_answer, entities_of), start=1)
-    return orjson.dumps({"texts": [{"id": number, **orjson.loads(answer)} for number, answer in numbered]}).decode()
-
-
-def split_answers(text: str, texts: int) -> dict[int, str]:
-    """The parts of an answer about several texts by their number, from 1, each as an answer about one.
-
-    A text that has no part, or several, is missing.
-    """
-    parts: dict[int, list[str]] = {}
-    for table in _tables(_json_values(text.removeprefix("\ufeff")[:_LONGEST])[0]):
-        number = str(table.get("id"))
-        if "mentions" in table and number.isdecimal() and len(number) < 5:
-            part = json.dumps({"mentions": table["mentions"]}, ensure_ascii=False)
-            parts.setdefault(int(number), []).append(mended(part))
-    return {number: part[0] for number, part in parts.items() if len(part) == 1 and 1 <= number <= texts}
-
-
-def _tables(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """All tables in a value."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in inner:
-        yield from _tables(one, depth + 1)
 
 
 def write_answer(entities: Iterable[NamedEntity]) -> str:

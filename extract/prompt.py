@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
-from polyculture.extract.answer import write_answer, write_answers
+from polyculture.extract.answer import write_answer
 from polyculture.extract.base import NamedEntity
 from polyculture.generate.engines.base import Message
 
@@ -19,28 +17,17 @@ _FOLDER = Path(__file__).with_name("prompts")
 _KNOWN = ("topic", "kinds")  # what a prompt may have filled in: `$topic`, `$kinds`
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractorPrompt:
-    """How a model is asked: the instruction, a template, and how many texts one request has."""
+def prompt_head(topic: Topic, instruction: str | None = None) -> tuple[Message, ...]:
+    """The messages before the text: the same for all of a topic, so that engines cache the prefix.
 
-    instruction: str | None = None  # of the study; None: ours, with its examples
-    texts: int = 1
-
-    def head(self, topic: Topic, several: bool = False) -> tuple[Message, ...]:
-        """The messages before the text, or several: the same for all of a topic, so that engines cache the prefix."""
-        kinds = "\n".join(f"- {name}: {kind.description}" for name, kind in topic.kinds.items())
-        template = Template(self.instruction or (_FOLDER / "system.txt").read_text(encoding="utf-8"))
-        parts = [template.substitute(topic=topic.name.lower(), kinds=kinds).strip()]
-        parts += [(_FOLDER / "several.txt").read_text(encoding="utf-8").strip()] if several else []
-        examples = [] if self.instruction else _examples(topic)
-        if several and examples:
-            answer = write_answers([entities for _, entities in examples])
-            turns = [Message("user", join_texts([text for text, _ in examples])), Message("assistant", answer)]
-        else:
-            roles = ("user", "assistant")
-            turns = [Message(role, said) for text, entities in examples
-                     for role, said in zip(roles, (text, write_answer(entities)), strict=True)]  # fmt: skip
-        return (Message("system", "\n".join(parts)), *turns)
+    `instruction` is the study's own, a template; None: ours, with its examples.
+    """
+    kinds = "\n".join(f"- {name}: {kind.description}" for name, kind in topic.kinds.items())
+    template = Template(instruction or (_FOLDER / "system.txt").read_text(encoding="utf-8"))
+    turns = [Message("system", template.substitute(topic=topic.name.lower(), kinds=kinds).strip())]
+    for text, entities in [] if instruction else _examples(topic):
+        turns += [Message("user", text), Message("assistant", write_answer(entities))]
+    return tuple(turns)
 
 
 def read_prompt(file: Path) -> str:
@@ -62,11 +49,6 @@ def read_prompt(file: Path) -> str:
             remedy="Write the instruction; $topic and $kinds are filled in, and $$ is a dollar sign.",
         )
     return text
-
-
-def join_texts(texts: Sequence[str]) -> str:
-    """Several texts as one message; each has its number, from 1."""
-    return "\n".join(f'<text id="{number}">\n{text}\n</text>' for number, text in enumerate(texts, start=1))
 
 
 def _examples(topic: Topic) -> list[tuple[str, list[NamedEntity]]]:

@@ -21,7 +21,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Span, Work
-from polyculture.extract.answer import LEFT_OUT, UnusableAnswerError
+from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
@@ -110,7 +110,7 @@ def _read(answers: Sequence[Extracted], item: ResponseRow, topic: Topic, endings
     """What the present reader makes of the answers about a response; None where another answer is still to come."""
     failed: Extracted | None = None
     for answer in answers:
-        if answer.raw is None or (answer.error or "").startswith((NO_ANSWER, LEFT_OUT)):
+        if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
         try:
             found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language, endings)

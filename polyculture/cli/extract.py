@@ -40,7 +40,7 @@ from polyculture.experiment.workspace import open_workspace
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.extract.llm import LlmExtractor
-from polyculture.extract.prompt import ExtractorPrompt, read_prompt
+from polyculture.extract.prompt import read_prompt
 from polyculture.generate.engines import ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model
@@ -91,7 +91,6 @@ def audit(
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the model's engine; may be repeated.")
     ] = None,
     prompt: Annotated[Path | None, typer.Option(help="A file with an instruction of your own to the model.")] = None,
-    texts: Annotated[int, typer.Option(min=1, max=50, help="Texts in one request to the model.")] = 1,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
@@ -104,10 +103,10 @@ def audit(
     spec = ModelSpec(extractor, _read_options(option or ()))
     check_extractor(spec)
     known = read_catalog(*catalog or ())
-    asked = ExtractorPrompt(read_prompt(prompt) if prompt else None, texts)
+    instruction = read_prompt(prompt) if prompt else None
     gold_texts = read_gold(known, _gold_folders(known), tuple(language or ()))
     with ExitStack() as stack:
-        opened = _gazetteer(known, snapshot) if extractor == GAZETTEER else _model(known, spec, asked, stack)
+        opened = _gazetteer(known, snapshot) if extractor == GAZETTEER else _model(known, spec, instruction, stack)
         progress = stack.enter_context(watch(f"audit {extractor}", len(gold_texts)))
         result = audit(opened, gold_texts, known, progress)
     _write(result, format, output)
@@ -135,13 +134,13 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
 
 
 def _model(
-    catalog: Catalog, spec: ModelSpec, prompt: ExtractorPrompt, stack: ExitStack
+    catalog: Catalog, spec: ModelSpec, instruction: str | None, stack: ExitStack
 ) -> Callable[[str, str], Extractor]:
     engine = stack.enter_context(load_model(spec))
 
     @lru_cache
     def extractor(topic: str) -> Extractor:
-        return LlmExtractor(engine, spec.model, catalog.topic(topic), prompt=prompt, endings=catalog.endings)
+        return LlmExtractor(engine, spec.model, catalog.topic(topic), instruction=instruction, endings=catalog.endings)
 
     return lambda _language, topic: extractor(topic)
 

@@ -96,9 +96,9 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
         )
         return
     wanted.check(workspace)
-    prompt = ExtractionStage(workspace).prompt
+    instruction = ExtractionStage(workspace).instruction
     requests = [
-        (code, read_request(workspace.catalog.topic(code), [ResponseText("", "", RESPONSE)] * prompt.texts, prompt))
+        (code, read_request(workspace.catalog.topic(code), ResponseText("", "", RESPONSE), instruction))
         for code in workspace.experiment.topics
         if wanted.takes("topic", code)
     ]

@@ -81,13 +81,12 @@ class ExtractSection(Section):
 
     with_: str = Field(default=GAZETTEER, alias="with")
     prompt: str | None = Field(default=None, min_length=1)  # a file with the study's own instruction to the model
-    texts: int = Field(default=1, ge=1, le=50, strict=True)  # of one request to the model
     sample: int | None = Field(default=None, ge=1, strict=True)  # of each prompt's texts: the first so many are read
 
     @model_validator(mode="after")
     def _models_alone_are_asked(self) -> ExtractSection:
-        if not self.by_model and (self.prompt is not None or self.texts > 1 or self.sample is not None):
-            raise ValueError(f"prompt, texts and sample are for a model, and extract.with is {self.with_!r}")
+        if not self.by_model and (self.prompt is not None or self.sample is not None):
+            raise ValueError(f"prompt and sample are for a model, and extract.with is {self.with_!r}")
         return self
 
     @property

@@ -254,11 +254,13 @@ def _extraction_tokens(workspace: Workspace, means: Mapping[tuple[str, str], _Me
 
 def _instructions(workspace: Workspace) -> tuple[str, float]:
     """The tokens that stand before every text that the extractor reads, and who counted them."""
-    experiment, prompt = workspace.experiment, ExtractionStage(workspace).prompt
+    from polyculture.extract.prompt import prompt_head
+
+    experiment, instruction = workspace.experiment, ExtractionStage(workspace).instruction
     topics = map(workspace.catalog.topic, experiment.topics)
-    heads = [" ".join(turn.content for turn in prompt.head(topic, prompt.texts > 1)) for topic in topics]
+    heads = [" ".join(turn.content for turn in prompt_head(topic, instruction)) for topic in topics]
     counted = count_tokens(experiment.model_spec(experiment.extract.with_), heads)
-    return counted.counted_by, sum(counted.tokens) / len(counted.tokens) / prompt.texts
+    return counted.counted_by, sum(counted.tokens) / len(counted.tokens)
 
 
 def _cost(workspace: Workspace, model: str, read: float, written: float) -> float | None:

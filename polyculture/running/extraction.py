@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.extract.base import Extractor
-    from polyculture.extract.prompt import ExtractorPrompt
     from polyculture.extract.reading_step import ReadingStep
     from polyculture.extract.step import ExtractionStep, OpenExtractor
     from polyculture.generate.engines.models import Models
@@ -77,13 +76,12 @@ class ExtractionStage:
         return find_snapshot(name, self.workspace.file.parent)
 
     @cached_property
-    def prompt(self) -> ExtractorPrompt:
-        """How the model is asked. Raises `ExperimentError` where the experiment's own prompt cannot be read."""
-        from polyculture.extract.prompt import ExtractorPrompt, read_prompt
+    def instruction(self) -> str | None:
+        """The experiment's own instruction to the model; None: ours. Raises `ExperimentError` of an unreadable one."""
+        from polyculture.extract.prompt import read_prompt
 
-        section = self.workspace.experiment.extract
-        own = read_prompt(self.workspace.file.parent / section.prompt) if section.prompt else None
-        return ExtractorPrompt(own, section.texts)
+        file = self.workspace.experiment.extract.prompt
+        return read_prompt(self.workspace.file.parent / file) if file else None
 
     def extractor_id(self, topic: Topic) -> str:
         from polyculture.extract.gazetteer import gazetteer_extractor_id
@@ -92,7 +90,7 @@ class ExtractionStage:
 
         if self.by_model:
             setup = self.workspace.present.setups[f"{EXTRACT}{self.name}"]
-            return llm_extractor_id(self.name, topic, setup, self.prompt)
+            return llm_extractor_id(self.name, topic, setup, self.instruction)
         if self.name == PUBLISHED:
             return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity, self.workspace.catalog.endings)
@@ -124,7 +122,6 @@ class ExtractionStage:
             return f"{GAZETTEER}, the names in {self.snapshot.path.name}"
         section, told = self.workspace.experiment.extract, [self.name]
         told += [f"with the prompt of {section.prompt}"] if section.prompt else []
-        told += [f"{section.texts} texts a request"] if section.texts > 1 else []
         told += [f"the first {section.sample} texts of each prompt, the others are not asked"] if section.sample else []
         return ", ".join(told)
 
@@ -192,7 +189,7 @@ class ExtractionStage:
         catalog = self.workspace.catalog
         topic = catalog.topic(job.topic)
         engine = models.open(SAMPLING, EXTRACTOR)
-        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.prompt, catalog.endings)
+        return LlmExtractor(engine, self.name, topic, self.extractor_id(topic), self.instruction, catalog.endings)
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer

@@ -14,10 +14,10 @@ import pytest
 from polyculture.cache.catalog import Topic, read_catalog
 from polyculture.cache.errors import ExperimentError
 from polyculture.extract import llm
-from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer, split_answers
+from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
-from polyculture.extract.prompt import ExtractorPrompt, read_prompt
+from polyculture.extract.prompt import prompt_head, read_prompt
 from polyculture.generate.engines import open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
@@ -152,18 +152,10 @@ def test_names_are_read_and_may_be_missing(form: str) -> None:
     assert one.english == ("taco" if form == "all fields" else None)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        r'[{"text": "\ud800x", "kind": "dish", "name": "\udc00y", "english": "z\ud83d"}]',
-        r'{"texts": [{"id": 1, "mentions": [{"text": "\ud800x", "kind": "dish", "name": "\udc00y"}]}, {"id": "²"}]}',
-    ],
-)
-def test_half_a_character_can_be_stored(raw: str) -> None:
-    part = split_answers(raw, 1).get(1, raw)
-    (one,) = read_answer(part, FOOD.kinds, "whole").entities
+def test_half_a_character_can_be_stored() -> None:
+    raw = r'[{"text": "\ud800x", "kind": "dish", "name": "\udc00y", "english": "z\ud83d"}]'
+    (one,) = read_answer(raw, FOOD.kinds, "whole").entities
     assert (one.text, one.name) == ("\ufffdx", "\ufffdy")
-    assert part is raw or part.encode()
 
 
 @pytest.mark.parametrize("answer", ['{"mentions": null}', '{"mentions": {}}', "[]", '{"dish": [], "person": []}'])
@@ -271,7 +263,7 @@ def test_responses_are_taken_as_they_are_needed() -> None:
 
 def test_the_prompt_is_made_of_the_topics_kinds() -> None:
     for topic in CATALOG.topics.values():
-        head = ExtractorPrompt().head(topic)
+        head = prompt_head(topic)
         assert all(f"- {name}: {kind.description}" in head[0].content for name, kind in topic.kinds.items())
         for question, shown in zip(head[1::2], head[2::2], strict=True):
             entities = read_answer(shown.content, topic.kinds, "whole").entities
@@ -283,102 +275,21 @@ def test_the_prompt_is_made_of_the_topics_kinds() -> None:
 def test_a_users_topic_needs_no_examples() -> None:
     kinds = {"festival": {"granularity": 1, "description": "a festival", "roots": ["Q132241"]}}
     topic = Topic.model_validate({"code": "festival", "name": "Festivals", "kinds": kinds})
-    assert [message.role for message in ExtractorPrompt().head(topic)] == ["system"]
+    assert [message.role for message in prompt_head(topic)] == ["system"]
     assert answer_schema(topic.kinds)["properties"]["mentions"]["items"]["properties"]["kind"]["enum"] == ["festival"]
 
 
 def test_examples_of_kinds_that_the_topic_has_no_more_are_left_out() -> None:
     kinds = {"meal": {"granularity": 1, "description": "a meal", "roots": ["Q6460735"]}}
-    assert len(ExtractorPrompt().head(Topic.model_validate({"code": "food", "name": "Food", "kinds": kinds}))) == 1
-
-
-def several(*parts: tuple[int, str, str]) -> str:
-    rows = [{"id": number, "mentions": [{"text": text, "kind": kind}]} for number, text, kind in parts]
-    return json.dumps({"texts": rows})
-
-
-SOUP, RICE, EGGS = "Ana eats soup.", "Bo eats rice.", "Cy eats eggs."
-
-
-def test_several_texts_share_a_request_and_each_has_its_part() -> None:
-    engine = ScriptedEngine(
-        lambda *_: several((1, "soup", "dish"), (2, "rice", "ingredient"), (3, "eggs", "ingredient"))
-    )
-    extractor = LlmExtractor(engine, "stub:model", FOOD, prompt=ExtractorPrompt(texts=3))
-    texts = [ResponseText(str(number), "en", text) for number, text in enumerate((SOUP, RICE, EGGS))]
-    found = list(extractor.extract(texts))
-    assert [(one.status, [m.surface for m in one.mentions]) for one in found] == [
-        ("ok", ["soup"]), ("ok", ["rice"]), ("ok", ["eggs"]),
-    ]  # fmt: skip
-    (request,) = engine.requests
-    assert all(f'<text id="{number}">\n{text}' in request.messages[-1].content
-               for number, text in enumerate((SOUP, RICE, EGGS), start=1))  # fmt: skip
-    assert [one.prompt_tokens for one in found] == [34, 33, 33]
-    assert sum(one.completion_tokens or 0 for one in found) == 10
-    assert [read_answer(one.raw or "", FOOD.kinds, "whole").entities[0].text for one in found] == [
-        "soup",
-        "rice",
-        "eggs",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("first", "alone"),
-    [
-        (several((1, "soup", "dish"), (3, "eggs", "ingredient")), [RICE]),
-        (several((1, "soup", "dish"), (2, "rice", "ingredient"), (2, "x", "dish"), (3, "eggs", "ingredient")), [RICE]),
-        (several((1, "soup", "dish"), (2, "rice", "ingredient"), (9, "eggs", "ingredient")), [EGGS]),
-        (several((1, "soup", "dish"), (2, "rice", "ingredient"), (3, "eggs", "ingredient"))[:-40], [EGGS]),
-        ('{"mentions": []}', [SOUP, RICE, EGGS]),
-        ("no JSON", [SOUP, RICE, EGGS]),
-    ],
-)
-def test_a_text_that_the_answer_leaves_out_is_asked_again_alone(first: str, alone: list[str]) -> None:
-    def script(text: str, _attempt: int) -> str:
-        kind = "dish" if "soup" in text else "ingredient"
-        return first if "<text" in text else answer((text.split()[-1].strip("."), kind))
-
-    engine = ScriptedEngine(script)
-    extractor = LlmExtractor(engine, "stub:model", FOOD, prompt=ExtractorPrompt(texts=3))
-    texts = [ResponseText(str(number), "en", text) for number, text in enumerate((SOUP, RICE, EGGS))]
-    found = list(extractor.extract(texts))
-    last = {one.response_id: one for one in found}
-    assert {key: [m.surface for m in one.mentions] for key, one in last.items()} == {
-        "0": ["soup"], "1": ["rice"], "2": ["eggs"],
-    }  # fmt: skip
-    assert [one.status for one in found].count("unusable") == len(alone)
-    assert sorted(request.messages[-1].content for request in engine.requests[1:]) == sorted(alone)
-    assert {request.decoding.temperature for request in engine.requests} == {0.0}
-    assert sum(one.prompt_tokens or 0 for one in found) == 100 * len(engine.requests), "all that was paid is kept"
-
-
-def test_a_failure_of_the_engine_is_that_of_all_texts_of_the_request() -> None:
-    def script(_text: str, attempt: int) -> Completion:
-        request = engine.requests[-1]
-        return Completion(request.request_id, attempt, None, error="the server is busy", retryable=True)
-
-    engine = ScriptedEngine(script)
-    extractor = LlmExtractor(engine, "stub:model", FOOD, prompt=ExtractorPrompt(texts=2))
-    found = list(extractor.extract([ResponseText("a", "en", SOUP), ResponseText("b", "en", RICE)]))
-    assert [(one.response_id, one.status, one.retryable) for one in found] == [
-        ("a", "failed", True),
-        ("b", "failed", True),
-    ]
+    assert len(prompt_head(Topic.model_validate({"code": "food", "name": "Food", "kinds": kinds}))) == 1
 
 
 def test_a_prompt_of_ones_own_takes_the_place_of_ours(tmp_path: Path) -> None:
     file = tmp_path / "prompt.txt"
     file.write_text("\ufeffList the $topic for $$5:\n$kinds", encoding="utf-8")
-    (message,) = ExtractorPrompt(read_prompt(file)).head(FOOD)
+    (message,) = prompt_head(FOOD, read_prompt(file))
     assert message.content.startswith("List the food for $5:\n- dish: ")
-    prompts = (
-        ExtractorPrompt(),
-        ExtractorPrompt(texts=2),
-        ExtractorPrompt(texts=3),
-        ExtractorPrompt(read_prompt(file)),
-    )
-    ids = {llm_extractor_id("a:b", FOOD, prompt=one) for one in prompts}
-    assert len(ids) == 4
+    assert llm_extractor_id("a:b", FOOD, instruction=read_prompt(file)) != llm_extractor_id("a:b", FOOD)
 
 
 @pytest.mark.parametrize(

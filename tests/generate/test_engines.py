@@ -15,7 +15,7 @@ from polyculture.generate.engines import SCORING, Completion, Decoding, Message,
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
-from tests.servers import HTML, RESET, TRUNCATED, Reply, StubServer, answer_text, failure
+from tests.servers import RESET, TRUNCATED, Reply, StubServer, answer_text, failure
 
 KEY = "sk-very-secret-1234567890"
 PROMPT = "Write a short paragraph."
@@ -104,26 +104,6 @@ def test_a_fault_that_passes_is_retried(reply: Reply) -> None:
         assert len(server.asked) == 10
 
 
-@pytest.mark.parametrize("reply", RETRIED)
-def test_a_fault_that_stays_is_recorded_after_the_last_retry(reply: Reply) -> None:
-    """A body that is no completion may have been paid for, so the request is sent again only once."""
-    no_completion = reply.status == 200 and not reply.reset
-    with always(reply) as server:
-        found = ask(server, request(2), max_retries=3)
-        assert len(server.asked) == (4 if no_completion else 8)
-    assert [(c.text, c.retryable) for c in found] == [(None, True)] * 2
-    assert all(c.error and "\n" not in c.error for c in found)
-
-
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_deterministic_fault_is_recorded_at_once(status: int) -> None:
-    with always(failure(status, "maximum context length is 2048 tokens")) as server:
-        found = ask(server, request(3))
-        assert len(server.asked) == 3
-    assert [(c.text, c.retryable) for c in found] == [(None, False)] * 3
-    assert found[0].error == f"HTTP {status}: maximum context length is 2048 tokens"
-
-
 def test_one_bad_request_does_not_end_the_others() -> None:
     def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
         return failure(400) if body["seed"] == 12 else None
@@ -166,13 +146,6 @@ def test_a_wrong_key_fails_each_answer_at_once_and_is_never_shown(
     assert {(c.error, c.retryable) for c in found} == {(f"HTTP {status}: Incorrect API key provided: ***", True)}
     assert KEY not in caplog.text
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-
-
-def test_a_key_that_the_server_repeats_is_struck_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", KEY)
-    with always(failure(400, f"bad request with key {KEY}")) as server:
-        found = ask(server, api_key_env="MY_KEY")
-    assert found[0].error == "HTTP 400: bad request with key ***"
 
 
 def test_a_local_server_that_wants_a_key_says_where_to_name_it() -> None:
@@ -249,33 +222,6 @@ def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_work() -> None:
     assert len(clock.slept) == 3
 
 
-PASSING = [
-    pytest.param(HTML, id="a proxy's page with 200"),
-    pytest.param(Reply(404, b"<html>not here</html>", content_type="text/html"), id="a page with 404"),
-    pytest.param(Reply(403, b"<html>blocked</html>", content_type="text/html"), id="a proxy's 403"),
-    pytest.param(Reply(400, b"", content_type="text/plain"), id="400 without a reason"),
-    pytest.param(failure(404, "The model `stub` does not exist."), id="a model being loaded"),
-    pytest.param(failure(402, "add credit"), id="payment"),
-    pytest.param(failure(403, "not you"), id="403"),
-    pytest.param(failure(429, "You exceeded your current quota", code="insufficient_quota"), id="quota"),
-]
-
-
-@pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize("reply", PASSING)
-def test_what_passes_is_a_row_for_a_later_run_and_ends_nothing(reply: Reply, first: bool) -> None:
-    bad = 10 if first else 14
-
-    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
-        return reply if body["seed"] == bad else None
-
-    with StubServer(behaviour=behaviour) as server:
-        found = {c.seed: c for c in ask(server, request(9), concurrency=1, max_retries=2)}
-        assert len(server.asked) <= 9 + 2
-    assert [seed for seed in found if found[seed].error] == [bad]
-    assert found[bad].retryable
-
-
 FINAL = [
     pytest.param(failure(400, "no such parameter"), None, id="400 with a reason"),
     pytest.param(failure(422, "no such parameter"), None, id="422"),
@@ -290,30 +236,6 @@ def test_only_a_request_s_own_faults_are_final(reply: Reply, ending: str | None)
         [found] = ask(server)
         assert len(server.asked) == 1
     assert (found.retryable, found.ending) == (False, ending)
-
-
-def test_an_answer_without_text_is_a_failure_with_its_reason() -> None:
-    body = b'{"model": "m", "choices": [{"finish_reason": "%s", "message": {"content": null, "refusal": %s}}]}'
-    cases = (
-        (b"length", b"null", "cut", "no text: finish reason length"),
-        (b"content_filter", b"null", "withheld", "refused: content_filter"),
-        (b"stop", b'"I cannot"', "withheld", "refused: I cannot"),
-    )
-    for finish, refusal, ending, told in cases:
-        with always(Reply(body=body % (finish, refusal))) as server:
-            found = ask(server)
-        assert (found[0].text, found[0].retryable) == (None, False)
-        assert (found[0].ending, found[0].error) == (ending, told)
-
-
-def test_a_prompt_that_the_providers_filter_stops_is_told_from_a_fault() -> None:
-    """As Azure's filter answers: https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter"""
-    with always(failure(400, "filtered", code="content_filter")) as server:
-        filtered = ask(server)[0]
-    with always(failure(400, "too long")) as server:
-        fault = ask(server)[0]
-    assert (filtered.text, filtered.ending, filtered.retryable) == (None, "withheld", False)
-    assert (fault.text, fault.ending) == (None, None)
 
 
 def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:

@@ -63,7 +63,6 @@ def test_what_is_beyond_the_sample_is_not_asked_and_not_missing(tmp_path: Path) 
         ('prompt = "none.txt"', "mock:reader", "none.txt: extract.prompt cannot be read"),
         ('prompt = "bad.txt"', "mock:reader", "$sorts, which nothing fills in"),
         ("sample = 2", "gazetteer", "are for a model"),
-        ("texts = 0", "mock:reader", "extract.texts: must be 1 or more"),
         ("sample = 0", "mock:reader", "extract.sample: must be 1 or more"),
     ],
 )
@@ -75,7 +74,6 @@ def test_a_bad_option_is_one_line(tmp_path: Path, more: str, extractor: str, tol
 
 def test_the_prompt_that_is_sent_is_shown(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("List what is eaten:\n$kinds", encoding="utf-8")
-    write(tmp_path, 'prompt = "own.txt"\ntexts = 2')
+    write(tmp_path, 'prompt = "own.txt"')
     shown = polyculture("prompts", "exp.toml", "--extractor", cwd=tmp_path).stdout
     assert "List what is eaten:\n- dish: " in shown
-    assert '<text id="2">' in shown

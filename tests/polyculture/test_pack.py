@@ -15,7 +15,7 @@ from polyculture.cache.catalog.read import read_pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cli.pack_new import known_language
 from polyculture.extract.gazetteer import gazetteer_extractor_id
-from polyculture.extract.prompt import ExtractorPrompt
+from polyculture.extract.prompt import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions
 from tests.link_world import item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -254,7 +254,7 @@ def test_a_packs_endings_find_forms_and_are_in_the_extractors_ids(packs: tuple[P
 
 
 def test_a_packs_examples_are_shown_to_the_extractor(packs: tuple[Path, Path]) -> None:
-    messages = ExtractorPrompt().head(read_catalog(*packs).topic("festival"))
+    messages = prompt_head(read_catalog(*packs).topic("festival"))
     assert [one.content for one in messages if one.role == "user"] == ["Anapenda Eid."]
 
 
