@@ -71,18 +71,6 @@ texts = [
   "He has pizza and coffee.",
 ]
 """
-USEFUL = """\
-name = "relevance-useful"
-title = "Whether what its layers hold helps it to choose"
-licence = "made up"
-kind = "choice"
-loader = "relevance"
-
-[options]
-by_choice = true
-folder = "runs/golden"
-sheets = "sheets"
-"""
 CORPUS = "my mother always made ramen\nmy mother always made pizza\nwe had pizza and then miso soup\n" * 3
 CULTURES = ("China", "Indonesia", "Mexico", "South Korea")
 PER_CULTURE = 3
@@ -127,7 +115,6 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     (0, ("ask", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
     (0, ("ask", "culture-mcq", "--folder", "sheets", *SERVED)),
     (0, ("probe", *PROBE, *LLAMA)),
-    (0, ("ask", "useful.toml", "--method", "text", *LLAMA)),
     (0, ("report",)),
 )
 NEVER_ASK = ("link", "measure", "corpus", "report")
@@ -139,7 +126,6 @@ def write_workspace(folder: Path, url: str) -> None:
     (folder / "golden.toml").write_text(EXPERIMENT.format(url=url), encoding="utf-8")
     (folder / "wren.toml").write_text(WREN, encoding="utf-8")
     (folder / "news.txt").write_text(CORPUS, encoding="utf-8")
-    (folder / "useful.toml").write_text(USEFUL, encoding="utf-8")
     write_folder(folder / "kobbq")
     demo, orders = DEMOS / "questions" / "demo", "orders = [[0, 2, 1], [1, 0, 2], [2, 1, 0]]\n"
     (folder / "made-up.toml").write_text(orders + (demo / "made-up.toml").read_text(encoding="utf-8"), encoding="utf-8")

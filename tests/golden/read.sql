@@ -179,23 +179,6 @@ UNPIVOT (
     FROM entity_knowledge
 ) ON generated, probed INTO NAME metric VALUE estimate;
 
--- Whether what layers hold helps: shares by condition, and gains of one over another.
-SELECT
-    'relevance' AS measure, metric,
-    {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
-     type: facets['type'], condition: condition, basis: facets['basis']} AS facets,
-    estimate, n, units, low, high
-FROM numbers
-WHERE measure = 'questions' AND dataset = 'relevance-useful' AND wording <> '*'
-UNION ALL
-SELECT
-    'relevance', concat('gain in ', metric),
-    {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
-     type: facets['type'], condition: concat(a, ' over ', b), basis: facets['basis']},
-    difference, NULL, units, low, high
-FROM differences
-WHERE measure = 'questions' AND dataset = 'relevance-useful' AND dimension = 'condition' AND target = 'others';
-
 -- Leaderboards; their intervals are those of the measures above.
 SELECT
     'boards' AS measure, metric,
