@@ -6,6 +6,13 @@ from dataclasses import dataclass
 
 from polyculture.cache.layout import Table, Wanted
 
+LIKELIHOODS = (
+    "letter",
+    "text",
+    "sentence",
+    "gap",
+)  # methods that compare likelihoods: by the last word of a job's topic
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:

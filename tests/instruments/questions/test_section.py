@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.sql_file import read_table
@@ -67,6 +68,17 @@ def test_the_scores_are_a_line_a_number(run: RunFolder) -> None:
         ]  # fmt: skip
         answers = read_table(FOLDER / "question_answers.sql").select(store, {"outcome": ["refusal", "unread"]})
         assert {row[0] for row in answers.project("dataset").fetchall()} == {"kobbq", "esbbq"}
+
+
+def test_numbers_stay_when_another_instrument_asks_or_a_model_is_added(tmp_path: Path) -> None:
+    run = stored([*designed(lambda *_: "biased")], tmp_path / "run")
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    for setups, stays in (({"patch m": {"a": 1}, "score m": {"b": 2}}, True), ({"answer m": {"c": 3}}, False)):
+        changed = manifest.model_copy(update={"setups": setups, "models": [*manifest.models, "another"]})
+        write_manifest(changed, run.manifest)
+        with open_store(run, compose(CORE, LAYOUT)) as store:
+            assert bool(store.sql("FROM numbers").fetchall()) is stays
 
 
 def test_differences_and_tests_are_tables_of_their_own(run: RunFolder) -> None:
