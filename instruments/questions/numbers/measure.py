@@ -25,7 +25,6 @@ from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numb
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
-from polyculture.instruments.questions.numbers.survey_groups import group_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 
@@ -65,7 +64,6 @@ def own_numbers(
         yield from hypothesis_numbers(store, one, inputs)
     if surveys := _having(families, SURVEY):
         yield from survey_numbers(store, surveys, inputs)
-        yield from group_numbers(store, surveys, inputs)
 
 
 def _having(families: Mapping[str, Sequence[str]], family: str) -> list[str]:
