@@ -179,7 +179,6 @@ class Selection(_Rules):
     """A part of a set, or the set read in another way: `set` puts other values into every block."""
 
     published: Mapping[str, int] = {}
-    drop: Annotated[tuple[Skip, ...], BeforeValidator(lambda one: _dropped(one))] = ()
     set: Mapping[str, Any] = {}
 
 
@@ -242,12 +241,6 @@ def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:
     if sorted(order) != list(range(len(order))):
         raise ValueError(f"{list(order)} is no order: it has each of 0 to {max(len(order) - 1, 1)} once")
     return order
-
-
-def _dropped(value: Any) -> Any:
-    """Conditions as they are written: a text, or a table with a reason of its own."""
-    return tuple({"when": one, "reason": f"dropped: {one}"} if isinstance(one, str) else one
-                 for one in ((value,) if isinstance(value, (str, dict)) else value))  # fmt: skip
 
 
 EVERY = (Rules, Block, Where, OptionsColumn, From, Join, Skip, PromptRules, Selection, Culture)

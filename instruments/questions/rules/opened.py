@@ -138,16 +138,14 @@ def _folder_of(name_or_file: str, rules: Rules) -> Path:
 
 
 def _selected(rules: Rules, name: str) -> Rules:
-    """The rules with a selection's values in every block, and its conditions."""
+    """The rules with a selection's values in every block."""
     selection = rules.selections.get(name)
     if selection is None:
         there = f"There are {', '.join(rules.selections)}." if rules.selections else "There is none."
         raise DataSetError(f"there is no selection {name!r} of {rules.name}", remedy=there)
     data = rules.model_dump(by_alias=True, exclude_unset=True)
-    drops = [drop.model_dump() for drop in selection.drop]
     for block in data["questions"]:
         facets = {**block.get("facets", {}), **selection.set.get("facets", {})}
-        skip = [*block.get("skip", ()), *drops]
-        block |= {**selection.set, "facets": facets, "skip": skip}
+        block |= {**selection.set, "facets": facets}
     data |= {"selections": {}, "published": selection.published}
     return _checked(data, f"{rules.name}: selections.{name}")

@@ -168,9 +168,8 @@ def write(name: str, folder: Path) -> None:
                 f"a-{n}": {"question": f"음료 {n}?", "en_question": f"Drink {n}?", "annotations": said} for n in ROWS
             }
             _written(folder, "data/annotations/South_Korea_data.json", asked)
-            ends = {8: " Provide a number.", 9: " (Provide the official name.)"}
             rows = [{"": n, "ID": f"a-{n}", "Topic": "Food", "Source": "", "Question": f"음료 {n}?",
-                     "Translation": f"Drink {n}?{ends.get(n, '')}"} for n in ROWS]  # fmt: skip
+                     "Translation": f"Drink {n}?"} for n in ROWS]  # fmt: skip
             _written(folder, "data/questions/South_Korea_questions.csv", rows)
         case _:
             raise AssertionError(f"no made-up files of {name!r}: write ten rows in its publisher's form")

@@ -312,8 +312,8 @@ id = "no"
 text = "said"
 answers = "answer"
 join = {{ files = "b.csv", on = "ID", take = ["said"] }}
-[selections.short]
-drop = "said contains 'long'"
+[selections.short.set]
+skip = {{ when = "said contains 'long'", reason = "long" }}
 """
     (tmp_path / "a.csv").write_text("no,answer\n1,tea\n2,coffee\n")
     with pytest.raises(DataSetError, match=r"there is no b\.csv"):

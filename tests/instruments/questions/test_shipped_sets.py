@@ -43,7 +43,6 @@ def test_made_up_rows_in_the_publishers_form(name: str, tmp_path: Path) -> None:
     [
         ("mbbq", "control", 40, "nl"),
         ("blend-short", "english", 10, "en"),
-        ("blend-short", "culturescope", 9, "en"),  # without 'Provide a number', with 'Provide the official name'
     ],
 )
 def test_selections_of_made_up_rows(name: str, selection: str, number: int, language: str, tmp_path: Path) -> None:
@@ -80,4 +79,3 @@ def test_blend_as_published(shared_data: Path) -> None:
         what: number for what, of, number, _, _ in check_rows(open_set("blend-short", shared_data / "blend")) if not of
     }
     assert counted["questions"] == 5383
-    assert len(open_set("blend-short", shared_data / "blend", "culturescope").questions) == 4543
