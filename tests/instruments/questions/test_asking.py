@@ -100,6 +100,21 @@ def test_a_number_of_questions_is_drawn_over_languages_evenly() -> None:
     assert list(first) == list(more[:10])
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"prompts": ("7",)}, "no prompt '7'"),
+        ({"language": ("ko",)}, "no language 'ko'"),
+        ({"only": ("categry=age",)}, "no facet 'categry'"),
+        ({"only": ("category=agee",)}, "no category 'agee'"),
+    ],
+)
+def test_what_a_set_does_not_have_is_named(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(DataSetError, match=told) as fault:
+        part_of(made_up(choice()), AskOptions(set="made-up", **options), 1, print)
+    assert fault.value.remedy
+
+
 def test_all_first_orders_come_before_the_second_ones() -> None:
     asked = job(choice(1), choice(2), orders="published", prompts=(OWN, replace(OWN, name="b")))
     asks = list(asked.asks())

@@ -137,26 +137,6 @@ def test_limits_are_exact(here: Path, server: StubServer, words: tuple[str, ...]
     assert len(server.bodies) == asked
 
 
-def test_several_answers_to_a_request_have_seeds_of_their_own(here: Path, server: StubServer) -> None:
-    ask(here, "--n", "3", "--temperature", "0.7", units=("--questions", "2"))
-    assert len(server.bodies) == 6
-    assert set(Counter(body["messages"][0]["content"] for body in server.bodies).values()) == {3}
-    assert len({body["seed"] for body in server.bodies}) == 6
-    ask(here, "--n", "2", "--temperature", "0.7", units=("--questions", "2"))
-    assert rows(here, "SELECT count(*) FROM answers") == [(4,)]
-
-
-def test_a_corrected_rules_file_asks_nothing_again(here: Path, server: StubServer) -> None:
-    ask(here)
-    file = here / "made-up.toml"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace('right = { column = "right"', 'right = { column = "biased"'), encoding="utf-8")
-    ask(here)
-    assert len(server.bodies) == ASKED
-    [(share, number)] = rows(here, RIGHT)
-    assert (share < 1, number) == (True, ASKED)
-
-
 def test_a_changed_prompt_is_asked_and_the_old_one_counts_again_when_it_is_back(here: Path, server: StubServer) -> None:
     ask(here)
     file = here / "made-up.toml"
@@ -183,15 +163,6 @@ def test_another_servers_answers_are_not_taken_for_this_ones(here: Path) -> None
         assert "was" not in polyculture("status", "exp.toml", cwd=here).stderr, "what counts is of this server"
     assert rows(here, "SELECT count(*) FROM answers") == [(ASKED,)]
     assert rows(here, "SELECT count(*) FROM stored_answers") == [(2 * ASKED,)]
-
-
-def test_a_run_beside_this_one_has_the_answers(here: Path, server: StubServer) -> None:
-    ask(here)
-    text = (here / "exp.toml").read_text(encoding="utf-8")
-    (here / "exp.toml").write_text(text.replace('"asked"', '"other"'), encoding="utf-8")
-    ask(here)
-    assert len(server.bodies) == ASKED
-    assert rows(here, "SELECT count(*), count(purchase) FROM answers", "other") == [(ASKED, 0)]
 
 
 def test_plan_prices_what_is_left(here: Path, server: StubServer) -> None:
@@ -266,41 +237,17 @@ def test_no_experiment_is_written_of_what_cannot_be_asked(tmp_path: Path, words:
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_wrong_model_is_not_added_to_the_experiment(tmp_path: Path) -> None:
-    write(tmp_path, "")
-    file = tmp_path / "ask-made-up.toml"
-    file.write_text('name = "mine"\nmodels = ["mock:one"]\n', encoding="utf-8")
-    assert "names no engine" in one_line(polyculture("ask", "made-up.toml", "--model", "gpt-4o", cwd=tmp_path))
-    assert "gpt-4o" not in file.read_text(encoding="utf-8")
-
-
-def test_two_sets_are_asked_together(here: Path, server: StubServer) -> None:
-    text = (here / "made-up.toml").read_text(encoding="utf-8")
-    (here / "other.toml").write_text(text.replace('name = "made-up"', 'name = "other"'), encoding="utf-8")
-    done = polyculture("ask", "made-up.toml,other.toml", "exp.toml", "--questions", "3", cwd=here)
-    assert done.returncode == 0, done.stderr
-    assert rows(here, "SELECT dataset, count(*) FROM question_readings GROUP BY ALL ORDER BY ALL") == [
-        ("made-up", 3), ("other", 3),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("ask", "kobbk", "exp.toml"), "there is no question set 'kobbk'"),
         (("ask", "made-up.toml"), "name an experiment file, or a model with --model"),
         (("ask", "exp.toml"), "SET is missing"),
-        (("ask", "made-up.toml", "exp.toml", "--prompts", "7"), "made-up has no prompt '7'"),
-        (("ask", "made-up.toml", "exp.toml", "--language", "ko"), "made-up has no language 'ko'"),
-        (("ask", "made-up.toml", "exp.toml", "--only", "categry=age"), "made-up has no facet 'categry'"),
-        (("ask", "made-up.toml", "exp.toml", "--only", "category=agee"), "made-up has no category 'agee'"),
         (("ask", "made-up.toml", "exp.toml", "--only", "category"), "is not FACET=VALUE"),
         (
             ("ask", "made-up.toml", "exp.toml", "--method", "gap"),
             "--method gap: no questions of kind 'choice' are asked so",
         ),
-        (("ask", "made-up.toml", "exp.toml", "--n", "3"), "--n: several answers to a request need --temperature"),
-        (("ask", "made-up.toml:none", "exp.toml"), "there is no selection 'none'"),
         (("ask", "absent.toml", "exp.toml"), "absent.toml"),
     ],
 )

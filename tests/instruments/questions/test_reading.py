@@ -19,9 +19,7 @@ from polyculture.instruments.questions.reading.choice import read_choice
 from polyculture.instruments.questions.reading.languages import FOLDER, language_of
 from polyculture.instruments.questions.reading.likelihoods import RULES, read_likelihoods
 from polyculture.instruments.questions.reading.publisher import read_as_published
-from polyculture.instruments.questions.reading_step import UNREAD_TEXTS
 from polyculture.instruments.questions.rules.opened import open_set
-from tests.instruments.questions.answered import UNREAD, Said, opened
 
 GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
 CASES = [
@@ -211,14 +209,6 @@ def test_the_likeliest_option_by_three_rules() -> None:
     found = {rule: read_likelihoods(rule, scores, tokens, alone).place for rule in RULES}
     assert found == {"sum": 1, "mean": 2, "corrected": 2}
     assert read_likelihoods("sum", (-1.0, -1.0, -2.0)).ground == "tie"
-
-
-def test_answers_that_nobody_can_read_are_shown() -> None:
-    answers = [Said(f"text {number % 5}" if number < 6 else 0, f"t{number}", model="a") for number in range(10)]
-    answers += [Said(UNREAD if number < 4 else 0, f"t{number}", model="b") for number in range(10)]
-    with opened(answers) as store:
-        found = store.sql(UNREAD_TEXTS, params={"sets": ["kobbq"]}).fetchall()
-    assert found == [("a", "kobbq", "1", "ours", 6, 10, [f"I say text {number}" for number in range(3)])]
 
 
 def test_bullets_and_labels_without_an_option_are_no_labels() -> None:
