@@ -32,7 +32,7 @@ _DEEPEST = 8  # values within values
 _BRACKET = re.compile(r"[{\[]")
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 # Names of the fields in other hands, the asked one first.
-_TEXT = ("text", "entity", "mention", "name", "surface", "span", "term", "item", "word")
+_TEXT = ("text", "entity", "mention", "name", "surface", "surface_form", "span", "term", "item", "word", "value")
 _KIND = ("kind", "type", "entity_type", "category", "label", "class")
 _NAME = ("name", "dictionary_form", "lemma", "base_form", "canonical", "normalized", "normalised")
 _ENGLISH = ("english", "english_name", "en", "international", "translation")
@@ -88,7 +88,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     known = _known_kinds(kinds)
     text = text.removeprefix("\ufeff")[:_LONGEST]
     values, entities = _most_entities(text, known)
-    if not entities and not any(map(_is_empty, values)):
+    if not entities and not any(_is_empty(value, known) for value in values):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
         entities = [entity for table in tables if (entity := _entity(table)) is not None]
         if not entities:
@@ -155,39 +155,52 @@ def _mended(piece: str) -> Any:
         return None
 
 
-def _entities(value: Any, known: Mapping[str, str], depth: int = 0) -> Iterator[NamedEntity]:
-    """The entities in a value: tables of fields, of texts with kinds or of kinds with texts, lists of them."""
+def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = "") -> Iterator[NamedEntity]:
+    """The entities in a value: tables of fields, of texts with kinds or of kinds with texts, lists of them.
+
+    `kind` is that under whose name the value stands.
+    """
     if depth > _DEEPEST:
         return
     if isinstance(value, str):
         if value.lstrip()[:1] in ("{", "["):  # JSON within JSON
             for inner in _json_values(value)[0]:
-                yield from _entities(inner, known, depth + 1)
+                yield from _entities(inner, known, depth + 1, kind)
+        elif kind:
+            yield NamedEntity(value, kind)
     elif isinstance(value, list):
         if all(map(_is_pair, value)) and any(_folded(one[1]) in known for one in value):
             yield from (NamedEntity(*one) for one in value)
             return
         for one in value:
-            yield from _entities(one, known, depth + 1)
+            yield from _entities(one, known, depth + 1, kind)
     elif isinstance(value, dict):
-        table = {str(key).casefold(): content for key, content in value.items()}
+        table = {_field(str(key)): content for key, content in value.items()}
         entity = _entity(table)
         if entity is not None:
-            yield from [entity] if entity.text.strip() else []
+            yield from [replace(entity, kind=entity.kind or kind)] if entity.text.strip() else []
             return
         # Where one key or one content is a kind, the others are meant as kinds: unknown ones are dropped, and noted.
         by_kind = any(_folded(str(key)) in known for key in value)
         by_text = any(
-            _folded(one) in known for key, one in value.items() if isinstance(one, str) and key not in _FIELDS
+            _folded(one) in known
+            for key, one in value.items()
+            if isinstance(one, str) and _field(str(key)) not in _FIELDS
         )
         for key, content in value.items():
-            texts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-            if by_kind and texts and all(isinstance(one, str) for one in texts):
-                yield from (NamedEntity(one, str(key)) for one in texts)
-            elif by_text and isinstance(content, str):
+            if by_text and isinstance(content, str) and not by_kind:
                 yield NamedEntity(str(key), content)
+            elif kind and (not content or isinstance(content, bool | int | float)):  # texts under their kind
+                yield NamedEntity(str(key), kind)
             else:
-                yield from _entities(content, known, depth + 1)
+                yield from _entities(content, known, depth + 1, str(key) if by_kind else kind)
+
+
+def _field(key: str) -> str:
+    """The name of a field: of one in other hands (`entityKind`, `mention_text`) its last word, where that is one."""
+    name = _folded(key)
+    last = name.rpartition("_")[2]
+    return name if name in _FIELDS or last not in (*_TEXT, *_KIND) else last
 
 
 def _is_pair(value: Any) -> bool:
@@ -213,17 +226,18 @@ def _clean_name(name: Any) -> str | None:
     return None if words.casefold() in _NO_NAME else words
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: Any, known: Mapping[str, str]) -> bool:
     """Whether a value says that a text names nothing: lists of nothing, alone or under whatever names.
 
     An answer that names something is read under any name, and one that names nothing must be, too: else the texts that
     are left would be those that name something.
     """
-    if isinstance(value, dict):
-        return (
-            not value["mentions"] if "mentions" in value else bool(value) and all(map(_holds_nothing, value.values()))
-        )
-    return isinstance(value, list) and all(map(_holds_nothing, value))
+    if not isinstance(value, dict):
+        return isinstance(value, list) and all(map(_holds_nothing, value))
+    if "mentions" in value:
+        return not value["mentions"]
+    by_kind = any(content for key, content in value.items() if _folded(str(key)) in known)  # there keys are texts
+    return bool(value) and not by_kind and all(map(_holds_nothing, value.values()))
 
 
 def _holds_nothing(value: Any) -> bool:
@@ -242,5 +256,6 @@ def _known_kinds(kinds: Iterable[str]) -> dict[str, str]:
 
 
 def _folded(kind: str) -> str:
-    """A kind as kinds are compared."""
-    return re.sub(r"[\s-]+", "_", kind.strip().casefold())
+    """A kind as kinds are compared: `dishCategory` and `Dish category (general)` are `dish_category`."""
+    plain = re.sub(r"\s*\([^()]*\)$", "", kind.strip())
+    return re.sub(r"[\s-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).casefold())
