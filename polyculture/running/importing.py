@@ -165,7 +165,7 @@ def _tell(taken: Taken, experiment: Path) -> None:
         say(f"{taken.unread_seeds} texts have a seed that is no whole number: it is not kept; their notes show it")
     if taken.gone:
         say(f"{taken.gone} texts of the earlier file are no longer in this one; they stay in the run")
-    if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} <= taken.types:
+    if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} & taken.types:
         say("Its granularity of transportation is not settled: the study does not say which of mode_of_transport and "
             "vehicle_type is specific. Here vehicle_type is (docs/importing.md)")  # fmt: skip
     say(f"Go on without a model: polyculture run {experiment}")
