@@ -48,7 +48,7 @@ SET_ASIDE = "set-aside.jsonl"  # records of the journal that no part can hold
 _NAMED = 5  # keys of such records in the line about them
 _STRICT = orjson.OPT_STRICT_INTEGER | orjson.OPT_APPEND_NEWLINE  # refuses integers that columns may not hold
 _NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
-_PART = re.compile(rf"part-[0-9]{{5,}}{re.escape(SUFFIX)}")
+_PART = re.compile(rf"part-(?:[0-9]{{5}}|[1-9][0-9]{{5,}}){re.escape(SUFFIX)}")
 _log = logging.getLogger(__name__)
 _told: set[Path] = set()  # strange files that this process has named
 

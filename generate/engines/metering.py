@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from polyculture.cache.sanitize import ResponseSanitizer
 
@@ -60,16 +60,21 @@ class Meter(Protocol):
         ...
 
 
-# A count's names: OpenAI's, those of its /v1/responses and Anthropic's, Bedrock's, Gemini's, Ollama's, TGI's.
+# A count's names, without case and underscores: OpenAI's, those of its /v1/responses and Anthropic's, Bedrock's,
+# Gemini's, Ollama's, TGI's, watsonx's.
 _NAMES = {
-    "prompt_tokens": ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count"),
+    "prompt_tokens": ("prompttokens", "inputtokens", "prompttokencount", "inputtokencount", "promptevalcount"),
     "completion_tokens": (
-        "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "eval_count", "generated_tokens"
+        *("completiontokens", "outputtokens", "candidatestokencount", "evalcount"),
+        *("generatedtokens", "generatedtokencount"),
     ),
-    "total_tokens": ("total_tokens", "totalTokens", "totalTokenCount"),
-    "reasoning_tokens": ("reasoning_tokens", "thoughtsTokenCount"),
-}  # fmt: skip
-_DETAILS = ("completion_tokens_details", "output_tokens_details")
+    "total_tokens": ("totaltokens", "totaltokencount"),
+    "reasoning_tokens": ("reasoningtokens", "thinkingtokens", "thoughtstokencount"),
+}
+# Tables within: of the reasoning, and Cohere's of all counts.
+_WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")
+# What Anthropic counts outside of its `input_tokens`.
+_CACHED = ("cachereadinputtokens", "cachecreationinputtokens")
 
 
 def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
@@ -81,8 +86,8 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     table = usage if isinstance(usage, Mapping) else {}
     if usage is not None and not isinstance(usage, Mapping):
         sanitizer.drop("usage", "no table of counts", usage)
-    details = (table[name] for name in _DETAILS if isinstance(table.get(name), Mapping))
-    table = {**next(details, {}), **table}
+    table = _folded(table)
+    table = {**{name: one for key in _WITHIN for name, one in _folded(table.get(key)).items()}, **table}
     given = {
         name: next((table[key] for key in keys if table.get(key) is not None), None) for name, keys in _NAMES.items()
     }
@@ -93,6 +98,8 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     ]
     nonsense = f"its {wrong[0]} is no number of tokens" if wrong else None
     prompt, completion, total, reasoning = (counts[name] for name in _NAMES)
+    if prompt is not None and "prompttokens" not in table:
+        prompt += sum(sanitizer.count(name, table.get(name)) or 0 for name in _CACHED)
     missing = (total or 0) - (prompt or completion or 0)
     if missing > 0 and not wrong and (prompt is None) != (completion is None):
         sanitizer.notes.append(f"usage: of its total of {total} tokens it names {prompt or completion}")
@@ -104,3 +111,9 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
         sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
         completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
     return Usage(prompt, completion, reasoning, nonsense)
+
+
+def _folded(table: object) -> dict[str, Any]:
+    """A table by names without case and underscores; an empty one where it is none."""
+    found = table if isinstance(table, Mapping) else {}
+    return {str(name).replace("_", "").casefold(): value for name, value in found.items()}

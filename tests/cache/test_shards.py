@@ -320,7 +320,7 @@ def test_files_that_polyculture_did_not_name_are_told_and_not_read(
     builder.answer(builder.ask())
     run = builder.write()
     [part] = (run.root / "responses").rglob("part-00000.parquet")
-    names = ("part-00000 (1).parquet", "part-00000.sync-conflict-20261126-101010-ABC.parquet", "part-0.parquet")
+    names = ("part-00000 (1).parquet", "part-00000.sync-conflict-20261126-101010-ABC.parquet", "part-000000.parquet")
     for name in names:
         shutil.copy(part, part.with_name(name))
     with open_store(run, CORE) as store:

@@ -180,10 +180,18 @@ def test_reasoning_that_the_completion_cannot_hold_is_billed_and_told() -> None:
     assert "400" in (found.note or "")
 
 
-def test_counts_under_other_names() -> None:
-    usage = {"promptTokenCount": 3, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "totalTokenCount": 27}
-    found = read_answer({**SHAPES["gemini"][0], "usageMetadata": usage})
-    assert (found.usage.prompt, found.usage.completion, found.usage.reasoning) == (3, 24, 20)
+COUNTS = [
+    ({"promptTokenCount": 3, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "totalTokenCount": 27}, (3, 24, 20)),
+    ({"prompt_tokens": 3, "completion_tokens": 4, "thinking_tokens": 20}, (3, 24, 20)),
+    ({"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 50}, (53, 4, None)),
+    ({"billed_units": {"input_tokens": 3, "output_tokens": 4}, "tokens": {"input_tokens": 70}}, (3, 4, None)),
+]
+
+
+@pytest.mark.parametrize(("usage", "counts"), COUNTS)
+def test_counts_under_other_names(usage: dict[str, Any], counts: tuple[int | None, ...]) -> None:
+    found = read_answer({**chat({"content": "Pizza."}), "usage": usage})
+    assert (found.usage.prompt, found.usage.completion, found.usage.reasoning) == counts
 
 
 def test_shape_of_an_unknown_body() -> None:
