@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
@@ -78,133 +79,147 @@ def main() -> None:
         PARTS[name](asked.data_sets)
 
 
-def line(what: str, where: str, *shares: float) -> None:
-    """Prints shares as percentages."""
-    sys.stdout.write(f"{what:12} {where:64} {' '.join(f'{share:7.1%}' for share in shares)}\n")
+def line(subject: str, what: str, where: str, numbers: Mapping[str, float | str]) -> None:
+    """Prints and keeps a line: shares as percentages, what is a text as it is."""
+    said = {name: f"{one:.1%}" if isinstance(one, float) else one for name, one in numbers.items()}
+    sys.stdout.write(f"{what:12} {where:64} {' '.join(f'{one:>8}' for one in said.values())}\n")
     sys.stdout.flush()
+    keep(subject, what, where, said)
+
+
+def by_size(covered: Callable[[int], float]) -> dict[str, float | str]:
+    """The share covered, by how many responses a cell has."""
+    return {str(size): float(covered(size)) for size in SIZES}
 
 
 def shares(count: int) -> None:
     """Granularity and specificity of a cell."""
     for name, draw in SHARES.items():
-        line("share", name, *(share_covered(draw, size, count) for size in SIZES))
+        line("intervals", "share", name, by_size(lambda size, draw=draw: share_covered(draw, size, count)))
 
 
 def counts(count: int) -> None:
     """Diversity of a cell, at all of its responses and at a half."""
     for name, world in (PLAIN | FEW | UNEQUAL).items():
-        line("diversity", name, *(count_covered(world, size, size, count) for size in SIZES))
-        line("at a half", name, *(count_covered(world, size, size // 2, count) for size in SIZES))
+        for what, part in (("diversity", 1), ("at a half", 2)):
+            found = by_size(lambda size, world=world, part=part: count_covered(world, size, size // part, count))
+            line("intervals", what, name, found)
 
 
 def consensus(count: int) -> None:
     """Consensus of a pair of languages, the last at 20 responses of 100 in one of them."""
     for name in PAIRS:
-        sizes = [*((size, size) for size in SIZES), (20, 100)]
-        line("consensus", name, *(consensus_covered(name, both, count) for both in sizes))
+        found = by_size(lambda size, name=name: consensus_covered(name, (size, size), count))
+        line("intervals", "consensus", name, found | {"20, 100": float(consensus_covered(name, (20, 100), count))})
 
 
 def companions(count: int) -> None:
     """Hill numbers, coverage and dominance of a cell."""
     for metric in COMPANIONS:
         for name, world in (PLAIN | FEW | UNEQUAL).items():
-            line(metric, name, *(companion_covered(metric, world, size, count) for size in SIZES))
+            found = by_size(lambda size, of=(metric, world): companion_covered(*of, size, count))
+            line("intervals", metric, name, found)
 
 
 def gains(count: int) -> None:
     """The difference of two cells' shares, the last of 20 responses and of 100."""
     for name, pair in GAINS.items():
-        sizes = [*((size, size) for size in SIZES), (20, 100)]
-        line("gain", name, *(gain_covered(pair, both, count) for both in sizes))
+        found = by_size(lambda size, pair=pair: gain_covered(pair, (size, size), count))
+        line("intervals", "gain", name, found | {"20, 100": float(gain_covered(pair, (20, 100), count))})
 
 
 def compared(count: int) -> None:
     """Two models that do not differ."""
     for name, (world, metric, target, truth, texts) in NULLS.items():
         found = tried(world, metric, target, count, truth=truth, selection=texts)
-        line(f"{target}", f"{metric}: {name}", found.covered, found.withheld, found.rejected, found.width)
+        names = ("covered", "withheld", "rejected", "width")
+        line("comparisons", target, f"{metric}: {name}", {one: float(getattr(found, one)) for one in names})
 
 
 def power(count: int) -> None:
     """Two models that differ by two and by three standard errors."""
     for name in ("nothing varies", "60% of the variance common to conditions", "topics' effects, 3 conditions"):
         for target in TARGETS:
-            line("power", f"{target}: {name}", *(told(NULLS[name][0], errors, target, count) for errors in (2.0, 3.0)))
+            found = {f"{errors:g} errors": float(told(NULLS[name][0], errors, target, count)) for errors in (2.0, 3.0)}
+            line("comparisons", "power", f"{target}: {name}", found)
 
 
 def families(count: int) -> None:
     """Pages of models that do not differ: these prompts where nothing varies, others where prompts do."""
     for models in (2, 5, 7):
         world = World(models=models, conditions=1)
-        line("families", f"{THESE}: {models} models", false_findings(world, THESE, count))
         varied = replace(world, of_prompt=0.1, of_topic=0.03, of_country=0.03)
-        line("families", f"{OTHERS}: {models} models, prompts vary", false_findings(varied, OTHERS, count))
+        for target, one, where in ((THESE, world, ""), (OTHERS, varied, ", prompts vary")):
+            found = {"pages": float(false_findings(one, target, count))}
+            line("comparisons", "families", f"{target}: {models} models{where}", found)
 
 
 def bias_scores(count: int) -> None:
-    """Prints a line per world of Cultural Bias Scores."""
+    """Cultural Bias Scores, and differences of two models'."""
     for where, world in BIAS_WORLDS.items():
-        found = bias_tried(world, count)
-        shares_found = f"{found.covered:6.1%} {found.withheld:8.1%} {found.agreed:6.1%}"
-        sys.stdout.write(f"{'bias':12} {where:60} {shares_found} {found.rejected:6.1%} {found.untested:6.1%}\n")
-        sys.stdout.flush()
+        of = bias_tried(world, count)
+        names = ("covered", "withheld", "agreed", "rejected", "untested")
+        line("intervals", "bias", where, {name: float(getattr(of, name)) for name in names})
     for where, pair in PAIRED_WORLDS.items():
-        of = paired_tried(pair, count)
-        score = f"{of.covered:6.1%} {of.width:7.3f} {of.apart:6.1%}"
-        sys.stdout.write(
-            f"{'bias':12} {where:60} {score} {of.difference_covered:6.1%} {of.told:6.1%} {of.difference_width:7.3f}\n"
-        )
-        sys.stdout.flush()
+        both = paired_tried(pair, count)
+        shares_of = {name: float(getattr(both, name)) for name in ("covered", "apart", "difference_covered", "told")}
+        widths = {name: f"{getattr(both, name):.3f}" for name in ("width", "difference_width")}
+        line("intervals", "bias", where, shares_of | widths)
 
 
 def decomposed(count: int) -> None:
-    """Prints a line per component of each world."""
+    """The components of each world."""
     for where, world in COMPONENT_WORLDS.items():
         for name, found in components_told(world, count).items():
-            numbers = f"{found.mean:9.6f} {found.truth:9.6f} {found.covered:6.1%} {found.share_covered:6.1%}"
-            sys.stdout.write(f"{'components':12} {where:68} {name:20} {numbers}\n")
-            sys.stdout.flush()
+            numbers = {"mean": f"{found.mean:.6f}", "truth": f"{found.truth:.6f}"}
+            covered = {"covered": float(found.covered), "share covered": float(found.share_covered)}
+            line("components", "components", f"{where}: {name}", numbers | covered)
 
 
 def arms(count: int) -> None:
-    """Prints a line per world of a probe and an arm beside it: covered, and withheld, of each of the three numbers."""
+    """A probe and an arm beside it: covered, and withheld, of each of the three numbers."""
     for where, world in ARM_WORLDS.items():
         found = arms_tried(world, count)
-        numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
-        sys.stdout.write(f"{'arms':12} {where:64} {numbers}\n")
-        sys.stdout.flush()
+        names = ("F", "share", "correlation", *(f"{name} withheld" for name in ("F", "share", "correlation")))
+        values = map(float, (*found.covered, *found.withheld))
+        line("probe_arms", "arms", where, dict(zip(names, values, strict=True)))
 
 
 def flattenings(count: int) -> None:
-    """Prints a line per world of cultures: covered, and withheld, of F and of its share over all pairs."""
+    """Cultures: covered, and withheld, of F and of its share over all pairs."""
     for where, world in FLATTENING_WORLDS.items():
         found = flattening_tried(world, count)
-        numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
-        sys.stdout.write(f"{'flattening':12} {where:64} {numbers}\n")
-        sys.stdout.flush()
+        values = map(float, (*found.covered, *found.withheld))
+        line(
+            "probe_flattening",
+            "flattening",
+            where,
+            dict(zip(("F", "share", "F withheld", "share withheld"), values, strict=True)),
+        )
 
 
 def swaps(count: int) -> None:
-    """Prints a line per world of swapped entities."""
+    """Swapped entities."""
     for where, world in SWAP_WORLDS.items():
         found = swaps_tried(world, count)
-        covered = " ".join(f"{one:6.1%}" for one in (found.rate, found.gap, found.models, found.gaps, found.told))
-        sys.stdout.write(f"{'swaps':12} {where:52} {covered} {found.size:6.1f} {found.chance:6.1f}\n")
-        sys.stdout.flush()
+        covered = {name: float(getattr(found, name)) for name in ("rate", "gap", "models", "gaps", "told")}
+        line(
+            "intervals", "swaps", where, covered | {name: f"{getattr(found, name):.1f}" for name in ("size", "chance")}
+        )
 
 
 def question_answers(count: int) -> None:
     """Accuracy and bias of answers to multiple choice under five prompts; by 10, 20, 44 and 269 templates."""
     for name, world in TEMPLATE_WORLDS.items():
         for metric, true in world.truth().items():
-            found = []
+            found: dict[str, float | str] = {}
             for templates in (10, 20, 44, 269):
                 random = np.random.default_rng([21, templates, len(name)])
                 sets = [estimate_questions(world.draw(random, templates, 5)[metric]) for _ in range(count)]
                 limits = [one.limits(-1.0, 1.0) for one in sets if one and not one.withheld()]
                 held = [low <= true <= high for low, high in limits if low is not None and high is not None]
-                found.append(float(np.mean(held)) if held else float("nan"))
-            line("questions", f"{name}: {metric}", *found)
+                found[str(templates)] = float(np.mean(held)) if held else float("nan")
+            line("question_intervals", "questions", f"{name}: {metric}", found)
 
 
 PARTS: dict[str, Callable[[int], None]] = {

@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.results import keep
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.sheets import Sheet, read_sheets
 
@@ -120,6 +121,8 @@ def print_declaration(folder: Path) -> None:
     for language in DECLARATIONS:
         found = declaration(folder, language)
         words, characters = (number * ENGLISH_WORDS / english for number in found)
+        found_of = {"words for 50 English": f"{words:.1f}", "characters for 50 English": f"{characters:.1f}"}
+        keep("lengths", "How long 50 words are", language, found_of)
         print(f"{language:8}  {found.words:5,}  {found.characters:10,}  {words:12.1f}  {characters:17.1f}")
 
 
@@ -134,6 +137,8 @@ def print_contexts(folder: Path) -> None:
                 fault = f"no {form} contexts in {language}"
                 raise DataSetError(fault, where=folder, remedy="Name Camellia's folder `contexts`.")
             words, characters = (n * ENGLISH_WORDS / english for n in length(text for text, _ in both))
+            found_of = {"words for 50 English": f"{words:.1f}", "characters for 50 English": f"{characters:.1f}"}
+            keep("lengths", "Camellia's contexts", f"{language}, {form}", found_of)
             print(f"{language:8}  {form:6}  {len(both):8}  {english:13,}  {words:12.1f}  {characters:17.1f}")
 
 

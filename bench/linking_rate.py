@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
+from bench.results import keep
 from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.lexicon import lexicon
@@ -171,6 +172,7 @@ def main() -> None:
             rate = part.num_rows / cpu
             spent = f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB"
             print(f"{part.num_rows:,} mentions in {spent}: {rate:,.0f} a second of CPU")
+            keep("speed", "Linking", f"{part.num_rows:,}", {"CPU": f"{cpu:.1f} s", "memory": f"{peak / 2**30:.1f} GiB"})
             print(f"  {dict(statuses)} {dict(matches)}")
             print("  " + ", ".join(f"{step} {share:.0%}" for step, share in shares.items()))
             if more:
@@ -180,6 +182,7 @@ def main() -> None:
         rows = random.Random(1).sample(range(table.num_rows), min(arguments.sample, table.num_rows))
         sample = table.take(rows).to_pylist()
         peer = rapidfuzz_rate(index, sample)
+        keep("speed", "Linking", "rapidfuzz one mention at a time", {"times as fast as it": f"{rate / peer:,.0f}"})
         print(f"rapidfuzz: {peer:,.0f} mentions a second of CPU; ratio {rate / peer:,.0f}")
 
 

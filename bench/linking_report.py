@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from bench.results import keep
 from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, score
@@ -41,6 +42,8 @@ def print_sets(done: Done) -> None:
                 _of(every.links.right, every.links.of),
             ]
             lines.append([name, every.linkable.of, *shares])
+    for name, *numbers in lines:
+        keep("linking", "Linkable mentions", str(name), dict(zip(columns[1:], numbers, strict=True)))
     print_table(columns, lines, title="Linkable mentions: linked to the expected item, in per cent")
 
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager, nullcontext
 
 from openai import AsyncOpenAI
 
+from bench.results import keep
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 
 LATENCY = 0.2
@@ -100,6 +101,7 @@ def main() -> None:
                 with cores:
                     bare = asyncio.run(bare_rate(url, count))
                     ours = engine_rate(url, count)
+                keep("speed", "Engines", name, {"engine": f"{ours / ideal:.3f}", "bare client": f"{bare / ideal:.3f}"})
                 print(
                     f"cores {name}: engine {ours:.1f} ({ours / ideal:.3f}), bare client {bare:.1f} ({bare / ideal:.3f})"
                 )

@@ -15,6 +15,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from bench.results import keep
 from bench.timing import Seconds
 from polyculture.generate.engines import PATCHING, Message, ModelSpec, open_engine
 from polyculture.generate.engines.patching import Inspection, Patch, StatesRequest
@@ -54,6 +55,8 @@ def main() -> None:
     equal = sum(together[name] == text for name, text in alone.items())
     each, single = ours.cpu / len(patches), theirs.cpu / len(chosen)
     by_clock = theirs.wall / len(chosen) / (ours.wall / len(patches))
+    keep("probe_speed", "How fast a probe continues", "one batch", {"seconds of CPU each": f"{each:.3f}"})
+    keep("probe_speed", "How fast a probe continues", "single runs", {"seconds of CPU each": f"{single:.3f}"})
     print(f"batch: {each:.3f} s of CPU each, {len(patches)} in {ours.wall:.0f} s by the clock")
     print(f"single runs: {single:.3f} s of CPU each, {len(chosen)} in {theirs.wall:.0f} s by the clock")
     print(f"ratio: {single / each:.1f} of CPU, {by_clock:.1f} by the clock; {equal} of {len(alone)} texts are equal")

@@ -12,12 +12,13 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 
 from scipy.stats import binomtest
 
 from bench.refusal_gold import Example, read_gold
+from bench.results import keep
 from polyculture.generate.refusals import is_refusal, refusal_detector
 from polyculture.generate.refusals.phrases import KINDS, built_in_languages, fold_text, phrases_for
 
@@ -47,12 +48,24 @@ def share(hits: int, of: int) -> str:
     return f"{hits / of:.3f} [{bounds.low:.3f}, {bounds.high:.3f}]"
 
 
-def accuracy(examples: Sequence[Example], judge: Callable[[Example], bool]) -> str:
+def accuracy(examples: Sequence[Example], judge: Callable[[Example], bool]) -> dict[str, object]:
     """How many refusals and answers, recall, precision and false positives of answers."""
     found = [(example.refuses, judge(example)) for example in examples]
     hits = sum(refuses and judged for refuses, judged in found)
     refusals, judged = sum(refuses for refuses, _ in found), sum(judged for _, judged in found)
-    return f"{refusals:4} {len(found) - refusals:4}  {share(hits, refusals)}  {share(hits, judged)}  {judged - hits}"
+    return {
+        "refusals": refusals,
+        "answers": len(found) - refusals,
+        "recall": share(hits, refusals),
+        "precision": share(hits, judged),
+        "answers taken for refusals": judged - hits,
+    }
+
+
+def line(row: str, found: Mapping[str, object]) -> None:
+    """Prints and keeps a line. Figures of a batch before the phrases were tuned on it stand in another table."""
+    print(f"{row:16}", *found.values(), sep="  ")
+    keep("refusals", "Refusals in text, now", row, found)
 
 
 def mixed(examples: Sequence[Example], size: int) -> list[str]:
@@ -68,17 +81,18 @@ def main(texts: int) -> None:
     for language, examples in gold.items():
         for name, part in (("tuned", False), ("held out", True)):
             chosen = [example for example in examples if example.held_out is part]
-            print(f"{language:6} {name:9}", accuracy(chosen, lambda one, code=language: is_refusal(one.text, code)))
+            line(f"{language}, {name}", accuracy(chosen, lambda one, code=language: is_refusal(one.text, code)))
     for name, held_out in (("tuned", False), ("held out", True)):
         pairs = {one: code for code, examples in gold.items() for one in examples if one.held_out is held_out}
-        print(f"all    {name:9}", accuracy(list(pairs), lambda one, of=pairs: is_refusal(one.text, of[one])))
-        print(f"peer   {name:9}", accuracy(list(pairs), lambda one, of=pairs: peers[of[one]](one.text)))
+        line(f"all, {name}", accuracy(list(pairs), lambda one, of=pairs: is_refusal(one.text, of[one])))
+        line(f"peer, {name}", accuracy(list(pairs), lambda one, of=pairs: peers[of[one]](one.text)))
     ours = theirs = 0.0
     for language, examples in gold.items():
         sample = mixed(examples, max(1, texts // len(gold)))
         detector = refusal_detector(language)
         ours += seconds(lambda text, d=detector: d.find(text) is not None, sample)
         theirs += seconds(peers[language], sample)
+    keep("refusals", "Speed", f"{texts} texts", {"s": f"{ours:.2f}", "ratio to re": f"{theirs / ours:.1f}"})
     print(f"{texts} texts: {ours:.2f} s; re alternation: {theirs:.2f} s; ratio {theirs / ours:.1f}")
 
 

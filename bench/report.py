@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser
 
+from bench.results import keep
+from bench.timing import Seconds
 from polyculture.running.layout import report_sections, store_layout
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -52,9 +53,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         run = RunFolder(asked.folder or Path(temporary))
         if not run.manifest.exists():
-            timed("made", lambda: study.write(run.root))
-        timed("measured", lambda: measure(run))
-        timed("written", lambda: write_report(run, layout=store_layout(), sections=report_sections()))
+            timed("made", study, lambda: study.write(run.root))
+        timed("measured", study, lambda: measure(run))
+        timed("written", study, lambda: write_report(run, layout=store_layout(), sections=report_sections()))
         beside = [path.stat().st_size for path in run.report_data.glob("*")]
         print(f"report.html {run.report.stat().st_size:,} bytes; beside it {len(beside)} files, {sum(beside):,} bytes")
         try:
@@ -63,10 +64,13 @@ def main() -> None:
             sys.exit(str(error))
 
 
-def timed(what: str, work: Callable[[], Any]) -> None:
-    started = time.perf_counter()
+def timed(what: str, study: FullStudy, work: Callable[[], Any]) -> None:
+    begun = Seconds.now()
     work()
-    print(f"{what} in {time.perf_counter() - started:.1f} s", flush=True)
+    took = Seconds.now() - begun
+    print(f"{what} in {took}", flush=True)
+    row = f"{len(study.models)} models, {study.n} responses a prompt: {what}"
+    keep("speed", "The report", row, {"by the clock": f"{took.wall:.1f} s", "CPU": f"{took.cpu:.1f} s"})
 
 
 def open_in_browser(report: Path, openings: int) -> None:

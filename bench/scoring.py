@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from bench.results import keep
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.generate.engines.transformers.causal import run_plain
 from polyculture.generate.engines.transformers.engine import TransformersEngine
@@ -158,10 +159,9 @@ def main() -> None:
                 break
             measure(engine, forward, peers, context, request, ratios)
     print("contexts:", len(ratios["bound"]))
-    print(
-        "median:",
-        ", ".join(f"{name} {median(values):.2f}" for name, values in ratios.items() if name in (*peers, "bound")),
-    )
+    found = {name: f"{median(values):.2f}" for name, values in ratios.items() if name in (*peers, "bound")}
+    print("median:", ", ".join(f"{name} {value}" for name, value in found.items()))
+    keep("speed", "Scoring", f"median of {len(ratios['bound'])} contexts", found)
     print("least:", ", ".join(f"{name} {min(ratios[name]):.2f}" for name in peers), end="; ")
     print(f"most of the bound {max(ratios['bound']):.2f}, farthest {max(ratios['apart']):.1e}")
 

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from bench.results import keep
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -111,6 +112,13 @@ def main() -> None:
     for view, columns in COMPARED.items():
         check_equal(columns, ours[view].frame, theirs[view].frame)
     mine, peers = total(ours, (KEEPING, *COMPARED)), total(theirs, theirs)
+    for name, took in (("six metrics", mine), ("pandas, the same six", peers)):
+        numbers = {
+            "by the clock": f"{took.wall:.1f} s",
+            "CPU": f"{took.cpu:.1f} s",
+            "to pandas": f"{peers.wall / took.wall:.1f} times",
+        }
+        keep("speed", "The store", f"{name}, {asked.responses:,} responses", numbers)
     print(f"{', '.join(COMPARED)}: {mine}; pandas {peers}, peak {peer_peak:,} MiB; all equal;", end=" ")
     print(f"ratio {peers.wall / mine.wall:.1f} ({peers.cpu / mine.cpu:.1f} of CPU)")
 

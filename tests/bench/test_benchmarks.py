@@ -9,6 +9,7 @@ A benchmark says in `SMALLEST` with which options: `{model}` is a tiny model, `{
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
 import os
 import re
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from bench.results import COLUMNS, VARIABLE
 from polyculture.link.index.starter import write_starter
 from tests.browsers import NO_BROWSER, starts
 from tests.extract_engines import ScriptedEngine, answer
@@ -104,14 +106,17 @@ def test_a_benchmark_runs_at_its_smallest_size(name: str, request: pytest.Fixtur
     places = {place: request.getfixturevalue(place) for word in options for place in re.findall(r"{(\w+)}", word)}
     command = [sys.executable, "-m", f"bench.{name}", *(word.format_map(places) for word in options)]
     with TemporaryDirectory() as folder:  # not pytest's: a browser does not start where the path is long
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder, VARIABLE: folder}
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500, check=False
         )
+        kept = [row for file in Path(folder).glob("*.csv") for row in csv.reader(file.read_text().splitlines())]
     if NO_BROWSER in done.stderr and not os.environ.get("CI") and not starts():
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d", done.stdout), done.stdout
+    assert bool(kept) == ("keep" in ast.dump(MODULES[name]) or name == "linking_accuracy")
+    assert all(len(row) == len(COLUMNS) and all(row) for row in kept)
 
 
 @pytest.mark.parametrize("name", sorted(MODULES.keys() - set(BENCHMARKS)))

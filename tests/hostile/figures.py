@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import pytest
 
+from bench.results import keep
 from tests.hostile import modes
 from tests.hostile.fault_server import TEXT, FaultServer, Mode
 from tests.hostile.test_faults import LIMIT, PROMPTS, RESERVED, SAMPLES, cost, rows, write
@@ -120,7 +121,9 @@ def main() -> None:
         for group, names in GROUPS.items():
             found.append(sum((measure(modes.MODES[name], server) for name in names), Figures()))
             print(line(group, found[-1]), flush=True)
+            keep("hostile_servers", "Answers of servers", group, asdict(found[-1]))
     print(line("all", sum(found, Figures())))
+    keep("hostile_servers", "Answers of servers", "all", asdict(sum(found, Figures())))
 
 
 if __name__ == "__main__":

@@ -583,7 +583,7 @@ def test_names_are_as_many_as_the_paper_counts() -> None:
     [("camellia", 10885, 2278, 0), ("camel", 19566, 1006, 800), ("camel2", 38483, 367, 3809)],
 )
 def test_the_published_files(name: str, entities: int, contexts: int, rows: int) -> None:
-    """The counts of bench/results/set_sizes.csv; of Camellia's entities the native ones."""
+    """The counts of what the publishers' folders hold; of Camellia's entities the native ones."""
     found = load(rules_of(name), SHARED / name)
     counted = [e for e in found.entities if name != "camellia" or e.culture != "Western"]
     assert (len(counted), len(found.contexts)) == (entities, contexts)
