@@ -61,7 +61,7 @@ def extraction_error(manifest: Manifest) -> ExtractionError:
         says = f"{_gold_sentence(read_gold_scores())} No interval holds that."
     else:
         says = "Nobody has measured how far the gazetteer errs with this snapshot; no interval holds that."
-    return ExtractionError(says, "polyculture audit export EXPERIMENT -o JUDGE.csv")
+    return ExtractionError(says, "polyculture view EXPERIMENT")
 
 
 @cache

@@ -148,7 +148,7 @@ class VarianceComponent:
 class Judgement:
     """A judgement of a mention and its link, or of what a response lacks (`polyculture audit`)."""
 
-    judge: str  # the name of the sheet
+    judge: str  # their name
     extraction_id: str
     ordinal: int | None  # of the mention; None where the whole response is judged
     language: str

@@ -54,7 +54,7 @@ def _corrected(row: Row, shifts: Shifts) -> Row:
     told = row.difference
     if told.dimension not in BETWEEN_LANGUAGES or told.difference is None:
         return row
-    if told.metric == "specificity" and told.condition != "explicit":  # of the prompts that judges' sheets hold
+    if told.metric == "specificity" and told.condition != "explicit":  # of the prompts that are corrected
         return row
     sides = [_readings(told.metric, languages, shifts) for languages in row.languages]
     if not all(sides):

@@ -41,7 +41,10 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "extract": ("Find the mentions in texts; measure an extractor.", ""),
         "link": ("Link mentions to Wikidata; show why; measure it.", ""),
-        "audit": ("Let people judge a sample of mentions and links.", ""),
+        "audit": (
+            "Show what people judged of a sample of mentions and links.",
+            "polyculture audit exp.toml --adjudicator cem",
+        ),
         "prompts": ("Print what will be asked; let people review it.", ""),
     },
     "Numbers": {

@@ -18,8 +18,8 @@ from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
 from polyculture.console import say
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
+from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
-from polyculture.metrics.audit.sheet import SQL as AUDIT_SQL
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:

@@ -27,12 +27,12 @@ def view(
     runs: Runs = None,
     port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve pages on this machine to browse the store: search, read responses, runs over time, query in SQL.
+    """Serve pages on this machine to browse the store: search, read, judge a sample, runs over time, query in SQL.
 
     A query is stopped after a minute, and shows its first thousand rows; `polyculture sql` writes all.
 
-    Read-only, for this machine's browser only, at the printed address: whoever knows it can read the store. Ctrl-C
-    ends it.
+    It writes nothing but the answers of judges (`polyculture audit` shows them). For this machine's browser only, at
+    the printed address: whoever knows it can read the store. Ctrl-C ends it.
     """
     workspace = open_workspace(experiment, runs)
     manifest = require_run(workspace.run)

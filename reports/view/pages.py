@@ -1,4 +1,4 @@
-"""The pages over a live store: search, an item, responses, SQL. Templates escape every value."""
+"""The pages over a live store: search, an item, responses, judging, SQL. Templates escape every value."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from polyculture.reports.figures.kinds import WIDE, lines
 from polyculture.reports.figures.style import plain
 from polyculture.reports.names import Names
 from polyculture.reports.texts import texts
+from polyculture.reports.view.judging import Judging
 from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.runs import RunsBeside
 
@@ -36,8 +37,9 @@ class Pages:
     """Each method takes what was asked and returns a page, errors included. Addresses begin with `base`."""
 
     def __init__(self, store: PageStore, experiment: str, names: Names, base: str) -> None:
-        self._store, self._names = store, names
+        self._store, self._names, self._base = store, names, base
         self._beside = RunsBeside(store.run, store.layout, store.folder)
+        self._judging = Judging(store)
         loader = FileSystemLoader([FOLDER / "templates", FOLDER.parent / "templates"])
         self._environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -95,6 +97,18 @@ class Pages:
         choices = self._store.ask("axes").records()[0]
         shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
         return self._page("responses", filters=filters, **shown)
+
+    def judge(self, asked: Asked) -> str:
+        """Who judges what; with a judge, a mention or a response to judge."""
+        shown = self._judging.shown(asked)
+        if "case" in shown:
+            shown["pieces"] = pieces(shown["case"].text, shown["marks"])
+        choices = {} if "case" in shown else self._store.ask("axes").records()[0]
+        return self._page("judge", **{"case": None, "choices": choices, **shown})
+
+    def answered(self, asked: Asked) -> str:
+        """Keeps a judge's answer; returns the address of the page that is next."""
+        return f"{self._base}/judge?{self._judging.answered(asked)}"
 
     def runs(self) -> str:
         """The runs of the folder over time: a figure per metric, and its numbers in a table."""

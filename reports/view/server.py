@@ -2,7 +2,8 @@
 
 Every address begins with a random token that the terminal prints, and no other page knows: also a page that another
 port of this machine serves, which browsers count as the same site. What a browser says of where a request comes from
-must be this page, or the user. The Host header must be loopback's own name, against DNS rebinding. SQL comes by POST.
+must be this page, or the user. The Host header must be loopback's own name, against DNS rebinding. SQL, and the answers
+of judges, come by POST.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ LOOPBACK = "127.0.0.1"
 HOSTS = (LOOPBACK, "localhost")
 FROM = ("same-origin", "none")  # Sec-Fetch-Site: a page of ours, or an address that the user typed
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -66,12 +67,14 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     app.on_shutdown.append(stop)
     layout = pages.layout
 
-    def page(make: Callable[[web.Request, Mapping[str, str]], str]) -> Handler:
+    def page(
+        make: Callable[[web.Request, Mapping[str, str]], str], sent: Callable[[str], web.Response] = _html
+    ) -> Handler:
         async def answer(request: web.Request) -> web.Response:
             asked = await request.post()
             # DuckDB answers in a thread: others may ask meanwhile.
             try:
-                return _html(await asyncio.to_thread(make, request, _texts(asked)))
+                return sent(await asyncio.to_thread(make, request, _texts(asked)))
             except (PolycultureError, duckdb.Error, pa.ArrowException) as fault:
                 return _html(pages.fault(_line(fault, layout)), status=503)
 
@@ -84,6 +87,9 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     routes.add_get(f"{base}/", page(lambda request, _: pages.search(request.query)))
     routes.add_get(rf"{base}/item/{{qid:Q\d+}}", page(lambda request, _: pages.item(request.match_info["qid"])))
     routes.add_get(f"{base}/responses", page(lambda request, _: pages.responses(request.query)))
+    routes.add_get(f"{base}/judge", page(lambda request, _: pages.judge(request.query)))
+    routes.add_post(f"{base}/judge", page(lambda _, asked: pages.answered(asked), _see))
+    routes.add_get(f"{base}/judge.js", _file(FOLDER / "judge.js"))
     routes.add_get(f"{base}/runs", page(lambda _request, _asked: pages.runs()))
     routes.add_get(f"{base}/sql", page(_form(pages)))
     routes.add_post(f"{base}/sql", page(lambda _, asked: pages.sql(asked)))
@@ -162,6 +168,11 @@ def _with_headers(response: web.StreamResponse, path: str, base: str) -> web.Str
 
 def _html(page: str, status: int = 200) -> web.Response:
     return web.Response(text=page, content_type="text/html", status=status)
+
+
+def _see(address: str) -> web.Response:
+    """After a form was kept: the page that is next, so that going back or reloading keeps nothing twice."""
+    return web.Response(status=303, headers={"Location": address})
 
 
 def _file(path: Path) -> Handler:

@@ -1,9 +1,10 @@
-"""Audits: the sheet out and in, precision and recall counted by hand, metrics corrected where the truth is known."""
+"""Audits: answers of judges, precision and recall counted by hand, metrics corrected where the truth is known."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,9 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
-from polyculture.cli.audit import import_sheets
-from polyculture.cli.tables import write_sheet
 from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
+from polyculture.metrics.audit.judging import Case, cases_of, drawn, judgements_of, keep_answer, regions_of
 from polyculture.metrics.audit.scores import Share, audit_scores, share_limits
-from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
@@ -57,38 +56,31 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def export(experiment: Path, judge: str, fill: Callable[[dict[str, str]], None], per: int = 10, seed: int = 1) -> Path:
-    """A sheet as a judge gives it back: filled in, and saved by a spreadsheet that prefers semicolons."""
-    sheet = experiment.parent / f"{judge}.csv"
-    with open_store(run_of(experiment), store_layout()) as store:
-        sampled = sample(store, per, seed)
-    write_sheet(sheet, COLUMNS, [[row[name] for name in COLUMNS] for row in sampled.rows])
-    with sheet.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        fill(row)
-    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, delimiter=";")
-        writer.writeheader()
-        writer.writerows(reversed(rows))
-    return sheet
+def judge(experiment: Path, name: str, says: Callable[[Case], Mapping[str, str]], per: int = 10) -> None:
+    """A judge who answers what `says` gives of each case of a sample."""
+    run = run_of(experiment)
+    with open_store(run, store_layout()) as store:
+        for case in (case for one in drawn(store, per) for case in cases_of(store, one)):
+            for question, word in says(case).items():
+                keep_answer(run, case, name, question, word, regions_of(store))
 
 
-def judged(row: dict[str, str]) -> None:
+def judged(case: Case) -> dict[str, str]:
     """Right: ramen and its link, udon but not its link; wrong: the word. Every response lacks one thing."""
-    if row["id"].endswith(":missed"):
-        row["missed"] = "1"
-        return
-    row["mention"] = "wrong" if row["surface"] == "word" else "Right "
-    row["link"] = {"'=ramen": "right", "udon": "wrong"}.get(row["surface"], "")
+    if case.ordinal is None:
+        return {"missed": "1"}
+    link = {"=ramen": "right", "udon": "wrong"}.get(case.surface or "", "")
+    return {"mention": "wrong" if case.surface == "word" else "right", "link": link}
 
 
-def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged)
-    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    assert "ana: 40 rows judged" in done.stderr
-    shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
+def milder(case: Case) -> dict[str, str]:
+    """`judged`, who calls the word right, too."""
+    return {**judged(case), **({"mention": "right"} if case.ordinal is not None else {})}
+
+
+def test_from_answers_to_precision_and_recall(experiment: Path) -> None:
+    judge(experiment, "ana", judged)
+    shown = polyculture("audit", experiment, "-f", "csv", cwd=experiment.parent)
     rows = {
         (row["what"], row["language"], row["topic"]): (float(row["hits"]), float(row["of"]))
         for row in csv.DictReader(shown.stdout.splitlines())
@@ -118,28 +110,16 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
         built.entity(f"Q{number + 1}", JP="P495")
     run = built.write()
     with open_store(run, store_layout()) as store:
-        rows = [row for row in sample(store, 20, 1).rows if row["surface"]]
-    said: dict[str, tuple[str, str | None]] = {
-        row["id"]: ("right", "right") if "dish" in row["surface"] else ("wrong", said_of_wrong_mentions or None)
-        for row in rows
-    }
-    said[next(name for name, one in said.items() if one[0] == "right")] = ("right", None)
+        every = [case for one in drawn(store, 20) for case in cases_of(store, one)]
+    cases = [(case, "dish" in (case.surface or "")) for case in every if case.ordinal is not None]
+    first = next(case for case, right in cases if right)
     judgements = [
-        Judgement(
-            "judge",
-            row["id"].split(":")[1],
-            int(row["id"].split(":")[2]),
-            "en",
-            "food",
-            mention,
-            None,
-            row["qid"],
-            link,
-            None,
+        said(
+            "judge", case.extraction_id, case.ordinal, mention="right" if right else "wrong", qid=case.qid,
+            link=None if case is first else "right" if right else said_of_wrong_mentions or None,
         )
-        for row in rows
-        for mention, link in (said[row["id"]],)
-    ]
+        for case, right in cases
+    ]  # fmt: skip
     write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table("judgements"))
     with open_store(run, store_layout()) as store:
         assert not corrected_metrics(store)  # a run that is not measured has no means to correct
@@ -179,50 +159,19 @@ def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tm
     assert not wrong.refuted
 
 
-def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
-    sheets = [
-        export(experiment, name, lambda _: None, per=5, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    ]
-    one, same, other = (sheet.read_text(encoding="utf-8-sig") for sheet in sheets)
-    assert one == same
-    assert one != other
-    assert ";'=ramen;" in one
-    done = polyculture("audit", "export", experiment, "--per", "5", "-o", "d.csv", cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    assert ",'=ramen," in (experiment.parent / "d.csv").read_text(encoding="utf-8-sig")
-    excel = polyculture("audit", "export", experiment, "-o", "ana.xlsx", cwd=experiment.parent)
-    assert (excel.returncode, "Name it ana.csv." in excel.stderr) == (2, True)
-    again = polyculture("audit", "export", experiment, "-o", sheets[0], cwd=experiment.parent)
-    assert again.returncode == 2
-    assert "is there already" in again.stderr
-
-
-def test_responses_whose_mentions_were_not_looked_up_are_not_given_to_a_judge(tmp_path: Path) -> None:
-    built = StoreBuilder(tmp_path, n=4)
-    prompt = built.ask("en", country="JP")
-    looked_up = [built.answer(prompt, mentions) for mentions in (["ramen"], [])]
-    for _ in range(2):
-        built.answer(prompt, ["ramen", "later"])
+def test_a_sample_is_of_what_was_looked_up_and_grows_without_losing_any(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, n=5)
+    for language in ("en", "de"):
+        prompt = built.ask(language, country="JP")
+        for mentions in (["ramen"], [], ["ramen", "ramen"], ["ramen", "later"]):
+            built.answer(prompt, mentions)
     built.link("ramen", "Q1")
     with open_store(built.write(), store_layout()) as store:
-        drawn = {row["id"].split(":")[1].split()[0] for row in sample(store, 20, 1).rows}
-    assert drawn == set(looked_up)
-
-
-def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
-    def milder(row: dict[str, str]) -> None:
-        judged(row)
-        row["mention"] = "right" if row["surface"] == "word" else row["mention"]
-
-    sheets = [export(experiment, name, fill) for name, fill in (("ana", judged), ("ben", milder))]
-    done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    assert "ana, ben" in done.stdout
-    with open_store(run_of(experiment), store_layout()) as store:
-        query = (
-            "SELECT sum(hits), sum(cases), sum(disputed) FROM audit_response_shares WHERE what = 'extraction precision'"
-        )
-        assert store.sql(query).fetchall() == [(25, 30, 10)]  # what they differ on counts by halves
+        few, more, german = drawn(store, 1), drawn(store, 20), drawn(store, 20, "de", "food")
+        surfaces = [case.surface for one in more for case in cases_of(store, one)]
+    assert (len(few), len(more), len(german)) == (2, 6, 3)
+    assert set(few) < set(more) > set(german)
+    assert (surfaces.count("ramen"), surfaces.count("later"), surfaces.count(None)) == (6, 0, 6)
 
 
 def said(judge: str, extraction: str, ordinal: int | None, **words: Any) -> Judgement:
@@ -436,44 +385,39 @@ def test_a_mention_judged_before_and_after_its_link_changed_counts_once(tmp_path
     assert (found["link precision"].hits, found["link precision"].of) == (0.5, 0.5)  # Ana's link is another
 
 
-def test_an_adjudicator_is_named_and_an_import_taken_back(experiment: Path) -> None:
-    def milder(row: dict[str, str]) -> None:
-        judged(row)
-        row["mention"] = "right" if row["surface"] == "word" else row["mention"]
-
+def test_an_adjudicator_is_named_and_a_judge_removed(experiment: Path) -> None:
     folder = experiment.parent
-    for name, fill in (("ana", judged), ("ben", milder), ("cem", judged)):
-        export(experiment, name, fill)
-    import_sheets(run_of(experiment), [folder / "ana.csv", folder / "ben.csv"])
-    shown = polyculture("audit", "show", experiment, cwd=folder)
+    judge(experiment, "ana", judged)
+    judge(experiment, "ben", milder)
+    shown = polyculture("audit", experiment, cwd=folder)
     assert "10 judged rows are disputed" in shown.stderr
     assert "0.667" in shown.stdout  # if all were wrong: 20 of 30
-    nobody = polyculture("audit", "import", experiment, "--adjudicator", "dan", cwd=folder)
+    assert "ana, ben" in shown.stdout
+    with open_store(run_of(experiment), store_layout()) as store:
+        query = "SELECT sum(hits), sum(cases), sum(disputed) FROM audit_response_shares WHERE what ^@ 'extraction p'"
+        assert store.sql(query).fetchall() == [(25, 30, 10)]  # what they differ on counts by halves
+    nobody = polyculture("audit", experiment, "--adjudicator", "dan", cwd=folder)
     assert nobody.returncode == 2
-    assert "dan" in nobody.stderr
-    done = polyculture("audit", "import", experiment, folder / "cem.csv", "--adjudicator", "cem", cwd=folder)
+    assert "Name one of ana, ben" in nobody.stderr
+    judge(experiment, "cem", judged, per=1)
+    done = polyculture("audit", experiment, "--adjudicator", "cem", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "cem: 40 rows judged, as adjudicator" in done.stderr
     assert "ana, ben" in done.stdout
     assert "cem" not in done.stdout  # kappa is of independent judges
+    judge(experiment, "cem", judged)  # an adjudicator who goes on remains one
     assert (scores_of(run_of(experiment))["extraction precision"].hits) == 20
-    import_sheets(run_of(experiment), [folder / "cem.csv"])  # the sheet, mended: an adjudicator stays one
     assert (scores_of(run_of(experiment))["extraction precision"].disputed) == 0
-    removed = polyculture("audit", "remove", experiment, "cem", cwd=folder)
-    assert removed.returncode == 0, removed.stderr
-    assert removed.stderr.splitlines() == ["cem: 40 rows removed"]
+    removed = polyculture("audit", experiment, "--remove", "cem", cwd=folder)
+    assert removed.stderr.startswith("judges now: ana, ben")
     assert (scores_of(run_of(experiment))["extraction precision"].hits) == 25
-    again = polyculture("audit", "remove", experiment, "cem", cwd=folder)
-    assert again.returncode == 2
-    assert "ana, ben" in again.stderr
-    for name in ("ana", "ben"):
-        assert polyculture("audit", "remove", experiment, name, cwd=folder).returncode == 0
-    shown = polyculture("audit", "show", experiment, cwd=folder)
+    assert polyculture("audit", experiment, "--remove", "ana", "--remove", "ben", cwd=folder).returncode == 0
+    shown = polyculture("audit", experiment, cwd=folder)
+    assert shown.returncode == 2
     assert "holds no judgements" in shown.stderr
 
 
 def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path, tmp_path: Path) -> None:
-    import_sheets(run_of(experiment), [export(experiment, "ana", judged)])
+    judge(experiment, "ana", judged)
     relinked = build(tmp_path)
     relinked.rows["links"] = [row for row in relinked.rows["links"] if row["surface"] != "udon"]
     relinked.link("udon", "Q3")
@@ -482,17 +426,12 @@ def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path,
     with open_store(run_of(experiment), store_layout()) as store:
         found = {one.what: (one.hits, one.of) for one in audit_scores(store) if one.language is None}
     assert found["link precision"] == (10, 10)
-    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
+    shown = polyculture("audit", experiment, cwd=experiment.parent)
     assert "10 judged mentions have another link now" in shown.stderr
-
-
-MISTAKES = [
-    ("mention", "yes", "mention is 'yes'. Write right or wrong"),
-    ("missed", "-1", "missed is '-1'"),
-    ("id", "m:nobody:0", "is no mention of this run"),
-    ("specific", "2", "specific is '2'"),
-    ("missed", "1", "missed is '1' in a mention's row, where it has no meaning"),
-]
+    judge(experiment, "ben", lambda case: {"link": "right"} if case.surface == "udon" else {}, per=1)
+    judge(experiment, "ana", lambda case: {"specific": "0"} if case.surface == "udon" else {}, per=1)
+    [again] = [one for one in judgements_of(run_of(experiment)) if one.judge == "ana" and one.specific == 0]
+    assert (again.qid, again.link, again.mention) == ("Q3", None, "right")  # what was said of the former link is gone
 
 
 @pytest.mark.parametrize("label", [1.0, 0.0])
@@ -524,27 +463,54 @@ def test_limits_of_an_audit_hold_whatever_the_sample(responses: int, wrong: floa
     assert covered >= 273
 
 
-@pytest.mark.parametrize(("column", "value", "said"), MISTAKES)
-def test_a_mistake_in_a_sheet_names_its_row(experiment: Path, column: str, value: str, said: str) -> None:
-    done = 0
-
-    def spoil(row: dict[str, str]) -> None:
-        nonlocal done
-        if not done:
-            row[column] = value
-            done += 1
-
-    sheet = export(experiment, "ana", spoil, per=2)
-    with pytest.raises(StoreError, match="row m:") as fault:
-        import_sheets(run_of(experiment), [sheet])
-    assert said in str(fault.value)
-    assert not run_of(experiment).table("judgements").exists()
+MISTAKES = [
+    (0, "mention", "yes", "Answer right or wrong"),
+    (0, "specific", "2", "Answer 1 or 0"),
+    (0, "missed", "1", "not asked"),
+    (0, "existence", "real", "Answer item"),
+    (None, "missed", "-1", "Say how many"),
+    (None, "missed", "³", "Say how many"),
+    (None, "on_topic", "maybe", "Answer yes or no"),
+    (None, "mention", "right", "not asked"),
+    (None, "region", "french", "neutral"),
+]
 
 
-def test_nothing_is_judged_yet(experiment: Path) -> None:
-    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
-    assert shown.returncode == 2
-    assert "holds no judgements" in shown.stderr
+@pytest.mark.parametrize(("ordinal", "question", "word", "told"), MISTAKES)
+def test_an_answer_that_is_none_is_not_kept(
+    experiment: Path, ordinal: int | None, question: str, word: str, told: str
+) -> None:
+    with pytest.raises(StoreError) as fault:
+        judge(experiment, "ana", lambda case: {question: word} if case.ordinal == ordinal else {}, per=1)
+    assert told in str(fault.value)
+    assert not judgements_of(run_of(experiment))
+
+
+@pytest.mark.parametrize(
+    ("surface", "link", "existence"),
+    [
+        ("=ramen", "right", "invented"),
+        ("udon", "none", "item"),
+        ("word", "right", "item"),
+        ("word", "wrong", "no item"),
+    ],
+)
+def test_link_and_existence_must_agree(experiment: Path, surface: str, link: str, existence: str) -> None:
+    words = {"mention": "right", "link": link, "existence": existence}
+    with pytest.raises(StoreError, match="Take one of the two back"):
+        judge(experiment, "ana", lambda case: words if case.surface == surface else {}, per=1)
+
+
+def test_answers_of_many_tabs_are_all_kept_and_one_can_be_taken_back(experiment: Path) -> None:
+    """Each answer reads and writes the file of all judgements: none writes over another's."""
+    run = run_of(experiment)
+    with open_store(run, store_layout()) as store:
+        cases = [case for one in drawn(store, 10) for case in cases_of(store, one) if case.ordinal is not None]
+    with ThreadPoolExecutor(8) as tabs:
+        list(tabs.map(lambda case: keep_answer(run, case, "ana", "mention", "right"), cases))
+    assert len(judgements_of(run)) == len(cases) == 30
+    keep_answer(run, cases[0], "ana", "mention", "")
+    assert len(judgements_of(run)) == 29  # of whom nothing is said, no row is left
 
 
 def run_of(experiment: Path) -> RunFolder:
@@ -603,38 +569,10 @@ def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
 def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]]) -> None:
     """A judge who knows the truth judges 80 responses."""
     with open_store(run, store_layout()) as store:
-        rows = sample(store, 80, 1).rows
+        cases = [case for one in drawn(store, 80) for case in cases_of(store, one) if case.ordinal is not None]
     judgements = []
-    for row in rows:
-        _, extraction, ordinal = row["id"].split(":")
-        if ordinal == "missed":
-            continue
-        right, specific, link = truth[int(extraction[1:7]), int(ordinal)]
-        judgements.append(
-            Judgement(
-                "judge",
-                extraction,
-                int(ordinal),
-                "en",
-                "food",
-                "right" if right else "wrong",
-                specific,
-                row["qid"],
-                "right" if link else "wrong",
-                None,
-            )
-        )
+    for case in cases:
+        right, specific, link = truth[int(case.extraction_id[1:7]), case.ordinal or 0]
+        words = {"mention": "right" if right else "wrong", "link": "right" if link else "wrong"}
+        judgements.append(said("judge", case.extraction_id, case.ordinal, specific=specific, qid=case.qid, **words))
     write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table("judgements"))
-
-
-def test_a_sheet_is_read_as_it_was_written(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged, per=3)
-    with open_store(run_of(experiment), store_layout()) as store:
-        found = read_judgements(store, sheet)
-    assert {(one.mention, one.link, one.qid, one.missed) for one in found} == {
-        ("right", "right", "Q1", None),
-        ("right", "wrong", "Q2", None),
-        ("wrong", None, None, None),
-        (None, None, None, 1),
-    }
-    assert {one.judge for one in found} == {"ana"}

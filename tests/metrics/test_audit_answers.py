@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from polyculture.cache.errors import StoreError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
-from polyculture.cli.audit import import_sheets
 from polyculture.metrics.audit.corrected import corrected_metrics
+from polyculture.metrics.audit.judging import Case
 from polyculture.metrics.audit.scores import Share, _share, answer_shares, audit_scores, open_rows
 from polyculture.running.layout import store_layout
-from tests.metrics.test_audit import build, export, judged, judged_run, run_of, said
+from tests.metrics.test_audit import build, judge, judged, judged_run, run_of, said
 from tests.polyculture.test_command_line import polyculture
 
 EXPERIMENT = 'name = "pilot"\nmodels = ["openai:one"]\nlanguages = ["ja"]\ntopics = ["food"]\ncountries = ["JP"]\n'
@@ -37,31 +35,31 @@ def shares_of(run: RunFolder, language: str | None = None) -> dict[str, Share]:
         return {one.what: one for one in answer_shares(store) if one.language == language and one.topic is None}
 
 
-def also(row: dict[str, str]) -> None:
+def also(case: Case) -> dict[str, str]:
     """`judged`, and: ramen has an item, udon is linked to another (it has one), the word is wrong and no thing."""
-    judged(row)
-    if row["id"].endswith(":missed"):
-        row["on_topic"] = "Yes"
-    else:
-        row["existence"] = {"word": "invented"}.get(row["surface"], "Item")
+    if case.ordinal is None:
+        return {**judged(case), "on_topic": "yes"}
+    return {**judged(case), "existence": {"word": "invented"}.get(case.surface or "", "item")}
 
 
-def test_from_the_sheet_to_the_shares(experiment: Path) -> None:
-    sheet = export(experiment, "ana", also)
-    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
-    rows = {
-        (row["what"], row["language"], row["topic"]): (float(row["hits"]), float(row["of"]))
-        for row in csv.DictReader(shown.stdout.splitlines())
-    }
-    for place in (("", ""), ("ja", ""), ("ja", "food")):
-        assert rows["extraction F1", *place] == (40, 60)  # 20 right, 10 wrong, 10 missed
-        assert rows["link F1", *place] == (20, 40)  # 10 right; 10 linked to another item, wrong and missed
-        assert rows["fabrication", *place] == (0, 20)  # a wrong mention is nothing that the text names
-        assert rows["relevance", *place] == (10, 10)
-    table = polyculture("audit", "show", experiment, cwd=experiment.parent)
-    assert "fabrication" in table.stdout
+def test_from_answers_to_the_shares(experiment: Path) -> None:
+    judge(experiment, "ana", also)
+    judge(
+        experiment,
+        "ben",
+        lambda case: {**also(case), **({"existence": "no item"} if case.surface == "word" else {})},
+        per=4,
+    )
+    shown = polyculture("audit", experiment, cwd=experiment.parent)
+    [line] = [line for line in shown.stdout.splitlines() if "ana, ben" in line and "existence" in line]
+    assert {"12", "0.667"} <= set(line.replace("│", " ").split()), line
+    assert polyculture("audit", experiment, "--remove", "ben", cwd=experiment.parent).returncode == 0
+    for language in (None, "ja"):
+        found = {what: (one.hits, one.of) for what, one in shares_of(run_of(experiment), language).items()}
+        assert found["extraction F1"] == (40, 60)  # 20 right, 10 wrong, 10 missed
+        assert found["link F1"] == (20, 40)  # 10 right; 10 linked to another item, wrong and missed
+        assert found["fabrication"] == (0, 20)  # a wrong mention is nothing that the text names
+        assert found["relevance"] == (10, 10)
 
 
 def test_each_reading_of_what_judges_differ_on(tmp_path: Path) -> None:
@@ -110,8 +108,7 @@ def test_an_adjudicator_decides_and_a_disputed_mention_counts_by_halves(tmp_path
 
 
 def test_f1_is_that_of_precision_and_recall_where_all_was_judged(experiment: Path) -> None:
-    sheet = export(experiment, "ana", judged)
-    assert polyculture("audit", "import", experiment, sheet, cwd=experiment.parent).returncode == 0
+    judge(experiment, "ana", judged)
     with open_store(run_of(experiment), store_layout()) as store:
         scores = {one.what: one.value for one in audit_scores(store) if one.language is None}
     found = shares_of(run_of(experiment))
@@ -138,57 +135,6 @@ def test_new_answers_change_no_correction_and_no_score(tmp_path: Path) -> None:
     with open_store(run, store_layout()) as store:
         assert (audit_scores(store), corrected_metrics(store)) == before
         assert len(answer_shares(store)) == 4 * 3  # link F1, and three of the new answers, at three places
-
-
-def test_kappa_of_the_new_questions(experiment: Path) -> None:
-    def other(row: dict[str, str]) -> None:
-        also(row)
-        if row["surface"] == "word":
-            row["existence"] = "no item"
-
-    sheets = [export(experiment, name, fill, per=4) for name, fill in (("ana", also), ("ben", other))]
-    done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    [line] = [line for line in done.stdout.splitlines() if "ana, ben" in line and "existence" in line]
-    assert {"12", "0.667"} <= set(line.replace("│", " ").split()), line
-
-
-MISTAKES = [
-    ("existence", "real", "Write item or no item or invented"),
-    ("on_topic", "yes", "Write it into the row of the response itself"),
-    ("on_topic", "maybe", "Write yes or no"),
-]
-
-
-@pytest.mark.parametrize(("column", "value", "told"), MISTAKES)
-def test_a_mistake_names_its_row(experiment: Path, column: str, value: str, told: str) -> None:
-    def spoil(row: dict[str, str]) -> None:
-        if row["surface"] == "udon":
-            row[column] = value
-
-    sheet = export(experiment, "ana", spoil, per=1)
-    with pytest.raises(StoreError, match="row m:") as fault:
-        import_sheets(run_of(experiment), [sheet])
-    assert told in str(fault.value)
-
-
-@pytest.mark.parametrize(
-    ("surface", "link", "existence"),
-    [
-        ("'=ramen", "right", "invented"),
-        ("udon", "none", "item"),
-        ("word", "right", "item"),
-        ("word", "wrong", "no item"),
-    ],
-)
-def test_link_and_existence_must_agree(experiment: Path, surface: str, link: str, existence: str) -> None:
-    def contradict(row: dict[str, str]) -> None:
-        if row["surface"] == surface:
-            row.update(mention="right", link=link, existence=existence)
-
-    sheet = export(experiment, "ana", contradict, per=1)
-    with pytest.raises(StoreError, match="Correct one of the two"):
-        import_sheets(run_of(experiment), [sheet])
 
 
 @pytest.mark.parametrize("what", ["fabrication", "extraction F1"])

@@ -134,7 +134,7 @@ def test_the_report_says_it_before_the_numbers(tmp_path: Path) -> None:
     assert "The gazetteer finds only names that its snapshot holds." in text
     assert "The starter snapshot holds some six thousand items" in text
     assert "recall 0.37 [0.33, 0.40]" in text
-    assert "polyculture audit export EXPERIMENT -o JUDGE.csv" in text
+    assert "polyculture view EXPERIMENT" in text
     assert "the sources of this run limit every number" in text
 
 
