@@ -40,7 +40,7 @@ def granularity(data: ReportData) -> FigureSection:
             granularity_marks(_frame(data, "granularity"), *of),
             country_boxes("granularity", by_country, *of),
             country_map("granularity", by_country, *of),
-            topic_boxes("granularity", data.frame(topic_table("granularity")), *of),
+            topic_boxes("granularity", _frame(data, topic_table("granularity")), *of),
         ],
     )
 
@@ -52,7 +52,7 @@ def diversity(data: ReportData) -> FigureSection:
         "diversity",
         [
             country_boxes("diversity", _frame(data, "diversity"), *of),
-            topic_boxes("diversity", data.frame(topic_table("diversity")), *of),
+            topic_boxes("diversity", _frame(data, topic_table("diversity")), *of),
         ],
         diversity_estimators(data),
     )
@@ -69,7 +69,7 @@ def specificity(data: ReportData) -> FigureSection:
         [
             specificity_maps(frame, *of),
             *(country_boxes(metric, explicit[explicit["metric"] == metric], *of) for metric in metrics),
-            topic_boxes("specificity", data.frame(topic_table("specificity")), *of),
+            topic_boxes("specificity", _frame(data, topic_table("specificity")), *of),
         ],
     )
 
@@ -103,5 +103,7 @@ def _section(metric: str, figures: Sequence[Figure], estimators: PageTable | Non
     return FigureSection(texts().metrics[metric], first, shown, estimators)
 
 
-def _frame(data: ReportData, name: str) -> pd.DataFrame:
-    return data.frame(ReportTable(SQL / f"{name}.sql"))
+def _frame(data: ReportData, table: str | ReportTable) -> pd.DataFrame:
+    """A table's rows without the frame's `attrs`, which pandas copies deeply at every step."""
+    found = data.frame(ReportTable(SQL / f"{table}.sql") if isinstance(table, str) else table)
+    return pd.DataFrame(dict(found.items()))

