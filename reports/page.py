@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
 from jinja2.environment import TemplateModule
@@ -16,7 +17,6 @@ from markupsafe import Markup
 from polyculture.reports.building import BuiltSection
 from polyculture.reports.escaping import packed, table_link
 from polyculture.reports.opening import opening
-from polyculture.reports.quote import Evidence
 from polyculture.reports.section import ReportData, ReportTable
 
 _FOLDER = Path(__file__).parent
@@ -30,7 +30,6 @@ _SCRIPT = (
     "folds",
     "address",
     "figures",
-    "saves",
     "heads",
     "start",
 )
@@ -58,13 +57,13 @@ class RenderedSection:
     basis: Markup
 
 
-def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Evidence) -> str:
+def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Mapping[str, Any]) -> str:
     """The page with its opening, navigation and sections; `evidence` is the data of its script."""
     environment = _environment()
     rendered = [_render_section(environment, built, data) for built in sections]
     script = _script()
     return environment.get_template("report.html.jinja").render(
-        opening=opening(data, evidence),
+        opening=opening(data),
         sections=rendered,
         evidence=packed(evidence),
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file

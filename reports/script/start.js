@@ -16,7 +16,6 @@ async function start() {
   document.addEventListener("toggle", fitTables, true);
   addPickers();
   addHeads();
-  addSaves();
   fitTables();
   await startEvidence();
   startAddress();

@@ -58,3 +58,19 @@ function focusOn(index) {
 }
 
 function redraw() { state.shown = PAGE; draw(); }
+
+// Long tables lie gzipped in the page: with this script they are saved as they are, without it as .csv.gz.
+async function unpackTable(event) {
+  const link = event.target.closest("a[download$='.csv.gz']");
+  if (!link || !("DecompressionStream" in window)) return;
+  event.preventDefault();
+  const bytes = Uint8Array.from(atob(link.getAttribute("href").split(",")[1]), (letter) => letter.charCodeAt(0));
+  const text = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+  hand(new Blob([await text.text()], { type: "text/csv" }), link.download.replace(/\.gz$/, ""));
+}
+
+function hand(blob, file) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: file });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
