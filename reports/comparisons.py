@@ -13,7 +13,7 @@ from polyculture.metrics.comparison.reasons import explained
 from polyculture.metrics.inference.family import HIGHER, LOWER
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, difference, known, probability, share
+from polyculture.reports.numbers import count, difference, known, more_decimals, probability, share
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS
 from polyculture.reports.texts import texts
@@ -130,9 +130,10 @@ def formatted(row: Row) -> FormattedDifference:
     metric, value = row["metric"], row["difference"]
     limits = [row["low"], row["high"]]
     has_interval = None not in limits
+    more = more_decimals(metric, value, *limits) if row["verdict"] in _TOLD else 0
     return FormattedDifference(
-        value=None if value is None else difference(value, metric),
-        interval=" to ".join(difference(limit, metric) for limit in limits) if has_interval else None,
+        value=None if value is None else difference(value, metric, more),
+        interval=" to ".join(difference(limit, metric, more) for limit in limits) if has_interval else None,
         missing=None if has_interval else explained(row["reason"])[0],
         target=texts().targets[row["target"]],
         q="" if row["q"] is None else probability(row["q"]),

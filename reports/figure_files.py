@@ -138,7 +138,7 @@ def _drawn(section: str, context: object) -> Iterator[Drawn]:
     """All drawings in a section's context, wherever in it they are."""
     if isinstance(context, Figure):
         for panel in (*(panel for row in context.rows for panel in row), *context.folded):
-            caption = f"{panel.says} {context.caption}".strip()
+            caption = " ".join(filter(None, (panel.says, context.caption, context.details)))
             yield Drawn(section, context.title, panel.title, caption, panel.chart, context.keys)
     elif isinstance(context, Panel):
         yield Drawn(section, "", context.title, context.says or context.chart.alternative, context.chart)

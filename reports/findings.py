@@ -22,7 +22,7 @@ from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.inference.family import THESE
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import count, decimal, difference, probability
+from polyculture.reports.numbers import count, decimal, difference, more_decimals, probability
 
 Row = Mapping[str, Any]
 _MOST = 3  # sentences; of one family and metric the clearest alone
@@ -110,17 +110,6 @@ def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def wanted(frame: pd.DataFrame) -> dict[str, str]:
-    """Of the first finding: the model whose text illustrates it, and the prompt's condition and country."""
-    for row in _picked(told_rows(frame))[:1]:
-        axes = {axis: row[axis] for axis in ("model", "condition", "country")}
-        higher = row["a"] if row["difference"] > 0 else row["b"]
-        if row["family"] in axes | {LANGUAGES: None} and higher != REST:
-            axes[row["family"]] = higher
-        return {axis: str(code) for axis, code in axes.items() if code}
-    return {}
-
-
 def _picked(rows: Sequence[Row]) -> list[Row]:
     """The clearest row of each family and metric, the clearest first."""
     told = sorted((row for row in rows if is_told(row)), key=lambda row: (row["p"], -abs(row["difference"])))
@@ -135,6 +124,7 @@ def _finding(row: Row, names: Names) -> Finding:
     is_turned = row["family"] == MODELS and row["difference"] < 0 and row["b"] != REST
     a, b = (row["b"], row["a"]) if is_turned else (row["a"], row["b"])
     sign = -1 if is_turned else 1
+    more = more_decimals(metric, row["difference"], row["low"], row["high"])
     means = (row["b_estimate"], row["a_estimate"]) if is_turned else (row["a_estimate"], row["b_estimate"])
     claim, condition = _texts().claims[row["family"]][metric], row["condition"] or ""
     return Finding(
@@ -145,10 +135,10 @@ def _finding(row: Row, names: Names) -> Finding:
             country=names.country(row["country"] or ""),
             where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
         ),
-        decimal(means[0], metric),
-        decimal(means[1], metric),
-        difference(sign * row["difference"], metric),
-        " to ".join(difference(limit, metric) for limit in sorted((sign * row["low"], sign * row["high"]))),
+        decimal(means[0], metric, more),
+        decimal(means[1], metric, more),
+        difference(sign * row["difference"], metric, more),
+        " to ".join(difference(limit, metric, more) for limit in sorted((sign * row["low"], sign * row["high"]))),
         tuple(_rests(row, sign)),
         _places(row, (a, b), names),
     )

@@ -12,6 +12,7 @@ from polyculture.reports.numbers import known
 from polyculture.reports.texts import texts
 
 LONGEST_LABEL = 300  # letters of a name from outside
+LONGEST_NAME = 36  # and of one beside a number, in a legend or a figure
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,20 @@ class Names:
     models: Sequence[str] = ()  # all models of the run: short names must differ
 
     def model(self, model: str) -> str:
-        """The last part of a model's name, or the whole name where two models share that part."""
-        short = short_name(model)
-        return short if sum(short_name(other) == short for other in self.models) < 2 else model
+        """The last part of a model's name, with its middle left out where it is long; or more of it, where another
+        model of the run would be called the same."""
+        for name in (lambda one: cut(short_name(one)), self._apart, short_name):
+            if sum(name(other) == name(model) for other in self.models) < 2:
+                return name(model)
+        return model
+
+    def _apart(self, model: str) -> str:
+        """A long name that differs from others of the run in its middle: its beginning, what differs, and its end."""
+        name = short_name(model)
+        alike = [other for other in map(short_name, self.models) if cut(other) == cut(name)]
+        differs = next((at for at, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
+        begins = max(0, differs - 6)
+        return cut(f"{name[:8]}…{name[begins : begins + 16]}…{name[-10:]}")
 
     def language(self, code: str) -> str:
         """The English name of a language."""
@@ -91,6 +103,12 @@ class Names:
         known = self.catalog.languages.get(language)
         chain = known.label_languages if known else (language,)
         return tuple(code for code in chain if code == language or code not in ("en", "mul"))
+
+
+def cut(label: str, longest: int = LONGEST_NAME) -> str:
+    """A label of at most so many letters: of a longer one the middle is left out, since names differ at their ends."""
+    ends = longest // 2, (longest - 1) // 2
+    return label if len(label) <= longest else f"{label[: ends[1]]}…{label[len(label) - ends[0] :]}"
 
 
 def short(label: str) -> str:

@@ -90,14 +90,24 @@ def count(number: float) -> str:
     return f"{int(number):,}"
 
 
-def decimal(value: float, metric: str) -> str:
-    """A metric's value: counts with one decimal, shares with two, differences with their sign."""
-    return _written(value, 1 if metric in _COUNTS else 2, signed=metric in _SIGNED)
+def decimal(value: float, metric: str, more: int = 0) -> str:
+    """A metric's value: counts with one decimal, shares with two, differences with their sign; and `more` decimals."""
+    return _written(value, _decimals(metric) + more, signed=metric in _SIGNED)
 
 
-def difference(value: float, metric: str) -> str:
+def difference(value: float, metric: str, more: int = 0) -> str:
     """A difference of two values of a metric, with its sign."""
-    return _written(value, 1 if metric in _COUNTS else 2, signed=True)
+    return _written(value, _decimals(metric) + more, signed=True)
+
+
+def more_decimals(metric: str, *values: float) -> int:
+    """How many decimals more than usual, at most three, are needed to write none of the values as 0 that is not."""
+    least = _decimals(metric)
+    return next((more for more in range(3) if all(round(one, least + more) for one in values if one)), 3)
+
+
+def _decimals(metric: str) -> int:
+    return 1 if metric in _COUNTS else 2
 
 
 def _written(value: float, digits: int, *, signed: bool) -> str:

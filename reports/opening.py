@@ -14,13 +14,12 @@ from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, compar
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.figures.figure import Figure
-from polyculture.reports.findings import Findings, findings, target_lines, wanted
+from polyculture.reports.findings import Findings, findings, target_lines
 from polyculture.reports.headline import METRICS, Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.limits import ExtractionError, effects, extraction_error
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, known, share
-from polyculture.reports.quote import Evidence, Quote, quote
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
@@ -55,7 +54,6 @@ class Opening:
     findings: Findings
     targets: tuple[str, ...]  # what each target can tell
     dots: Dots
-    quote: Quote | None
     trust: tuple[Fact, ...]
     native: ComparisonTable | None
     notices: tuple[Notice, ...]
@@ -70,8 +68,8 @@ class Opening:
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
 
 
-def opening(data: ReportData, evidence: Evidence) -> Opening:
-    """The opening from what the store holds, and from the evidence that the page embeds."""
+def opening(data: ReportData) -> Opening:
+    """The opening from what the store holds."""
     health = data.reading.rows(SQL / "health.sql")
     facts = totals(health)
     frame = data.frame(COMPARISONS)
@@ -97,7 +95,6 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
             data.manifest,
             data.names,
         ),
-        quote(evidence, wanted(frame)),
         trust(health, data.reading.rows(SQL / "items_without_country.sql"), thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
         notices(health, data.names) if data.about_texts else (),

@@ -46,7 +46,8 @@ def trust(
         for name, part, of, says in _SHARES
         if (said := share(whole.get(part, 0), whole.get(of, 0)))
     ]
-    return (*found, *_without_country(countryless, names), _thinnest(thin, names), *_readers(manifest))
+    thinnest = [_thinnest(thin, names)] if whole.get("linked") else []
+    return (*found, *_without_country(countryless, names), *thinnest, *_readers(manifest))
 
 
 def _without_country(countryless: Rows, names: Names) -> list[Fact]:

@@ -39,8 +39,8 @@ def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
     chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
-    caption = " ".join(filter(None, (said.rests, told.caption, _cells(lines, manifest, names), left_out)))
-    return Figure(said.says, " ".join(caption.split()), ((Panel("", chart),),), tuple(keys), None)
+    details = " ".join(filter(None, (told.caption, _cells(lines, manifest, names), left_out)))
+    return Figure(said.says, said.rests, ((Panel("", chart),),), tuple(keys), None, details=" ".join(details.split()))
 
 
 def _cells(lines: Sequence[CountryLine], manifest: Manifest, names: Names) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pandas as pd
@@ -53,13 +53,14 @@ class Key:
     label: str
     mark: str  # the letter that stands for the marker's shape, or 'outline'
     number: int = 0
+    whole: str = ""  # the label in full, where it may be cut
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A figure for the template; without rows of panels, `missing` is the reason.
 
-    Panels of `folded` stand in a fold, whose line is `fold`.
+    Panels of `folded` stand in a fold, whose line is `fold`. `details` of the caption are folded, too.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Figure:
     missing: str | None
     folded: tuple[Panel, ...] = ()
     fold: str = ""
+    details: str = ""
 
 
 def make_figure(
@@ -103,7 +105,7 @@ def key_of(label: str, index: int) -> Key:
 
 def model_keys(models: Sequence[str], names: Names) -> list[Key]:
     """The legend of series that are models."""
-    return [key_of(names.model(model), index) for index, model in enumerate(models)]
+    return [replace(key_of(names.model(model), index), whole=model) for index, model in enumerate(models)]
 
 
 def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:

@@ -17,6 +17,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib import font_manager
 
+from polyculture.reports.names import LONGEST_NAME, cut
+
 LETTER = 7.0
 ZOOM = 12 / LETTER  # the page's letters are 12 pixels high
 _CSS = Path(__file__).parents[1] / "report.css"
@@ -98,10 +100,9 @@ def label_width(labels: Sequence[str]) -> float:
     return LETTER * max((sum(map(_em, label)) for label in labels), default=0.0)
 
 
-def plain(label: str, longest: int = 36) -> str:
-    """A label for a figure: one line, no invisible characters, cut with an ellipsis."""
-    line = "".join(letter for letter in label if unicodedata.category(letter)[0] != "C")
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+def plain(label: str, longest: int = LONGEST_NAME) -> str:
+    """A label for a figure: one line, no invisible characters, cut in the middle with an ellipsis."""
+    return cut("".join(letter for letter in label if unicodedata.category(letter)[0] != "C"), longest)
 
 
 def _em(letter: str) -> float:

@@ -4,7 +4,7 @@
 --   unread: texts that were not yet extracted
 --   found: mentions of counted kinds, hallucinated ones included
 --   unlinked: mentions without an item: no_candidate + no_path
---   without_any_mention: texts that were extracted, where not one mention was found
+--   without_any_mention: texts that were extracted and are no refusal, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
 --   most: texts that were extracted of the model that has the most in the language
 --   fewer: how many fewer this model has
@@ -29,7 +29,7 @@ SELECT
     answered - extracted - extraction_failed AS unread,
     mentions + hallucinated AS found,
     no_candidate + no_path AS unlinked,
-    CASE WHEN mentions = 0 THEN extracted ELSE 0 END AS without_any_mention,
+    CASE WHEN mentions = 0 THEN greatest(extracted - refused, 0) ELSE 0 END AS without_any_mention,
     CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,
     max(extracted) OVER (PARTITION BY w.language) AS most,
     most - extracted AS fewer

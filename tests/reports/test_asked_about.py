@@ -171,7 +171,7 @@ def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_pat
         figure = picture(data)
     assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
     assert figure is not None
-    assert "in English." in figure.caption, "the languages of cells in common are not said"
+    assert "in English." in figure.details, "the languages of cells in common are not said"
 
 
 def test_of_two_other_countries_that_come_up_equally_often_none_is_named(tmp_path: Path) -> None:

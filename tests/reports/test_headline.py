@@ -63,3 +63,13 @@ def test_a_wording_of_which_nothing_was_found_is_warned_of(tmp_path: Path) -> No
         health = reading.rows(SQL / "health.sql")
     assert [row["silent"] for row in health] == [2]
     assert any("no mention was found" in notice.text for notice in notices(health, Names(read_catalog(), ("m",))))
+
+
+def test_long_names_of_models_are_cut_in_their_middle_and_stay_apart() -> None:
+    models = [f"vllm-serve:org/Some-Very-Long-Model-Name-{size}B-Instruct-2507-GGUF-Q4_K_M" for size in (4, 70)]
+    called = list(map(Names(read_catalog(), (*models, "openai:gpt-4o")).model, (*models, "openai:gpt-4o")))
+    assert called[:2] == ["Some-Ver…-Name-4B-Instruc…GUF-Q4_K_M", "Some-Ver…-Name-70B-Instru…GUF-Q4_K_M"]
+    assert called[2] == "gpt-4o"
+    assert Names(read_catalog(), models[:1]).model(models[0]) == "Some-Very-Long-Mo…t-2507-GGUF-Q4_K_M"
+    same = ("a:x/" + "m" * 50, "b:x/" + "m" * 50)
+    assert [Names(read_catalog(), same).model(one) for one in same] == list(same)
