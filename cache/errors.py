@@ -22,14 +22,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
 
 _NEAR = 60  # of 100: how alike a word must be to one that is proposed for it
 _LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have several lines
 
 
 class PolycultureError(Exception):
-    """The base of all exceptions; its message is one line.
+    """The base of all exceptions; its message is one line, or one for each of several mistakes.
 
     `what` is wrong, `where` (a file, a place in it), and the `remedy`; the last two are None where nobody can say.
     """
@@ -45,12 +47,57 @@ class UserError(PolycultureError):
     """What is wrong, where, and what to do: one line each, printed without a traceback."""
 
     exit_code = 2
+    others: Sequence[UserError] = ()  # mistakes that were found with this one: the message has a line for each
 
     def __init__(self, what: str, *, where: object = None, remedy: str | None = None) -> None:
         super().__init__(what, where=where, remedy=remedy)
         line = f"{where}: {what}" if where is not None else what
         end = "" if line.endswith((".", "?", "!")) else "."
-        self.args = (_LINE_BREAK.sub(" ", f"{line}{end} {remedy}" if remedy else line),)
+        self.line = _LINE_BREAK.sub(" ", f"{line}{end} {remedy}" if remedy else line)
+        self.args = (self.line,)
+
+
+Fault = TypeVar("Fault", bound=UserError)
+
+
+def together(faults: Iterable[Fault]) -> Fault:
+    """The first of some mistakes, with a line for each of the others."""
+    every: list[UserError] = []
+    for fault in faults:
+        every += [fault, *fault.others]
+    found = {one.line: one for one in every}
+    first, *others = found.values()
+    first.others, first.args = others, ("\n".join(found),)
+    return first  # type: ignore[return-value]
+
+
+class Mistakes:
+    """Collects the mistakes of several blocks, so that a user is told all of them at once.
+
+    mistakes = Mistakes()
+    for name in names:
+        with mistakes:
+            look_up(name)
+    mistakes.tell()
+    """
+
+    def __init__(self) -> None:
+        self.found: list[UserError] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(fault, UserError):
+            self.found.append(fault)
+        return isinstance(fault, UserError)
+
+    def tell(self) -> None:
+        """Raises what was found as one error; does nothing where nothing was."""
+        if self.found:
+            raise together(self.found)
 
 
 class CatalogError(UserError):
@@ -139,8 +186,18 @@ def install_line(extra: str) -> str:
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: str | None = None) -> str:
     """A remedy that names the nearest known words, `most` of them: "Did you mean 'food'?".
 
-    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n. Where none is near:
-    `otherwise`, or all known words.
+    Where none is near: `otherwise`, or all known words.
+    """
+    names = sorted(map(str, known))
+    if found := near_words(word, names, most):
+        return f"Did you mean {' or '.join(map(repr, found))}?"
+    return f"Known: {', '.join(names)}." if otherwise is None else otherwise
+
+
+def near_words(word: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """The known words that are nearest to one, `most` of them; none where none is near.
+
+    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n.
     """
     from rapidfuzz import fuzz, process
 
@@ -148,10 +205,7 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: s
     from polyculture.cache.catalog.written import meant_by
 
     names = sorted(map(str, known))
-    meant = meant_by(word, names)
-    if meant:
-        return f"Did you mean {meant!r}?"
+    if meant := meant_by(word, names):
+        return [meant]
     near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=_NEAR)
-    if near:
-        return f"Did you mean {' or '.join(repr(name) for name, *_ in near)}?"
-    return f"Known: {', '.join(names)}." if otherwise is None else otherwise
+    return [name for name, *_ in near]

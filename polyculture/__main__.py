@@ -30,7 +30,8 @@ def main() -> None:
     try:
         _run()
     except PolycultureError as error:
-        say(f"polyculture: {error}")
+        for line in str(error).splitlines() or [""]:
+            say(f"polyculture: {line}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         say(STOPPED)

@@ -206,7 +206,7 @@ REGION_MISTAKES = [
     (
         '"IN", "JP", "CN"',
         '"IN", "JP", "UK"',
-        "asia.countries: unknown country 'UK'. Did you mean 'GB'?",
+        "asia.countries: unknown country 'UK'. Did you mean 'GB'",
     ),
     ('name = "South and East Asia"', "", "name: Field required"),
 ]

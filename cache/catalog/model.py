@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.pack import Pack
-from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError, did_you_mean, near_words
 
 
 def _qid(text: str) -> str:
@@ -214,7 +214,14 @@ class Catalog(_Data):
     def language(self, code: str) -> Language:
         """The language of this code; `CatalogError` with the nearest name where there is none."""
         if code not in self.languages:
-            raise CatalogError(f"unknown language {code!r}", remedy=did_you_mean(code, self.languages))
+            of_country = [one.code for one in self.languages.values() if one.first_country == code.upper()]
+            near = near_words(code, self.languages) or of_country or _by_name(code, self.languages)
+            remedy = (
+                f"Did you mean {near[0]!r} ({self.languages[near[0]].name})?"
+                if near
+                else did_you_mean(code, self.languages)
+            )
+            raise CatalogError(f"unknown language {code!r}", remedy=remedy)
         return self.languages[code]
 
     def country(self, code: str) -> Country:
@@ -224,13 +231,18 @@ class Catalog(_Data):
         return self.countries[code]
 
 
+def _by_name(written: str, known: Mapping[str, Language] | Mapping[str, Country]) -> list[str]:
+    """The code whose English name is nearest to a misspelt one."""
+    names = {one.name: code for code, one in known.items()}
+    return [names[name] for name in near_words(written, names)] if len(written) > 3 else []
+
+
 def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
     """What to write instead of an unknown code: the code of the country that has this name, or where codes are from."""
     from polyculture.cache.catalog.written import meant_by
 
-    found = meant_by(code, countries)
-    if found:
-        return f"Did you mean {found!r}?"
+    if found := meant_by(code, countries) or next(iter(_by_name(code, countries)), None):
+        return f"Did you mean {found!r} ({countries[found].name})?"
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
-from polyculture.cache.errors import EngineError, did_you_mean
+from polyculture.cache.errors import EngineError, did_you_mean, together
 from polyculture.cache.sanitize import but_not
 from polyculture.cache.validation import plain_words
 from polyculture.generate.engines.base import ModelSpec
@@ -54,16 +55,17 @@ Model = TypeVar("Model", bound=Options)
 
 
 def read_options(model: type[Model], spec: ModelSpec) -> Model:
-    """`spec.options` as the engine's own type. `EngineError` names a key that is unknown or does not fit."""
+    """`spec.options` as the engine's own type. `EngineError` names each key that is unknown or does not fit."""
     try:
         return model.model_validate(dict(spec.options))
     except ValidationError as fault:
-        first = fault.errors()[0]
-        key = ".".join(str(step) for step in first["loc"])
-        where = f"options of {spec.model}"
-        if first["type"] == "extra_forbidden":
-            remedy = did_you_mean(key, model.model_fields)
-            raise EngineError(f"unknown option {key!r}", where=where, remedy=remedy) from fault
-        if first["type"] == "value_error":  # which says what of the value may be shown
-            raise EngineError(f"{key}: {plain_words(first)}", where=where) from None
-        raise EngineError(f"{key}: {plain_words(first)}{but_not(first['input'])}", where=where) from fault
+        raise together(_fault(model, spec, error) for error in fault.errors()) from None
+
+
+def _fault(model: type[Options], spec: ModelSpec, error: ErrorDetails) -> EngineError:
+    key, where = ".".join(map(str, error["loc"])), f"options of {spec.model}"
+    if error["type"] == "extra_forbidden":
+        return EngineError(f"unknown option {key!r}", where=where, remedy=did_you_mean(key, model.model_fields))
+    # A sentence of ours says itself what of the value may be shown.
+    but = "" if error["type"] == "value_error" else but_not(error["input"])
+    return EngineError(f"{key}: {plain_words(error)}{but}", where=where)

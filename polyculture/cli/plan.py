@@ -63,7 +63,6 @@ def plan(
     from polyculture.running.estimate import estimates, not_ready
     from polyculture.running.linking import (
         check_topics,
-        plan_linking,
         tell_languages_without_names,
         tell_uncovered_countries,
     )
@@ -82,11 +81,11 @@ def plan(
         _print_costs(list(estimates(workspace, retry)), f"{workspace.experiment.name}: no texts, instruments alone")
         _print_unsupported(workspace)
         return
-    linking = plan_linking(workspace, contact_needed=calibrate)
-    check_topics(workspace, linking.source)
     if not accept_changes:
         check_calls(calls_of_run(workspace))
-    pipeline = Pipeline.check(workspace, accept_changes=accept_changes, linking=linking)
+    pipeline = Pipeline.check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
+    linking = pipeline.linking
+    check_topics(workspace, linking.source)
     if calibrate:
         workspace.write(pipeline.manifest)
         measure_rates(workspace)

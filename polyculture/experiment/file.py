@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,12 +10,11 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.read import read_toml
-from polyculture.cache.catalog.written import WrittenNames, meant_by
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from polyculture.cache.catalog.written import WrittenNames
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, Mistakes, did_you_mean
 from polyculture.cache.model_facts import Price
-from polyculture.cache.sanitize import but_not
 from polyculture.cache.schema import CONDITIONS, Condition
-from polyculture.cache.validation import plain_words
+from polyculture.experiment.mistakes import key_mistakes
 from polyculture.experiment.sections import (
     GAZETTEER,
     PUBLISHED,
@@ -88,39 +87,30 @@ class Experiment(Section):
     def _expand(cls, data: Any) -> Any:
         return with_variants(data) if isinstance(data, dict) else data
 
-    @model_validator(mode="after")
-    def _known_models(self) -> Experiment:
+    def contradictions(self) -> Iterator[str]:
+        """A line for each thing that keys say against another one."""
+        for key in ("models", "languages", "topics", "countries", "conditions"):
+            values = getattr(self, key)
+            twice = sorted({value for value in values if values.count(value) > 1})
+            if twice:
+                yield f"{key} names {', '.join(twice)} twice"
         appending = () if isinstance(self.answer_in_language, bool) else self.answer_in_language
         known = {*self.models, *self.variants}
         for key, named in (("answer_in_language", appending), ("languages_of", self.languages_of)):
             for model in named:
                 if model not in known:
-                    raise ValueError(f"{key}: {model!r} is none of the models. {did_you_mean(model, known)}")
+                    yield f"{key}: {model!r} is none of the models. {did_you_mean(model, known)}"
         for model, languages in self.languages_of.items():
-            other = [code for code in languages if code not in self.languages]
-            if other:
-                near = did_you_mean(other[0], self.languages)
-                raise ValueError(f"languages_of.{model}: {other[0]!r} is none of the languages. {near}")
-        return self
-
-    @model_validator(mode="after")
-    def _imported_alone(self) -> Experiment:
+            for code in languages:
+                if code not in self.languages:
+                    near = did_you_mean(code, self.languages)
+                    yield f"languages_of.{model}: {code!r} is none of the languages. {near}"
         if self.imported and not all(model.startswith(PREFIX) for model in self.models):
-            raise ValueError("models: imported texts answer prompts of their own; give them an experiment of their own")
+            yield "models: imported texts answer prompts of their own; give them an experiment of their own"
         if PUBLISHED in (self.extract.with_, self.link.source) and not self.imported:
-            raise ValueError("published mentions and links come with imported texts: see docs/importing.md")
+            yield "published mentions and links come with imported texts: see docs/importing.md"
         if self.link.source == PUBLISHED and self.extract.with_ != PUBLISHED:
-            raise ValueError('link.source "published" is of published mentions: write extract.with = "published"')
-        return self
-
-    @model_validator(mode="after")
-    def _nothing_twice(self) -> Experiment:
-        for key in ("models", "languages", "topics", "countries", "conditions"):
-            values = getattr(self, key)
-            twice = sorted({value for value in values if values.count(value) > 1})
-            if twice:
-                raise ValueError(f"{key} names {', '.join(twice)} twice")
-        return self
+            yield 'link.source "published" is of published mentions: write extract.with = "published"'
 
     @property
     def imported(self) -> bool:
@@ -190,20 +180,40 @@ class Experiment(Section):
 
 def read_experiment(file: Path) -> Experiment:
     """The experiment in `file`, its preset filled in. Raises `ExperimentError` with file, place and remedy."""
+    return parse_experiment(read_keys(file), file)
+
+
+def read_keys(file: Path) -> dict[str, Any]:
+    """The keys of an experiment file. Raises `ExperimentError` where it cannot be read."""
     if not file.exists():
         remedy = "Write one with: polyculture init"
         raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
-    return parse_experiment(read_toml(file, ExperimentError), file)
+    return read_toml(file, ExperimentError)
 
 
-def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
-    """The experiment that the keys of a file say, its preset filled in. Raises as `read_experiment`."""
-    try:
-        return Experiment.model_validate(_with_defaults(_with_preset(data, file)))
-    except ValidationError as fault:
-        raise _experiment_error(fault, file) from fault
+def parse_experiment(data: dict[str, Any], file: Path, mistakes: Mistakes | None = None) -> Experiment:
+    """The experiment that the keys of a file say, its preset filled in. Raises as `read_experiment`.
+
+    With `mistakes` these get what is wrong; the experiment is without it then, so that the rest can be checked, too.
+    """
+    told = mistakes or Mistakes()
+    with told:
+        data = _with_preset(data, file)
+    data = _with_defaults(data)
+    while True:
+        try:
+            experiment = Experiment.model_validate(data)
+            break
+        except ValidationError as fault:
+            found, data = key_mistakes(fault, data, file)
+            told.found += found
+    if not told.found:  # else what is wrong explains them
+        told.found += [ExperimentError(line, where=file) for line in experiment.contradictions()]
+    if mistakes is None:
+        told.tell()
+    return experiment
 
 
 def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
@@ -226,15 +236,15 @@ def with_codes(experiment: Experiment, catalog: Catalog) -> Experiment:
     return experiment.model_copy(update=changed) if changed else experiment
 
 
-def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
-    """Raises `ExperimentError`, with the nearest name, for a name that the catalogue lacks."""
+def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> Iterator[ExperimentError]:
+    """The names that the catalogue lacks, each with the nearest one."""
     lookups = {"topics": catalog.topic, "languages": catalog.language, "countries": catalog.country}
     for key, look_up in lookups.items():
         for code in getattr(experiment, key):
             try:
                 look_up(code)
             except CatalogError as fault:
-                raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
+                yield ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy)
 
 
 def check_prompted(experiment: Experiment, file: Path) -> None:
@@ -256,16 +266,16 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
         raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
 
 
-def check_models(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` for an unknown model or extractor, or for an invalid option."""
+def check_models(experiment: Experiment, file: Path) -> Iterator[ExperimentError]:
+    """Unknown models, an unknown extractor, and invalid options."""
     extractor = experiment.extract.with_
     checks = [("models", model, check_model) for model in experiment.models]
     for key, model, check in [*checks, ("extract.with", extractor, check_extractor)]:
         try:
             check(experiment.model_spec(model))
         except EngineError as fault:
-            what = f"{fault.where}: {fault.what}" if fault.where else f"{key}: {fault.what}"
-            raise ExperimentError(what, where=file, remedy=fault.remedy) from fault
+            for one in (fault, *fault.others):
+                yield ExperimentError(f"{one.where or key}: {one.what}", where=file, remedy=one.remedy)
 
 
 def check_prices(experiment: Experiment, file: Path) -> None:
@@ -319,42 +329,3 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     named = {key: value for key, value in data.items() if key in commands and isinstance(value, dict)}
     rest = {key: value for key, value in data.items() if key not in named}
     return {**rest, "defaults": {**named, **rest.get("defaults", {})}} if named else data
-
-
-def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
-    # Report unknown keys first: a misspelt key explains a missing one.
-    first = sorted(fault.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
-    steps = [str(step) for step in first["loc"]]
-    place = ".".join(steps)
-    if first["type"] == "extra_forbidden":
-        return ExperimentError(f"unknown key {place!r}", where=file, remedy=_key_remedy(steps))
-    if first["type"] == "missing":
-        return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
-    message = plain_words(first)
-    got = "" if first["type"] == "value_error" else but_not(first["input"])
-    remedy = "See docs/experiments.md."
-    if first["type"] == "literal_error":
-        remedy = did_you_mean(str(first["input"]), first["ctx"]["expected"].split("'")[1::2], otherwise=remedy)
-    return ExperimentError(f"{place}: {message}{got}" if place else message, where=file, remedy=remedy)
-
-
-def _key_remedy(steps: list[str]) -> str:
-    """The key of this table that was meant; else that of another section, with where it stands."""
-    sections: dict[str, type[Section]] = {
-        "": Experiment,
-        "prompts": PromptsSection,
-        "sampling": SamplingSection,
-        "extract": ExtractSection,
-        "link": LinkSection,
-        "prices": PriceSection,
-        "model_facts": ModelFactsSection,
-        "stop": StopSection,
-    }
-    keys = {name: [field.alias or key for key, field in one.model_fields.items()] for name, one in sections.items()}
-    key, here = steps[-1], steps[0] if len(steps) > 1 and steps[0] in sections else ""
-    places = [here, *(name for name in keys if name != here)]
-    meant = ((name, key if key in keys[name] else meant_by(key, keys[name])) for name in places)
-    place, found = next(((name, word) for name, word in meant if word), (here, None))
-    if found is None or place == here:
-        return did_you_mean(key, keys[here])
-    return f"Did you mean {found!r} {f'under [{place}]' if place else 'at the top of the file, above all sections'}?"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.experiment.file import Experiment, parse_experiment
+from polyculture.experiment.file import Experiment
 from polyculture.experiment.workspace import Workspace, check_workspace
 
 WHERE = Path("<experiment>")  # named in errors; its folder is the present one, which paths are relative to
@@ -23,7 +23,7 @@ def workspace_of(given: Experiment | Mapping[str, Any], runs: Path | None = None
     Raises `ExperimentError`, as for a file.
     """
     data = _told(given) if isinstance(given, Experiment) else dict(given)
-    return check_workspace(parse_experiment(data, WHERE), WHERE, runs, toml_text(data))
+    return check_workspace(data, WHERE, runs, toml_text(data))
 
 
 def _told(experiment: Experiment) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.errors import ExperimentError, Mistakes, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
@@ -27,7 +27,8 @@ from polyculture.experiment.file import (
     check_models,
     check_names,
     check_prices,
-    read_experiment,
+    parse_experiment,
+    read_keys,
     with_codes,
 )
 from polyculture.experiment.imported import ImportedTexts, read_imported
@@ -289,24 +290,37 @@ def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tupl
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
     """Reads an experiment file and checks every name in it. Raises a `UserError` for an invalid file."""
-    return check_workspace(read_experiment(file), file, runs)
+    return check_workspace(read_keys(file), file, runs)
 
 
-def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None, text: str | None = None) -> Workspace:
-    """An experiment that was read from `file`, or that Python gave as `text`, with every name in it checked.
+def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, text: str | None = None) -> Workspace:
+    """The experiment that keys say, read from `file` or given by Python as `text`, with every name in it checked.
 
-    Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError`.
+    Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError` with a line for each
+    mistake.
     """
+    mistakes = Mistakes()
+    experiment = parse_experiment(data, file, mistakes)
     packs = [file.parent / name for name in experiment.catalog]
     for folder in packs:
         if not folder.is_dir():
-            raise ExperimentError(f"catalog: there is no folder {folder}", where=file, remedy="Correct the path.")
+            what = f"catalog: there is no folder {folder}"
+            mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
+    if not all(folder.is_dir() for folder in packs) or ("catalog" in data and not packs):
+        mistakes.tell()  # which names a pack brings is not known
     catalog = read_catalog(*packs)
     experiment = with_codes(experiment, catalog)
-    check_names(experiment, catalog, file)
-    check_models(experiment, file)
-    check_prices(experiment, file)
-    return Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
+    mistakes.found += [*check_names(experiment, catalog, file), *check_models(experiment, file)]
+    with mistakes:
+        check_prices(experiment, file)
+    workspace = Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
+    if mistakes.found:  # else whoever asks instruments looks at their options
+        from polyculture.running.studies import calls_in_file
+
+        with mistakes:
+            calls_in_file(workspace)
+    mistakes.tell()
+    return workspace
 
 
 def choose_jobs(

@@ -8,6 +8,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from polyculture.cache.errors import Mistakes
 from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job
@@ -55,17 +56,24 @@ class Pipeline(StepRunner):
         return pipeline
 
     @classmethod
-    def check(cls, workspace: Workspace, *, accept_changes: bool = False, linking: LinkingStage | None = None) -> Self:
+    def check(cls, workspace: Workspace, *, accept_changes: bool = False, contact_needed: bool = True) -> Self:
         """Checks the experiment against the run on disk; says what has changed, and writes nothing.
 
-        `linking` is what the experiment configures, where it is known already. Raises `ExperimentError` where it says
-        nothing to make prompts of, `ChangedExperimentError` where answers would have to be made again and that was not
-        accepted.
+        Raises `ExperimentError` where files that it names cannot be read, or where it says nothing to make prompts of;
+        `ChangedExperimentError` where answers would have to be made again and that was not accepted. A plan needs no
+        contact for the live service.
         """
-        check_prompted(workspace.experiment, workspace.file)
-        linking = linking or plan_linking(workspace)
-        extraction = ExtractionStage(workspace)
-        extraction.require_choice()
+        extraction, mistakes = ExtractionStage(workspace), Mistakes()
+        with mistakes:
+            check_prompted(workspace.experiment, workspace.file)
+        with mistakes:
+            extraction.require_choice()
+        for read in (lambda: workspace.prompts, lambda: extraction.instruction):
+            with mistakes:
+                read()
+        with mistakes:
+            linking = plan_linking(workspace, contact_needed=contact_needed)
+        mistakes.tell()
         manifest = requested_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)

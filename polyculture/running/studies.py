@@ -13,8 +13,10 @@ from polyculture.cache.errors import (
     EngineError,
     ExperimentError,
     MissingDependencyError,
+    Mistakes,
     PolycultureError,
     did_you_mean,
+    together,
 )
 from polyculture.cache.validation import plain_words
 from polyculture.cache.worker import Step, Work, models_of, work_state
@@ -27,6 +29,8 @@ from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pydantic_core import ErrorDetails
 
     from polyculture.generate.engines.models import Models
     from polyculture.running.steps import StepRunner
@@ -240,24 +244,29 @@ def option_fault(
     said: Collection[str],
     options: type[BaseModel],
 ) -> ExperimentError:
-    """The first wrong option, in one line; `said` are the options that the command line names."""
-    first, see = fault.errors()[0], f"See: {command_line(command)} --help"
-    name, key = str(first["loc"][0]), ".".join(str(step) for step in first["loc"])
-    if first["type"] == "missing":
+    """The wrong options, a line each; `said` are those that the command line names."""
+    return together(_option_fault(error, command, file, said, options) for error in fault.errors())
+
+
+def _option_fault(
+    error: ErrorDetails, command: str, file: Path, said: Collection[str], options: type[BaseModel]
+) -> ExperimentError:
+    see = f"See: {command_line(command)} --help"
+    name, key = str(error["loc"][0]), ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
         entry = entry_of(command)
         argument = entry.load().commands[command].argument if entry else None
         shown = name.upper() if name == argument else flag(name)
         return ExperimentError(f"{command}: {shown} is missing", remedy=see)
-    if first["type"] == "extra_forbidden":
+    if error["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=file, remedy=remedy)
-    message = plain_words(first)
-    if first["type"] != "value_error":  # a sentence of ours says what it needs of the value
-        message += f", not {first['input']!r}"
+    message = plain_words(error)
+    if error["type"] != "value_error":  # a sentence of ours says what it needs of the value
+        message += f", not {error['input']!r}"
     if name in said:
         return ExperimentError(f"{command}: {flag(name)}: {message}", remedy=see)
-    what = f"{command}.{key}: {message}"
-    return ExperimentError(what, where=file, remedy=see)
+    return ExperimentError(f"{command}.{key}: {message}", where=file, remedy=see)
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
@@ -288,8 +297,12 @@ def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentC
 
 def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:
     """The experiment file's requests to instruments: `[instruments.NAME]`, in order, with the parts of each."""
-    asked = [checked_call(workspace, command, {}) for command in workspace.experiment.instruments]
-    return [part for one in asked for part in expanded(one)]
+    mistakes, found = Mistakes(), list[InstrumentCall]()
+    for command in workspace.experiment.instruments:
+        with mistakes:
+            found += expanded(checked_call(workspace, command, {}))
+    mistakes.tell()
+    return found
 
 
 def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:

@@ -93,7 +93,7 @@ def test_a_new_engine_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch, 
             "max_cost": 1.0,
         }
     )
-    check_models(experiment, tmp_path)
+    assert not list(check_models(experiment, tmp_path))
     with pytest.raises(ExperimentError, match=r"max_cost.*toy:one"):
         check_prices(experiment, tmp_path)
 

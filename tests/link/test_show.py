@@ -187,7 +187,7 @@ def test_every_kind_that_counts_is_explained(world: Linker) -> None:
 @pytest.mark.parametrize(
     ("language", "topic", "kind", "says"),
     [
-        ("thh", "food", None, "unknown language 'thh'. Did you mean 'th'?"),
+        ("thh", "food", None, "unknown language 'thh'. Did you mean 'th'"),
         ("th", "foood", None, "unknown topic 'foood'. Did you mean 'food'?"),
         ("th", "food", "dihs", "food has no kind 'dihs'. Did you mean 'dish'?"),
         ("th", "food", "place", "'place' of food is a kind that is never linked. Linked: dish"),

@@ -99,7 +99,7 @@ def experiment(tmp_path: Path) -> Path:
     ("before", "after", "said"),
     [
         ('topics = ["food"]', 'topics = ["fod"]', "topics: unknown topic 'fod'. Did you mean 'food'?"),
-        ('languages = ["en"]', 'languages = ["enn"]', "languages: unknown language 'enn'. Did you mean 'en'?"),
+        ('languages = ["en"]', 'languages = ["enn"]', "languages: unknown language 'enn'. Did you mean 'en'"),
         ('countries = ["IT", "JP"]', 'countries = ["JAP"]', "countries: unknown country 'JAP'"),
         ("[sampling]", '[languages_of]\n"openai:anny" = ["en"]\n[sampling]', "Did you mean 'openai:any'?"),
         ("[sampling]", '[languages_of]\n"openai:any" = ["ja"]\n[sampling]', "'ja' is none of the languages"),

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import EngineError, ExperimentError, StoreError
+from polyculture.cache.errors import EngineError, ExperimentError, StoreError, UserError
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.workspace import choose_jobs, open_workspace
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
+from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 
 EXPERIMENT = 'name = "a"\nmodels = ["mock:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
@@ -75,6 +76,62 @@ def test_a_wrong_value_is_told_without_library_words(file: Path, before: str, af
         read_experiment(file)
     assert says in str(told.value)
     assert "Input" not in str(told.value)
+
+
+def test_all_mistakes_of_a_file_are_told_at_once_and_none_that_follows_from_another(file: Path) -> None:
+    """A misspelt key is read as the one that is meant: `models` is not told to be missing, its entries are."""
+    file.write_text(
+        """nme = "pilot"
+modles = ["opnai:a", "mock:x", 3]
+languages = ["englsh", "kr"]
+topics = ["fod"]
+countries = ["Germny"]
+max_cost = 1
+[sampling]
+n = -3
+temprature = 1
+[options.mock]
+speed = 1
+[prices."mock:x"]
+inptu = 1
+[instruments.cbs]
+setting = "a"
+[instruments.askk]
+""",
+        encoding="utf-8",
+    )
+    with pytest.raises(ExperimentError) as told:
+        open_workspace(file)
+    lines = str(told.value).splitlines()
+    assert all(line.startswith(f"{file}: ") for line in lines)
+    places = {
+        "'nme'": "'name'",
+        "'modles'": "'models'",
+        "models.2": "text",
+        "'opnai": "'openai'",
+        "'englsh'": "'en'",
+        "'kr'": "'ko'",
+        "'fod'": "'food'",
+        "'Germny'": "'DE'",
+        "sampling.n": "1 or more",
+        "'sampling.temprature'": "'temperature'",
+        "'speed'": "Known",
+        "inptu": "'input'",
+        "output": "missing",
+        "cbs.setting": "list",
+        "'askk'": "'ask'",
+    }
+    for place, remedy in places.items():
+        assert any(place in line and remedy in line for line in lines), (place, lines)
+    assert len(lines) == len(places), lines
+
+
+def test_files_that_an_experiment_names_are_looked_for_together(file: Path) -> None:
+    more = '[prompts]\nfile = "none.csv"\n[link]\nsnapshot = "none.duckdb"\n[prices."mock:y"]'
+    file.write_text(TEXT.replace('[prices."mock:y"]', more), encoding="utf-8")
+    with pytest.raises(UserError) as told:
+        Pipeline.check(open_workspace(file))
+    assert ["none.csv" in line or "none.duckdb" in line for line in str(told.value).splitlines()] == [True, True]
 
 
 def test_a_plan_says_what_a_run_will_stop_at(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
