@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 WIDTH, PAGE = 200, 100  # characters of a line in a file or pipe, and of one that is read in a letter or an issue
 NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
+LONG = 40  # characters of a model's name, beyond which a path is shortened
+_LONG_WORD = re.compile(r"\S{41,}")
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 MORE = f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE"
 
@@ -111,14 +114,21 @@ def make_table(
 ) -> Table:
     """Builds a rich table from rows. A cell that is too wide goes on in the next line: no name is cut.
 
-    Other columns give way first where those of the first are short: names of models have no spaces to break at.
+    Other columns give way first where those of the first are short: names of models have no spaces to break at. Of a
+    model that is a path the end stands in the cells, and the whole under the table.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=headed)
     texts = [[escape_control_chars(cell(value)) for value in row] for row in rows]
+    ends = _ends_of_paths([one for row in texts for one in row if len(one) > LONG] + _LONG_WORD.findall(title or ""))
+    texts = [[ends.get(one, one) for one in row] for row in texts]
+    for path, end in ends.items():
+        title = title and title.replace(path, end)
+    caption = "\n".join(f"{end} is {path}" for path, end in ends.items()) or None
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, show_header=headed)
+    table.title_justify = table.caption_justify = "left"
     whole = all(len(row[0]) <= NAME for row in texts if row)
     for number, column in enumerate(columns):
         table.add_column(Text(escape_control_chars(column)), overflow="fold", no_wrap=whole and number == 0)
@@ -127,11 +137,27 @@ def make_table(
     return table
 
 
+def _ends_of_paths(texts: Iterable[str]) -> dict[str, str]:
+    """Of the texts that are models with a path of several folders: `engine:…/` and as many last parts as differ."""
+    from polyculture.generate.engines import ENGINES
+
+    parts = {text: re.split(r"[/\\\\]", text) for text in texts if text.partition(":")[0] in ENGINES}
+    long = {text: words for text, words in parts.items() if len(words) > 2}
+    for count in range(1, max(map(len, long.values()), default=0) - 1):
+        ends = {text: f"{text.partition(':')[0]}:…/{'/'.join(words[-count:])}" for text, words in long.items()}
+        if len(set(ends.values())) == len(ends):
+            return {text: end for text, end in ends.items() if len(end) < len(text)}
+    return {}
+
+
 def print_rich(table: Table, width: int = WIDTH) -> None:
     """Prints a rich table on standard output, as `print_table`."""
     from rich.console import Console
 
+    caption, table.caption = table.caption, None  # which would be broken at the table's width
     Console(width=None if sys.stdout.isatty() else width).print(table)
+    if caption:
+        sys.stdout.write(f"{caption}\n")
 
 
 def cell(value: Any) -> str:
