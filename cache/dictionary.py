@@ -45,7 +45,7 @@ VIEW_COLUMNS = """
 SELECT "column", type, meaning FROM dictionary WHERE view = $view AND "column" <> '' ORDER BY rowid
 """
 _MEANING = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = ''"
-ALL_VIEWS = "polyculture sql EXPERIMENT --schema"
+ALL_VIEWS = "polyculture sql EXPERIMENT"
 
 
 def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Sequence[Path]) -> list[dict[str, str]]:

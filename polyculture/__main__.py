@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -23,6 +24,7 @@ def main() -> None:
         sys.exit(2)
     _stop_at_once()
     _write_any_text()
+    gc.set_threshold(50_000)  # imports make much that stays: looking through it costs a tenth of a short command
     from polyculture.cache.errors import PolycultureError
     from polyculture.console import say
 

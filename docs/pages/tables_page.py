@@ -23,7 +23,7 @@ HEAD = """# Tables
 Everything that a run holds is a table or a view, read by SQL: `polyculture sql exp.toml "SELECT ..."`. `make docs`
 writes this page from the store's own dictionary. The same for your run, with every column:
 
-    polyculture sql exp.toml --schema
+    polyculture sql exp.toml
     polyculture sql exp.toml --describe granularity
 
 ## The main tables

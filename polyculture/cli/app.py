@@ -32,7 +32,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Do all that is left, or one stage or job of it; resumes.",
             "polyculture run exp.toml --job 3/16; polyculture run exp.toml --only generate --language ja",
         ),
-        "status": ("Print what is done, running, failed and left.", "polyculture status exp.toml --live"),
+        "status": ("Print what is done, running, failed and left.", "polyculture status exp.toml --jobs"),
     },
     "Texts": {
         "import": (

@@ -28,11 +28,9 @@ from polyculture.running.layout import layout_of, store_layout
 def sql(
     experiment: ExperimentFile,
     query: Annotated[
-        str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
+        str | None,
+        typer.Argument(help="A query; - reads it from standard input. Without one, all views and columns are listed."),
     ] = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="The views and columns with their meaning; --schema VIEW: as --describe.")
-    ] = False,
     view: Annotated[
         str | None, typer.Option("--describe", metavar="VIEW", help="What a row of this view is, and its columns.")
     ] = None,
@@ -49,16 +47,14 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
-    if schema and query and query != "-" and len(query.split()) == 1 and view is None:
-        schema, query, view = False, None, query
     run = stored_run(experiment, runs)
     waiting = unsealed(run)
     if waiting:
         jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
         say(f"{waiting} {jobs} running: the newest rows are in no table until the job is run again, or ends")
     asked = sys.stdin.read() if query == "-" else query
-    if [bool(query), schema, view is not None].count(True) > 1:
-        raise UsageError("a query, --schema and --describe VIEW are asked one at a time")
+    if query and view is not None:
+        raise UsageError("a query and --describe VIEW are asked one at a time")
     if vertical and (format is not Format.TABLE or output is not None):
         raise UsageError("--vertical is for the terminal: leave out --format and --output")
     question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)

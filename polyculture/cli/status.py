@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.live import Live
 
 from polyculture.cache.run_folder import Job
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import make_table, print_rich, print_table, write_values
-from polyculture.console import say
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace, open_workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-LIVE_EVERY = 2.0  # seconds between two looks
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
 COLUMNS = ("model", "language", "topic", *STAGES)
@@ -34,9 +29,6 @@ ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "faile
 def status(
     experiment: ExperimentFile,
     runs: Runs = None,
-    live: Annotated[
-        bool, typer.Option("--live", help="Show it anew every two seconds, until nothing is left.")
-    ] = False,
     jobs: Annotated[
         bool,
         typer.Option("--jobs", help="A line per job, however many there are; else a large run is summed up by model."),
@@ -52,9 +44,6 @@ def status(
     job and stage.
     """
     workspace = open_workspace(experiment, runs)
-    if live:
-        watch_standing(workspace, jobs)
-        return
     warn_of_changes(workspace)
     if format is Format.TABLE and output is None:
         print_standing(workspace, jobs)
@@ -76,45 +65,6 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     if summed:
         rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
     print_rich(make_table(("", ""), rows, headed=False))
-
-
-def watch_standing(workspace: Workspace, all_jobs: bool = False) -> None:
-    """Prints the same repeatedly until nothing is left or Ctrl-C; without a terminal, one line each time."""
-    try:
-        if sys.stdout.isatty():
-            _watch_on_terminal(workspace, _matrix if all_jobs or len(workspace.jobs) <= FEW_JOBS else _by_model)
-        else:
-            _watch_in_lines(workspace)
-    except KeyboardInterrupt:
-        say("polyculture: the watch is over; what runs goes on")
-
-
-def _watch_on_terminal(workspace: Workspace, drawn: Callable[[Workspace, RunStatus], Table]) -> None:
-    status = run_status(workspace)
-    with Live(drawn(workspace, status), auto_refresh=False) as live:
-        while not status.finished:
-            time.sleep(LIVE_EVERY)
-            status = run_status(_again(workspace))
-            live.update(drawn(workspace, status), refresh=True)
-
-
-def _watch_in_lines(workspace: Workspace) -> None:
-    said = ""
-    while True:
-        status = run_status(_again(workspace))
-        line = "; ".join(f"{stage}: {words}" for stage, words in _totals(status))
-        if line != said:
-            sys.stdout.write(f"{line}\n")
-            sys.stdout.flush()
-        if status.finished:
-            return
-        said = line
-        time.sleep(LIVE_EVERY)
-
-
-def _again(workspace: Workspace) -> Workspace:
-    """The same, read again: the first run may have begun meanwhile."""
-    return open_workspace(workspace.file, workspace.run.root.parent)
 
 
 def _matrix(workspace: Workspace, status: RunStatus) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -77,6 +76,8 @@ def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event)
 
     Reaching `max_cost` does not stop the others: the answers they wait for are paid.
     """
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # here: `status` needs none
+
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(task) for task in tasks]
         try:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from polyculture.cache.layout import Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments import INSTRUMENTS
-from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ def layout_of(run: RunFolder) -> Layout:
 
 def report_sections() -> tuple[Section, ...]:
     """All sections in the order of the page."""
+    from polyculture.instruments.contract import loaded
     from polyculture.reports.sections import with_instruments
 
     return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])

@@ -59,14 +59,6 @@ class RunStatus:
     reported: bool
     reasons: tuple[FrequentReason, ...] = ()  # why answers are missing
 
-    def of(self, job: Job) -> Mapping[str, JobStatus]:
-        """A job's status by stage."""
-        return {status.stage: status for status in self.jobs if status.job == job}
-
-    @property
-    def finished(self) -> bool:
-        return not (any(status.left or status.running for status in self.jobs) or self.surfaces_left)
-
 
 Counts = Mapping[tuple[str, Job], Counter[str]]
 

@@ -7,7 +7,6 @@ import io
 import json
 import shlex
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -144,15 +143,3 @@ def test_status_before_the_first_run_after_it_and_of_failures(tmp_path: Path, st
     assert "3 failed, to retry" in shown
     table = polyculture("status", experiment, "--format", "csv", cwd=tmp_path).stdout
     assert len(list(csv.DictReader(io.StringIO(table)))) == 8
-
-
-def test_status_live_follows_a_run_to_its_end(tmp_path: Path, stub: StubServer) -> None:
-    experiment = write_experiment(tmp_path, stub.url, n=2)
-    live = start_polyculture("status", experiment, "--live", cwd=tmp_path, stdout=subprocess.PIPE)
-    assert live.stdout is not None
-    with live.stdout:
-        assert b"generate: 0 done, 0 failed, 24 left, 0 of 4 jobs running" in live.stdout.readline()
-        assert polyculture("run", experiment, cwd=tmp_path).returncode == 0
-        rest = live.stdout.read().decode()
-    assert live.wait() == 0
-    assert "generate: 24 done, 0 failed, 0 left" in rest.splitlines()[-1]

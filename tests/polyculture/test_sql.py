@@ -158,8 +158,6 @@ def test_one_view_is_described(experiment: Path) -> None:
     columns = {line.split(",")[0] for line in done.stdout.splitlines()[1:]}
     assert {"model", "language", "topic", "granularity"} <= columns
     assert "" not in columns
-    by_schema = polyculture("sql", "exp.toml", "--schema", "Granularity", "--format", "csv", cwd=experiment.parent)
-    assert (by_schema.returncode, by_schema.stdout) == (0, done.stdout)
     of_selection = polyculture("sql", "exp.toml", "--describe", "right_language.granularity", cwd=experiment.parent)
     assert of_selection.returncode == 0, of_selection.stderr
 
@@ -168,7 +166,7 @@ def test_a_view_that_is_not_there_is_told_with_names_like_it(experiment: Path) -
     done = polyculture("sql", "exp.toml", "--describe", "granularty", cwd=experiment.parent)
     assert done.returncode == 2
     assert "Did you mean 'granularity'" in one_line(done)
-    both = polyculture("sql", "exp.toml", "SELECT 1", "--schema", cwd=experiment.parent)
+    both = polyculture("sql", "exp.toml", "SELECT 1", "--describe", "runs", cwd=experiment.parent)
     assert both.returncode == 2
     assert "one at a time" in one_line(both)
 
