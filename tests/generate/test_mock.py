@@ -13,7 +13,6 @@ from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import (
     REPRESENTING,
     SCORING,
-    TOKENIZING,
     Completion,
     Decoding,
     Message,
@@ -64,36 +63,9 @@ def test_answers_of_a_file_and_failures_that_it_states(tmp_path: Path) -> None:
         check_model(ModelSpec("mock:a", {"answers": str(file)}))
 
 
-@pytest.mark.parametrize(
-    ("how", "retryable", "reason"),
-    [
-        ("transient", True, None),
-        ("permanent", False, None),
-        ("refusal", False, "refusal"),
-        ("content_filter", False, "content_filter"),
-    ],
-)
-def test_a_share_fails_as_it_is_told(how: str, retryable: bool, reason: str | None) -> None:
-    found = answers(request(seeds=400), fail_share=0.25, fail_as=how)
-    failed = [answer for answer in found if answer.error]
-    assert 60 < len(failed) < 140
-    assert {(answer.text, answer.retryable, answer.finish_reason) for answer in failed} == {(None, retryable, reason)}
-
-
-def test_the_engine_itself_can_fail() -> None:
-    with open_engine(ModelSpec("mock:a", {"dies_after": 2})) as engine:
-        found = engine.sample([request()])
-        assert [next(found).seed, next(found).seed] == [0, 1]
-        with pytest.raises(EngineError, match="dies_after"):
-            next(found)
-
-
-def test_reasoning_is_told_apart_from_the_answer_and_cut_with_it() -> None:
+def test_reasoning_is_told_apart_from_the_answer() -> None:
     told = answers(request(seeds=1), reasoning="They may mean dinner.")[0]
     assert (told.text, told.reasoning) == ("Which dish? 0", "They may mean dinner.")
-    cut = answers(request(seeds=1), reasoning="They may mean dinner.", fail_share=1.0, fail_as="length")[0]
-    assert (cut.text, cut.retryable) == (None, False)
-    assert cut.error == "no answer behind the reasoning: finish reason length"
 
 
 def test_a_schema_is_answered_by_its_smallest_value() -> None:
@@ -120,7 +92,7 @@ def test_scores_are_true_log_probabilities() -> None:
         assert next(iter(other.score([ScoreRequest("r", "I eat ", ("pizza",))]))).total != rows[0].total
 
 
-def test_hidden_states_and_tokens() -> None:
+def test_hidden_states() -> None:
     with open_engine(ModelSpec("mock:a"), REPRESENTING) as engine:
         pizza, empty = engine.represent([ScoreRequest("r", "I eat ", ("pizza", " "))], ("first", "3"))
         with pytest.raises(EngineError, match="has no layer '9'"):
@@ -128,9 +100,6 @@ def test_hidden_states_and_tokens() -> None:
     assert pizza.layers == (0, 3)
     assert [len(vector) for vector in pizza.vectors] == [8, 8]
     assert empty.error
-    with open_engine(ModelSpec("mock:a"), TOKENIZING) as tokenizer:
-        assert tokenizer.tokenize(["abc"]) == [["a", "b", "c"]]
-        assert "a" in tokenizer.vocabulary()
 
 
 def test_a_function_can_answer() -> None:

@@ -38,12 +38,6 @@ def _row(name: str, last: int) -> tuple[float, ...]:
     return tuple(weight / 64 - total for weight in weights)
 
 
-def share(*words: str) -> float:
-    """A number in [0, 1) that only hangs on the words."""
-    digest = hashlib.sha256("\0".join(words).encode()).digest()
-    return int.from_bytes(digest[:6]) / 2**48
-
-
 def mean_vector(layer: int, text: str) -> tuple[float, ...]:
     """The mean over the text's characters, each a function of layer and character."""
     return _mean([_vector(layer, letter) for letter in text])
