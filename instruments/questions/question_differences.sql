@@ -1,8 +1,9 @@
 -- Differences in numbers of question sets
 -- question_differences: a row is a difference of two sides in one number, over other questions like these: two models or
--- methods on the answers that both gave, two conditions on the questions that both have, or two sets as one model answers
--- them. q is the false discovery rate over these rows; of sets over theirs.
---   $dimension = any|model|method|condition|dataset: what is compared: model, method, condition, dataset, or any
+-- methods on the answers that both gave, two conditions on the questions that both have, two levels of a culture's
+-- resources, the biased option and the others, or two sets as one model answers them. q is the false discovery rate over
+-- these rows; of sets over theirs.
+--   $dimension = any|model|method|condition|level|option|dataset: what is compared, or any
 --   facets: which level, label or type of questions
 -- printed: dimension, dataset, model, a, b, metric, difference, q, verdict
 -- no rows: nothing is compared: it takes two models, methods, conditions or sets of stereotypes

@@ -1,22 +1,21 @@
-"""CultureScope's hypotheses (2025, appendix D.1, Table 7), tested as the study does, and soundly beside.
+"""CultureScope's hypotheses (2025, appendix D.1, Table 7): the study's tests, and what they compare with intervals.
 
 H1: accuracy is higher over all targets, and over those of middle resources, than over those of few. H2: wrong answers
 name the biased option more often than either other. H3: the biased option is chosen more often for targets of few
 resources than over all, and than for those of middle resources.
 
-`test` 'paper': one-sided z-tests of two proportions, pooled. They take all targets against a part of them, two shares
-of the same answers, and every answer for independent of the others.
+The study's tests are one-sided z-tests of two proportions, pooled. They take all targets against a part of them, two
+shares of the same answers, and every answer for independent of the others. Each has its false discovery rate (Benjamini
+and Hochberg 1995) over all tests of its model, set, method, reader and prompt: metrics `accuracy_p` and `accuracy_q`,
+`biased_p` and `biased_q`.
 
-`test` 'sound': groups are disjoint (all targets *but* those of few resources). Differences of groups by the jackknife
-over units, since a question is asked of many targets; Student's t. H2 by the exact binomial test of biased options
-among wrong answers against 1/3. Each has its false discovery rate (Benjamini and Hochberg 1995) over all tests of its
-kind, model, set, method, reader and prompt: metrics `accuracy_p` and `accuracy_q`, `biased_p` and `biased_q`.
+Rows of `differences` compare disjoint levels (dimension 'level'), and the biased option with half of the two others
+('option'), with intervals over units, since a question is asked of many targets.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -33,10 +32,7 @@ from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.metrics.inference.family import adjusted
 
-PAPER, SOUND = "paper", "sound"
-BY_CHANCE = 1 / 3  # of the wrong answers name the biased option where nothing draws them to it
-FEWEST = 2  # units that a difference needs
-FEW = "few units, or none differs"
+FEW = "no answer differs"  # why a test has no p
 ALL = "avg."  # what the study calls all targets
 _LEVEL = "model, dataset, language, wording, method, reader"
 _COUNTS = """
@@ -67,12 +63,11 @@ class Counts(NamedTuple):
 class OneSided:
     """A one-sided test: that the first share is higher than the second."""
 
-    kind: str
     hypothesis: str
     side: str  # as 'avg. > low'
     first: float
     second: float
-    sizes: tuple[int, int]  # answers of either; of H2's sound test wrong answers, and none
+    sizes: tuple[int, int]  # answers of either
     p: float | None
 
     @property
@@ -84,20 +79,16 @@ def hypothesis_numbers(store: duckdb.DuckDBPyConnection, dataset: str, inputs: s
     """Every test of every study under each prompt, with its false discovery rate."""
     for study, of_study in groupby(_counted(store, dataset), key=lambda one: one[:2]):
         (language, model, method, reader, wording), levels = study
-        families: dict[str, list[tuple[str, OneSided]]] = defaultdict(list)
-        for *_, kind, rows in of_study:
-            for test in comparisons(rows, levels):
-                families[test.kind].append((kind, test))
-        for tests in families.values():
-            for (kind, test), q in zip(tests, adjusted([test.p for _, test in tests]), strict=True):
-                facets = {"hypothesis": test.hypothesis, "side": test.side, "test": test.kind, "type": kind}
-                for name, value in (("p", test.p), ("q", q)):
-                    yield replace(
-                        EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
-                        language=language, wording=wording, method=method, reader=reader, facets=facets,
-                        estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
-                        n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
-                    )  # fmt: skip
+        tests = [(kind, test) for *_, kind, rows in of_study for test in comparisons(rows, levels)]
+        for (kind, test), q in zip(tests, adjusted([test.p for _, test in tests]), strict=True):
+            facets = {"hypothesis": test.hypothesis, "side": test.side, "test": "paper", "type": kind}
+            for name, value in (("p", test.p), ("q", q)):
+                yield replace(
+                    EMPTY, metric=f"{test.metric}_{name}", level=_LEVEL, model=model, dataset=dataset,
+                    language=language, wording=wording, method=method, reader=reader, facets=facets,
+                    estimate=value, no_estimate=FEW if value is None else None, no_interval="a test",
+                    n=sum(test.sizes), sizes={"first": test.sizes[0], "second": test.sizes[1]}, inputs=inputs,
+                )  # fmt: skip
 
 
 def _counted(
@@ -115,17 +106,9 @@ def level_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: st
     Of a unit that was asked of one side alone, nothing counts.
     """
     for (language, model, method, reader, wording), levels, kind, rows in _counted(store, dataset):
-        least = levels[-1]
-        low, more = ([row for row in rows if (row.level == least) == is_low] for is_low in (True, False))
         shared = {"dataset": dataset, "language": language, "model": model, "wording": wording, "method": method,
                   "reader": reader}  # fmt: skip
-        rest = f"all but {least}"
-        units = _units(rows)
-        for metric, dimension, a, b, one, other in (
-            ("accuracy", "level", rest, least, _ratio(more, "right", units), _ratio(low, "right", units)),
-            ("biased", "level", rest, least, _ratio(more, "biased", units), _ratio(low, "biased", units)),
-            ("biased", "option", "biased", "others", _ratio(rows, "biased", units), _ratio(rows, "other", units, by=2)),
-        ):
+        for metric, dimension, a, b, one, other in contrasts(rows, levels):
             if (found := paired(one, other)) is not None:
                 yield from difference_rows(
                     Sides(MEASURE.name, metric, dimension, a, b, shared, {"type": kind}), found, unit="unit",
@@ -133,8 +116,16 @@ def level_differences(store: duckdb.DuckDBPyConnection, dataset: str, inputs: st
                 )  # fmt: skip
 
 
-def _units(rows: Sequence[Counts]) -> Mapping[str, int]:
-    return {name: number for number, name in enumerate(sorted({row.unit for row in rows}))}
+def contrasts(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[tuple[str, str, str, str, Ratio, Ratio]]:
+    """What is compared of one kind of questions: metric, dimension, the names of the sides, and their shares."""
+    least, units = levels[-1], {name: number for number, name in enumerate(sorted({row.unit for row in rows}))}
+    low = [row for row in rows if row.level == least]
+    higher = {f"all but {least}": [row for row in rows if row.level != least]}
+    higher |= {level: [row for row in rows if row.level == level] for level in levels[1:-1]}
+    for metric, what in (("accuracy", "right"), ("biased", "biased")):
+        for name, some in higher.items():
+            yield metric, "level", name, least, _ratio(some, what, units), _ratio(low, what, units)
+    yield "biased", "option", "biased", "others", _ratio(rows, "biased", units), _ratio(rows, "other", units, by=2)
 
 
 def _ratio(rows: Sequence[Counts], what: str, units: Mapping[str, int], by: int = 1) -> Ratio:
@@ -153,8 +144,7 @@ def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSi
     """
     of_level = {level: [row for row in rows if row.level == level] for level in levels}
     least = levels[-1]
-    low, more = of_level[least], [row for row in rows if row.level != least]
-    between = {level: of_level[level] for level in levels[1:-1] if _size(of_level[level])}
+    low, between = of_level[least], {level: of_level[level] for level in levels[1:-1] if _size(of_level[level])}
     if _size(rows) and _size(low):
         yield _z("1", "right", f"{ALL} > {least}", rows, low)
         yield from (_z("1", "right", f"{ALL} > {level}", rows, some) for level, some in between.items())
@@ -162,13 +152,9 @@ def comparisons(rows: Sequence[Counts], levels: Sequence[str]) -> Iterator[OneSi
         yield _z("3", "biased", f"{least} > {ALL}", low, rows)
         yield from (_z("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
     for name, some in {ALL: rows, **of_level}.items():
-        if _size(some):
-            yield from _biased_against_others(name, some)
-    if _size(more) and _size(low):
-        yield _jackknife("1", "right", f"all but {least} > {least}", more, low)
-        yield from (_jackknife("1", "right", f"{level} > {least}", some, low) for level, some in between.items())
-        yield _jackknife("3", "biased", f"{least} > all but {least}", low, more)
-        yield from (_jackknife("3", "biased", f"{least} > {level}", low, some) for level, some in between.items())
+        if size := _size(some):
+            biased, other = _sum(some, "biased") / size, _sum(some, "other") / 2 / size
+            yield OneSided("2", name, biased, other, (size, size), two_proportions(biased, size, other, size))
 
 
 def two_proportions(first: float, first_size: float, second: float, second_size: float) -> float | None:
@@ -178,36 +164,10 @@ def two_proportions(first: float, first_size: float, second: float, second_size:
     return float(stats.norm.sf((first - second) / math.sqrt(variance))) if variance > 0 else None
 
 
-def _biased_against_others(name: str, some: Sequence[Counts]) -> Iterator[OneSided]:
-    size, biased, other = _size(some), _sum(some, "biased"), _sum(some, "other")
-    shares = biased / size, other / 2 / size
-    yield OneSided(PAPER, "2", name, *shares, (size, size), two_proportions(shares[0], size, shares[1], size))
-    wrong = biased + other
-    if wrong:
-        exact = float(stats.binomtest(biased, wrong, BY_CHANCE, alternative="greater").pvalue)
-        yield OneSided(SOUND, "2", name, biased / wrong, BY_CHANCE, (wrong, 0), exact)
-
-
 def _z(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
     sizes = _size(first), _size(second)
     one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
-    return OneSided(PAPER, hypothesis, side, one, other, sizes, two_proportions(one, sizes[0], other, sizes[1]))
-
-
-def _jackknife(hypothesis: str, what: str, side: str, first: Sequence[Counts], second: Sequence[Counts]) -> OneSided:
-    """The difference of two disjoint groups' shares, over the units that either was asked."""
-    units = _units([*first, *second])
-    sizes = _size(first), _size(second)
-    one, other = _sum(first, what) / sizes[0], _sum(second, what) / sizes[1]
-    made = OneSided(SOUND, hypothesis, side, one, other, sizes, None)
-    without = _ratio(first, what, units).without_unit() - _ratio(second, what, units).without_unit()
-    size = len(units)
-    if size < FEWEST or np.isnan(without).any():
-        return made
-    deviation = math.sqrt((size - 1) / size * float(((without - without.mean()) ** 2).sum()))
-    if deviation <= 1e-12:  # rounding
-        return made
-    return replace(made, p=float(stats.t.sf((one - other) / deviation, size - 1)))
+    return OneSided(hypothesis, side, one, other, sizes, two_proportions(one, sizes[0], other, sizes[1]))
 
 
 def _size(rows: Sequence[Counts]) -> int:

@@ -65,7 +65,7 @@ def test_what_is_usual_is_asked_and_counted(tmp_path: Path) -> None:
         assert (resource["accuracy"], resource["biased"], resource["others"]) == (0.5, 0.5, 0.0)
         low = dict(rows(tmp_path, shares + "AND facets['type'] = 'resource' AND facets['level'] = 'low'"))
         assert (low["accuracy"], low["biased"], low["refusal_ratio"]) == (0.5, 0.5, 0.0)
-        tests = "SELECT count(*) FROM numbers WHERE metric = 'biased_p' AND facets['test'] = 'sound'"
+        tests = "SELECT count(*) FROM numbers WHERE metric = 'biased_p' AND facets['test'] = 'paper'"
         assert rows(tmp_path, tests)[0][0] >= 8
         assert polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", cwd=tmp_path).returncode == 0
         assert len(server.bodies) == 16  # nothing twice

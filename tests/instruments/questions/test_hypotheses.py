@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 from polyculture.instruments.questions.numbers.hypotheses import (
     Counts,
     comparisons,
+    contrasts,
     hypothesis_numbers,
     level_differences,
     two_proportions,
 )
+from polyculture.instruments.questions.numbers.uncertainty import paired
 from tests.instruments.questions.answered import FAILED, REFUSAL, Said, opened
 
 LEVELS = ("high", "mid", "low")
@@ -42,32 +43,13 @@ def test_z_is_that_of_statsmodels(counts: tuple[int, int, int, int]) -> None:
 
 
 def test_groups_and_shares_are_those_counted_by_hand() -> None:
-    found = {(one.kind, one.hypothesis, one.side): one for one in comparisons(HAND, LEVELS)}
-    shares = {key: (one.first, one.second, one.sizes) for key, one in found.items()}
-    assert shares["paper", "1", "avg. > low"] == (5 / 12, 1 / 6, (12, 6))
-    assert shares["paper", "1", "mid > low"] == (1 / 2, 1 / 6, (2, 6))
-    assert shares["paper", "1", "avg. > mid"] == (5 / 12, 1 / 2, (12, 2))
-    assert shares["sound", "1", "all but low > low"] == (4 / 6, 1 / 6, (6, 6))
-    assert shares["paper", "2", "avg."] == (5 / 12, 0.5 / 12, (12, 12))
-    assert shares["sound", "2", "avg."] == (5 / 6, 1 / 3, (6, 0))
-    assert shares["paper", "3", "low > avg."] == (4 / 6, 5 / 12, (6, 12))
-    assert shares["sound", "3", "low > all but low"] == (4 / 6, 1 / 6, (6, 6))
-    exact = sum(stats.binom.pmf(count, 6, 1 / 3) for count in (5, 6))
-    assert found["sound", "2", "avg."].p == pytest.approx(exact)
-    assert {"low", "mid", "high"} == {key[2] for key in found if key[:2] == ("paper", "2")} - {"avg."}
-
-
-def test_the_jackknife_leaves_out_one_unit_at_a_time() -> None:
-    found = next(one for one in comparisons(HAND, LEVELS) if one.side == "all but low > low")
-    differences = []
-    for left in ("Q1", "Q2", "Q3"):
-        rest = [row for row in HAND if row.unit != left]
-        low = [row for row in rest if row.level == "low"]
-        more = [row for row in rest if row.level != "low"]
-        shares = [sum(row.right for row in some) / sum(row.answered for row in some) for some in (more, low)]
-        differences.append(shares[0] - shares[1])
-    deviation = np.sqrt(2 / 3 * np.sum((np.array(differences) - np.mean(differences)) ** 2))
-    assert found.p == pytest.approx(stats.t.sf((4 / 6 - 1 / 6) / deviation, 2))
+    shares = {(one.hypothesis, one.side): (one.first, one.second, one.sizes) for one in comparisons(HAND, LEVELS)}
+    assert shares["1", "avg. > low"] == (5 / 12, 1 / 6, (12, 6))
+    assert shares["1", "mid > low"] == (1 / 2, 1 / 6, (2, 6))
+    assert shares["1", "avg. > mid"] == (5 / 12, 1 / 2, (12, 2))
+    assert shares["2", "avg."] == (5 / 12, 0.5 / 12, (12, 12))
+    assert shares["3", "low > avg."] == (4 / 6, 5 / 12, (6, 12))
+    assert {"avg.", "low", "mid", "high"} == {side for hypothesis, side in shares if hypothesis == "2"}
 
 
 def answers() -> Iterator[Said]:
@@ -87,17 +69,12 @@ def answer(said: int | str, unit: str, facets: dict[str, str]) -> Said:
                 numbers=("hypotheses",))  # fmt: skip
 
 
-def test_rates_of_false_discoveries_are_by_kind_over_both_types() -> None:
+def test_rates_of_false_discoveries_are_over_both_types() -> None:
     rows = list(hypothesis_numbers(opened(answers()), "culture-mcq", ""))
-    for test in ("paper", "sound"):
-        p, q = (
-            [row for row in rows if row.facets["test"] == test and row.metric.endswith(end)] for end in ("_p", "_q")
-        )
-        assert len(p) == len(q) >= 16
-        known = [row.estimate for row in p if row.estimate is not None]
-        assert [row.estimate for row in q if row.estimate is not None] == pytest.approx(
-            list(multipletests(known, method="fdr_bh")[1])
-        )
+    p, q = ([row.estimate for row in rows if row.metric.endswith(end)] for end in ("_p", "_q"))
+    known = [one for one in p if one is not None]
+    assert len(p) == len(q) == 18
+    assert [one for one in q if one is not None] == pytest.approx(list(multipletests(known, method="fdr_bh")[1]))
     assert {row.facets["type"] for row in rows} == {"resource", "region"}
     [one] = [row for row in rows if row.metric == "accuracy_p" and row.facets
              == {"hypothesis": "1", "side": "avg. > low", "test": "paper", "type": "region"}]  # fmt: skip
@@ -142,8 +119,9 @@ def test_a_question_that_is_hard_for_all_is_one_witness(effect: float) -> None:
                 logit = of_question + (effect if level != "low" else 0.0)
                 right = int((draw.random(targets) < 1 / (1 + np.exp(-logit))).sum())
                 rows.append(Counts(f"Q{number}", level, targets, right, 0, targets - right))
-        found = next(one for one in comparisons(rows, LEVELS) if one.side == "all but low > low")
-        below += found.p is not None and found.p < 0.05
+        ratios = next(one[-2:] for one in contrasts(rows, LEVELS) if one[:3] == ("accuracy", "level", "all but low"))
+        found = paired(*ratios)
+        below += found is not None and found.p is not None and found.p < 0.05
     if effect:
         assert below / worlds > 0.5
     else:
