@@ -11,7 +11,7 @@
 --   n: answers behind the number; of pairs and orders, questions
 --   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
--- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, unread, undirected
+-- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, n, unread, undirected
 -- no rows: no answer of a question set was measured: `polyculture ask SET --model MODEL` asks
 WITH parts AS (
     SELECT

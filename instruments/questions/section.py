@@ -26,6 +26,7 @@ SCORES, _UNREAD, _COVERAGE, _TEXTS = (
 MAIN = (
     *(
         "accuracy",
+        "chance",
         "acc_a",
         "diff_bias_a",
         "acc_d",

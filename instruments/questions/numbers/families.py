@@ -6,7 +6,7 @@ A family is a function. A set says in its rules which ones it has (`QuestionSet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -29,6 +29,7 @@ class Bound:
     pooled: Numbers
     by_unit: Numbers
     of: Callable[[float], float] = float
+    why: str = "bound of another number"  # why it has no interval
 
 
 Metrics: TypeAlias = "dict[str, Ratio | Bound]"
@@ -41,7 +42,10 @@ def accuracy(at: Tally) -> Metrics:
     """
     keyed = _answered(at) & ~np.isnan(at["right"])
     guessed = _ratio(at.count(keyed, "chance"), at.count(keyed))
-    return {"accuracy": _share(at, at["right"] == 1, keyed), "chance": _bound(guessed, float)}
+    return {
+        "accuracy": _share(at, at["right"] == 1, keyed),
+        "chance": replace(_bound(guessed, float), why="of guesses"),
+    }
 
 
 def kobbq(at: Tally) -> Metrics:

@@ -32,7 +32,6 @@ POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own n
 _LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
 HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
-_BOUND = "bound of another number"  # why a number has no interval
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
 
 
@@ -128,7 +127,7 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
         known = values[~np.isnan(values)]
         if not len(known):
             return None
-        return replace(EMPTY, estimate=number.of(float(known.mean())), no_interval=_BOUND, cells=len(known))
+        return replace(EMPTY, estimate=number.of(float(known.mean())), no_interval=number.why, cells=len(known))
     one = number if averaging == POOLED else number.by_unit()
     one = one.where(np.ones(len(one.units), bool), chosen)
     found = estimate(one)

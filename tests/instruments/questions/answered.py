@@ -32,6 +32,17 @@ ROLES = ("biased", "other", "unknown")
 ORDERS = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
 RIGHT = {"ambiguous": 2, "biased": 0, "counter-biased": 1}
 PERSONS = ("person", "person", "unknown")  # where nobody knows whom the stereotype is about
+# What a set of another kind has: sentence pairs, gaps, open questions.
+PAIRS: dict[str, Any] = {
+    "numbers": ("pairs",), "kind": "pair", "roles": ("more", "less"), "right": (), "order": (0, 1), "prompt": "",
+    "method": "sentence", "reader": "sum",
+}  # fmt: skip
+GAPS: dict[str, Any] = {
+    **PAIRS, "numbers": ("cloze",), "kind": "gap", "roles": ("", ""), "right": (0,), "method": "gap",
+}  # fmt: skip
+OPEN: dict[str, Any] = {
+    "numbers": ("exact_match",), "kind": "open", "roles": (), "right": (), "order": (), "reader": "exact",
+}  # fmt: skip
 REFUSAL, UNREAD, FAILED = "refusal", "unread", "failed"  # what is said where no option is
 
 

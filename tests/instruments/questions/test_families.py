@@ -16,7 +16,10 @@ from bench.questions import compare, write
 from polyculture.cache.schema.measured import Number
 from tests.instruments.questions.answered import (
     FAILED,
+    GAPS,
+    OPEN,
     ORDERS,
+    PAIRS,
     PERSONS,
     REFUSAL,
     RIGHT,
@@ -283,12 +286,8 @@ def test_an_unreadable_answer_is_not_right() -> None:
 
 
 def test_of_two_sentences_equal_ones_count_half() -> None:
-    same = {"numbers": ("pairs",), "kind": "pair", "roles": ("more", "less"), "right": (), "method": "sentence",
-            "order": (0, 1), "reader": "sum"}  # fmt: skip
-    rows = [
-        Said(said, f"r{number}", {"direction": direction}, **same)  # type: ignore[arg-type]
-        for number, (said, direction) in enumerate(((0, "s"), (0, "s"), (1, "s"), ("tie", "a"), (FAILED, "a")))
-    ]
+    answered = ((0, "s"), (0, "s"), (1, "s"), ("tie", "a"), (FAILED, "a"))
+    rows = [Said(said, f"r{number}", {"direction": facet}, **PAIRS) for number, (said, facet) in enumerate(answered)]
     found = {
         row.facets.get("direction"): row.estimate
         for row in numbers(rows) if row.metric == "first_preferred" and row.facets["averaging"] == "pooled"
@@ -297,13 +296,10 @@ def test_of_two_sentences_equal_ones_count_half() -> None:
 
 
 def test_gaps_and_open_questions() -> None:
-    gap = {"numbers": ("cloze",), "kind": "gap", "roles": ("", ""), "order": (0, 1), "method": "gap", "reader": "sum"}
-    rows = [Said(said, f"q{number}", {"country": "IN"}, right=(0,), **gap)  # type: ignore[arg-type]
-            for number, said in enumerate((0, 1, "tie"))]  # fmt: skip
+    rows = [Said(said, f"q{number}", {"country": "IN"}, **GAPS) for number, said in enumerate((0, 1, "tie"))]
     assert values(rows, ["ranked_first"]) == pytest.approx([1 / 3])
-    said = {"numbers": ("exact_match",), "kind": "open", "roles": (), "right": (), "order": (), "reader": "exact"}
     rows = [
-        Said("no match" if matched < 1 else "exact", f"q{number}", {"country": "KR"}, matched=matched, **said)  # type: ignore[arg-type]
+        Said("no match" if matched < 1 else "exact", f"q{number}", {"country": "KR"}, matched=matched, **OPEN)
         for number, matched in enumerate((1.0, 0.0, 0.5))
     ]
     assert values(rows, ["exact_match"]) == pytest.approx([0.5])
@@ -315,54 +311,14 @@ def test_gaps_and_open_questions() -> None:
 
 def test_no_two_numbers_have_the_same_key() -> None:
     """Sets of all four kinds; sentences and gaps have no prompt."""
-    facets, alone = {"country": "KR", "category": "c"}, {"prompt": "", "right": (), "order": (0, 1)}
+    facets = {"country": "KR", "category": "c"}
     rows = list(designed(lambda *_: "biased"))
     for unit in range(3):
-        rows += [
-            Said(
-                1,
-                f"p{unit}",
-                facets,
-                dataset="pairs",
-                numbers=("pairs",),
-                kind="pair",
-                roles=("more", "less"),
-                method="sentence",
-                reader=reader,
-                **alone,
-            )
-            for reader in ("sum", "mean")
-        ]  # type: ignore[arg-type]
-        rows.append(
-            Said(
-                0,
-                f"g{unit}",
-                facets,
-                dataset="gaps",
-                numbers=("cloze",),
-                kind="gap",
-                roles=("", ""),
-                method="gap",
-                reader="sum",
-                **{**alone, "right": (0,)},
-            )
-        )  # type: ignore[arg-type]
-        rows += [
-            Said(
-                "match",
-                f"o{unit}",
-                facets,
-                dataset="open",
-                numbers=("exact_match",),
-                kind="open",
-                roles=(),
-                right=(),
-                order=(),
-                reader=reader,
-                matched=1.0,
-            )
-            for reader in ("exact", "f1", "soft")
-        ]
+        for dataset, said, kind in (("pairs", 1, PAIRS), ("gaps", 0, GAPS)):
+            rows += of([Said(said, f"{dataset}{unit}", facets, dataset=dataset, **kind)], reader="mean")
+            rows.append(Said(said, f"{dataset}{unit}", facets, dataset=dataset, **kind))
+        answer = Said("match", f"o{unit}", facets, dataset="open", matched=1.0, **OPEN)
+        rows += [row for reader in ("exact", "f1", "soft") for row in of([answer], reader=reader)]
     found = numbers(rows)
     keys = Counter(
         (row.metric, row.model, row.dataset, row.language, row.country, row.topic, row.condition, row.wording,
@@ -387,10 +343,8 @@ gaps = st.integers(2, 5).flatmap(
 def test_right_candidates_are_found_as_geomlamas_script_counts(drawn: list[Any], reader: str) -> None:
     rows, found, golds = [], 0, 0
     for number, (scores, right, order) in enumerate(drawn):
-        rows.append(Said(
-            "tie", f"q{number}", {"country": "IN"}, roles=("",) * len(order), right=tuple(right), order=tuple(order),
-            scores=tuple(scores), kind="gap", numbers=("cloze",), method="gap", reader=reader,
-        ))  # fmt: skip
+        own = {"roles": ("",) * len(order), "right": tuple(right), "order": tuple(order), "reader": reader}
+        rows.append(Said("tie", f"q{number}", {"country": "IN"}, scores=tuple(scores), **{**GAPS, **own}))
         values = {order[place]: score / (place + 1 if reader == "mean" else 1) for place, score in enumerate(scores)}
         if len(right) < len(values):
             least = sorted(values.values(), reverse=True)[len(right) - 1]

@@ -13,7 +13,7 @@ from polyculture.cache.schema.measured import Difference
 from polyculture.instruments.questions.numbers.measure import families_of
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
-from tests.instruments.questions.answered import FAILED, UNREAD, Said, designed, of, opened, right_role
+from tests.instruments.questions.answered import FAILED, OPEN, UNREAD, Said, designed, of, opened, right_role
 from tests.instruments.questions.template_worlds import WORLDS
 
 
@@ -73,10 +73,9 @@ def test_unreadable_answers_are_compared_where_they_are_wrong() -> None:
 
 def test_conditions_are_paired_by_the_question_that_stands_under_both() -> None:
     """A question is drawn twice under 'source'; q0 is not asked under 'probe', and of q1 no answer came to it."""
-    same = {"numbers": ("exact_match",), "kind": "open", "roles": (), "right": (), "order": (), "reader": "exact"}
     rows = [
         Said("match", f"q{unit}", {"condition": condition, "pair": f"q{unit}", "version": str(draw)}, matched=matched,
-             **same)  # type: ignore[arg-type]
+             **OPEN)
         for unit in range(14)
         for condition, draw, matched in (("alone", 1, unit % 2), ("source", 1, 0), ("source", 2, 1), ("probe", 1, 1))
         if (unit, condition) != (0, "probe")
