@@ -36,14 +36,14 @@ def _groups() -> dict[str, str | list[str]]:
 
 
 class Letters(dict[int, str | None]):
-    """Code point -> its folded form, as `str.translate` reads it. What only a category decides is added on demand.
+    """Code point -> its folded form, as `str.translate` reads it. White space, digits and what a category decides are
+    added on demand: to look for them in all of Unicode takes longer than most commands fold.
 
     None removes a letter: an empty text would, too, at five times the cost.
     """
 
     def __init__(self, form: Folding) -> None:
-        self._removed, self._blank = form.removed_categories, form.blank_categories
-        self.update({code: " " for code in range(0x10000) if chr(code).isspace()})
+        self._removed, self._blank, self._digits = form.removed_categories, form.blank_categories, form.ascii_digits
         for group in form.merged:
             for letters in (_groups()[group],) if isinstance(_groups()[group], str) else _groups()[group]:
                 self.update({ord(letter): letters[0] for letter in letters[1:]})
@@ -51,16 +51,18 @@ class Letters(dict[int, str | None]):
             self.update({ord(letter): " " for letter in _groups()[group]})
         for group in form.removed:
             self.update(dict.fromkeys(map(ord, _groups()[group])))
-        if form.ascii_digits:
-            numbers = (code for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) == "Nd")
-            self.update({code: str(unicodedata.digit(chr(code))) for code in numbers})
 
     def __missing__(self, code: int) -> str | None:
-        category = unicodedata.category(chr(code))
-        if category.startswith(self._removed):
+        letter = chr(code)
+        category = unicodedata.category(letter)
+        if letter.isspace():
+            self[code] = " "
+        elif self._digits and category == "Nd" and code < 0x10000:
+            self[code] = str(unicodedata.digit(letter))
+        elif category.startswith(self._removed):
             self[code] = None
         else:
-            self[code] = " " if category.startswith(self._blank) else chr(code)
+            self[code] = " " if category.startswith(self._blank) else letter
         return self[code]
 
 

@@ -2,7 +2,46 @@
 
 from __future__ import annotations
 
-from polyculture.instruments.contract import Entry
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polyculture.cache.layout import Layout
+    from polyculture.instruments.contract import Instrument
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An instrument by name: its module is imported when it is needed, since commands must start fast."""
+
+    name: str
+    commands: Mapping[str, str]  # command -> its line in the list of commands
+    group: str = (
+        ""  # of the command line, that the commands are in; the one of its name is what the group does by itself
+    )
+
+    @property
+    def layout(self) -> Layout:
+        """Its tables and views, with those of others that it reads: `LAYOUT` in its module `layout`, beside its options
+        and steps, which a query does not need. An instrument without that module has tables of others alone.
+        """
+        from importlib import import_module
+        from importlib.util import find_spec
+
+        from polyculture.cache.layout import Layout
+
+        place = f"polyculture.instruments.{self.name}.layout"
+        found: Layout = import_module(place).LAYOUT if find_spec(place) is not None else Layout()
+        return found
+
+    def load(self) -> Instrument:
+        """The instrument: `INSTRUMENT` in `polyculture.instruments.<name>.instrument`."""
+        from importlib import import_module
+
+        found: Instrument = import_module(f"polyculture.instruments.{self.name}.instrument").INSTRUMENT
+        return found
+
 
 INSTRUMENTS: tuple[Entry, ...] = (
     Entry("cbs", {"cbs": "How probable native and Western entities are in context."}),

@@ -8,7 +8,7 @@ names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from polyculture.cache.catalog import Catalog
-    from polyculture.cache.layout import Layout, Table
+    from polyculture.cache.layout import Table
     from polyculture.cache.outcome import Progress
     from polyculture.cache.run_folder import RunFolder
     from polyculture.cache.worker import Step
@@ -184,40 +184,3 @@ class Instrument(Protocol):
     def sections(self) -> Sequence[Section]:
         """Its sections of the report."""
         ...
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An instrument by name: its module is imported when it is needed, since commands must start fast."""
-
-    name: str
-    commands: Mapping[str, str]  # command -> its line in the list of commands
-    group: str = (
-        ""  # of the command line, that the commands are in; the one of its name is what the group does by itself
-    )
-
-    @property
-    def layout(self) -> Layout:
-        """Its tables and views, with those of others that it reads: `LAYOUT` in its module `layout`, beside its options
-        and steps, which a query does not need. An instrument without that module has tables of others alone.
-        """
-        from importlib import import_module
-        from importlib.util import find_spec
-
-        from polyculture.cache.layout import Layout
-
-        place = f"polyculture.instruments.{self.name}.layout"
-        found: Layout = import_module(place).LAYOUT if find_spec(place) is not None else Layout()
-        return found
-
-    def load(self) -> Instrument:
-        """The instrument: `INSTRUMENT` in `polyculture.instruments.<name>.instrument`."""
-        from importlib import import_module
-
-        found: Instrument = import_module(f"polyculture.instruments.{self.name}.instrument").INSTRUMENT
-        return found
-
-
-def loaded(entries: Sequence[Entry]) -> Iterator[Instrument]:
-    """The instruments of a list."""
-    return (entry.load() for entry in entries)

@@ -11,7 +11,8 @@ not hold the prompt's country, so linking cannot use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -47,8 +48,16 @@ class Linker:
         """The tables `TABLES` for `queries`, a table with the columns language, topic, kind and surface, and perhaps
         name, english and query (see `numbered`).
 
-        The order of the rows does not depend on the order of the queries. Raises `SnapshotError` where the snapshot has
-        no names for one of the languages, or is damaged.
+        The order of the rows does not depend on the order of the queries. Raises what `opened` raises.
+        """
+        with self.opened(queries) as connection:
+            return {name: read_table(connection, name) for name in TABLES}
+
+    @contextmanager
+    def opened(self, queries: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The snapshot, with the queries linked: what `read_table` reads.
+
+        Raises `SnapshotError` where the snapshot has no names for one of the languages, or is damaged.
         """
         self._check_languages(_distinct(queries, "language"))
         with (
@@ -64,7 +73,7 @@ class Linker:
             connection.execute(statement("found"))
             connection.execute(statement("ranked"))
             find_origins(connection, self.catalog)
-            return {name: read_table(connection, name) for name in TABLES}
+            yield connection
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):

@@ -10,12 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import duckdb
-from rapidfuzz import fuzz
 
 from polyculture.cache.catalog import Catalog
-from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.normalise import fold_of, normalise
-from polyculture.link.ontology import open_members
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
@@ -39,24 +36,20 @@ class NearMiss:
 
 
 def near_misses(
-    connection: duckdb.DuckDBPyConnection,
-    source: Snapshot,
-    catalog: Catalog,
-    asked: Iterable[tuple[str, str, str]],
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, asked: Iterable[tuple[str, str, str]]
 ) -> dict[tuple[str, str, str], Sequence[NearMiss]]:
     """The nearest names for each (language, topic, surface), at most `MOST`, of items that reach the topic.
 
-    Names are compared that begin with the same letter, in the languages of the fallback chain. `source` is opened in
-    the connection.
+    Names are compared that begin with the same letter, in the languages of the fallback chain. The connection has a
+    snapshot's `members`, and `topic_scopes`.
     """
+    from rapidfuzz import fuzz  # here: few mentions have no candidate
+
     found: dict[tuple[str, str, str], Sequence[NearMiss]] = {}
-    rows = sorted(set(asked))
-    scopes = open_members(connection, catalog, sorted({topic for _, topic, _ in rows}), source.scopes)
-    for language, topic, surface in rows:
+    for language, topic, surface in sorted(set(asked)):
         chain = [code for code, _ in label_chain(catalog.language(language))]
         (form,) = normalise([surface], fold_of(chain[0]))
-        own = sorted({scope for (code, _), scope in scopes.items() if code == topic})
-        params = {"languages": chain, "scopes": own, "first": form[:1], "longest": len(form)}
+        params = {"languages": chain, "topic": topic, "first": form[:1], "longest": len(form)}
         names = connection.execute(statement("near_names"), params).fetchall()
         # Not rapidfuzz.process, which imports numpy.
         alike = [

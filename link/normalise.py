@@ -17,7 +17,7 @@ import opencc
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.folding import NAMES, fold_case, nfkc
+from polyculture.cache.folding import NAMES, Letters, fold_case, nfkc
 
 NORMALISATION = 1  # raise when results change: older indexes are then refused
 
@@ -28,9 +28,10 @@ _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hs
 _BLANKS = re.compile("  +")
 _JOINT = "\u200c"
 _ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # inside a Persian compound, often written as a space
-# One name per line: newlines stay.
-_LETTERS = {code: letter for code, letter in NAMES.letters.items() if chr(code) != "\n"}
-_REWRITTEN = re.compile(f"[{re.escape(''.join(map(chr, _LETTERS)))}]")
+_LETTERS = Letters(NAMES)
+_LETTERS[ord("\n")] = "\n"  # one name per line
+_REMOVED = "".join(chr(code) for code, letter in _LETTERS.items() if not letter)
+_REWRITTEN = re.compile(rf"[\s\d{re.escape(''.join(map(chr, _LETTERS)))}](?<![0-9 \n])")
 
 
 def fold_of(language: str) -> Fold:
@@ -91,8 +92,7 @@ def marks() -> str:
 
     The joiner within Persian words is excluded: normalisation replaces it by a blank.
     """
-    removed = "".join(chr(code) for code, letter in _LETTERS.items() if not letter and chr(code) != _JOINT)
-    return f"[{re.escape(removed)}]"
+    return f"[{re.escape(_REMOVED.replace(_JOINT, ''))}]"
 
 
 def without_marks(name: str) -> str:

@@ -35,7 +35,7 @@ def uncovered_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) 
     """
     if source.filled:
         return {}
-    with _opened_topics(source, catalog, topics) as connection:
+    with opened_topics(source, catalog, topics) as connection:
         create_states(connection, catalog)
         connection.execute(statement("wider"))
         found: dict[str, list[str]] = {}
@@ -49,7 +49,7 @@ def items_by_country(source: Snapshot, catalog: Catalog, topics: Iterable[str]) 
 
     An item counts for a country as `find_origins` says it.
     """
-    with _opened_topics(source, catalog, topics) as connection:
+    with opened_topics(source, catalog, topics) as connection:
         members = "members JOIN topic_scopes USING (scope)"
         connection.execute(f"CREATE TABLE linked AS SELECT DISTINCT item FROM {members}")  # noqa: S608
         find_origins(connection, catalog)
@@ -64,7 +64,7 @@ def items_by_country(source: Snapshot, catalog: Catalog, topics: Iterable[str]) 
 
 
 @contextmanager
-def _opened_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
     """The source with the tables `members` and `topic_scopes`: which items a kind that is counted has, by topic."""
     with connect() as connection, source.opened(connection):
         members = open_members(connection, catalog, sorted(set(topics)), source.scopes)

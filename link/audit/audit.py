@@ -28,6 +28,7 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.near import near_misses
 from polyculture.link.ontology import open_members
+from polyculture.link.origins import opened_topics
 from polyculture.link.queries import QUERY_COLUMNS, numbered
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
@@ -138,9 +139,9 @@ def judge(
 def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: Snapshot) -> list[Verdict]:
     """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
     missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
-    with duckdb.connect() as connection, source.opened(connection):
-        asked = [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed]
-        near = near_misses(connection, source, catalog, asked)
+    asked = [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed]
+    with opened_topics(source, catalog, {topic for _, topic, _ in asked}) as connection:
+        near = near_misses(connection, catalog, asked)
 
     def reason(one: Verdict) -> str | None:
         names = near.get((one.gold.language, one.gold.topic, one.gold.mention), ())

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import SCHEMAS
@@ -43,6 +42,8 @@ def made_rows(folder: Path, by_hand: ArrowTables) -> tuple[list[ArrowTables], se
 
 
 def _read(file: Path) -> pa.Table:
+    import pyarrow.parquet as pq  # here: a starter is made once
+
     try:
         table = pq.read_table(file)
     except (OSError, pa.ArrowInvalid) as fault:

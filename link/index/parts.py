@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from polyculture.link.entity_json import SCHEMAS
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 ROWS = 250_000  # rows of a table that are buffered before writing
 _REPEATING = ["language", "kind", "property", "topic"]  # columns of few distinct values
@@ -49,6 +52,8 @@ class PartWriter:
         self._part += 1
 
     def _write(self, name: str) -> None:
+        import pyarrow.parquet as pq  # here: who only links writes none
+
         if name not in self._files:
             self._files[name] = pq.ParquetWriter(
                 self._path(name),

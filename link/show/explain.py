@@ -13,16 +13,16 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.database import connect
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.link.entity_json import number
-from polyculture.link.linker import Linker
+from polyculture.link.linker import Linker, read_table
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.show.items import property_names
 from polyculture.link.statements import statement
 
+_SHOWN = ("candidates", "entity_countries", "links")
 ENGLISH = ["en", "mul"]  # where an English reader's label stands
 
 
@@ -118,14 +118,13 @@ def explain(
     kinds = chosen_kinds(linker.catalog, topic, kind)
     rows = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface, name, english), strict=True)) for kind in kinds]
     queries = pa.Table.from_pylist(rows, schema=pa.schema([(column, pa.string()) for column in QUERY_COLUMNS]))
-    tables = {table: found.to_pylist() for table, found in linker.link(queries).items()}
-    by_kind = {link["kind"]: link for link in tables["links"]}
     near: Sequence[NearMiss] = ()
-    with connect() as connection, linker.source.opened(connection):
+    with linker.opened(queries) as connection:
+        tables = {table: read_table(connection, table).to_pylist() for table in _SHOWN}
         items = _items(connection, _mentioned(tables), chain)
         if not tables["candidates"]:
-            asked = [(language, topic, surface)]
-            (near,) = near_misses(connection, linker.source, linker.catalog, asked).values()
+            (near,) = near_misses(connection, linker.catalog, [(language, topic, surface)]).values()
+    by_kind = {link["kind"]: link for link in tables["links"]}
     return [_explanation(by_kind[kind], tables, items, rivals, near) for kind in kinds]
 
 

@@ -33,7 +33,6 @@ def layout_of(run: RunFolder) -> Layout:
 
 def report_sections() -> tuple[Section, ...]:
     """All sections in the order of the page."""
-    from polyculture.instruments.contract import loaded
     from polyculture.reports.sections import with_instruments
 
-    return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])
+    return with_instruments([section for entry in INSTRUMENTS for section in entry.load().sections()])

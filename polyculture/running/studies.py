@@ -22,8 +22,8 @@ from polyculture.cache.validation import plain_words
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
-from polyculture.instruments import INSTRUMENTS, command_line
-from polyculture.instruments.contract import Entry, Idle, Part, Study
+from polyculture.instruments import INSTRUMENTS, Entry, command_line
+from polyculture.instruments.contract import Idle, Part, Study
 from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_kept
 from polyculture.running.validity import check_setups
 

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 def all_tables() -> dict[str, ReportTable]:
     """The tables by name, in the order of the page."""
     from polyculture.instruments import INSTRUMENTS
-    from polyculture.instruments.contract import loaded
     from polyculture.running.layout import report_sections
 
     of_sections = [table for section in report_sections() for table in section.tables]
-    commands = [command for instrument in loaded(INSTRUMENTS) for command in instrument.commands.values()]
+    commands = [command for entry in INSTRUMENTS for command in entry.load().commands.values()]
     others = [ReportTable(file) for command in commands for file in command.tables]
     return {table.declared.name: table for table in (*of_sections, *others)}
 

@@ -282,11 +282,11 @@ def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:
         open_snapshot(snapshot.path)
 
 
-def test_a_snapshot_that_lacks_a_table_is_damaged(tmp_path: Path) -> None:
+def test_a_snapshot_that_lacks_a_table_is_refused(tmp_path: Path) -> None:
     snapshot = build(tmp_path, array(RAMEN)).snapshot
     with duckdb.connect(str(snapshot.path)) as connection:
         connection.execute("DROP TABLE claims")
-    with pytest.raises(SnapshotError, match=r"is damaged: it has no table claims.*wikidata build"):
+    with pytest.raises(SnapshotError, match=r"not a Wikidata snapshot.*claims.*wikidata build"):
         open_snapshot(snapshot.path)
 
 
