@@ -32,7 +32,8 @@ CREATE MACRO plain_reason(error) AS
 --   topic: what the job is about: the topic of the prompt, or data set, culture and type of the entities
 --   reason: why they failed, without numbers, names and ids
 --   rows: how many failed for it
---   retryable: of these: how many the next run asks again; the others need --retry-failed
+--   retryable: of these: how many the next run asks again; the others need --retry-failed; an answer that cannot be
+--     read fails the same again
 CREATE VIEW failures AS
 SELECT stage, model, language, topic, plain_reason(error) AS reason, count(*) AS "rows",
     count(*) FILTER (retryable IS DISTINCT FROM false) AS retryable

@@ -317,27 +317,29 @@ def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:
     """
     table = shards.commit
     key = table.key or ""
-    wanted = _STATUS if retry is not None else _STATUS[:2]
-    names = [key, *(name for name in wanted if name in table.columns)]
-    rows = shards.read(table.name, names)
-    columns = [rows[name].to_pylist() for name in names]
-    states = {values[0]: _state(retry, *values[1:]) for values in zip(*columns, strict=True)}
+    known = [name for name in _STATUS[: None if retry is not None else 2] if name in table.columns]
+    rows = shards.read(table.name, [key, *known])
+    columns = [rows[name].to_pylist() for name in known]
+    states = {
+        one: _state(retry, **dict(zip(known, values, strict=True)))
+        for one, *values in zip(rows[key].to_pylist(), *columns, strict=True)
+    }
     for record in shards.read_journal():
         for row in record.get(table.name, ()):
-            states[value_of(row, key)] = _state(retry, *(value_of(row, name) for name in names[1:]))
+            states[value_of(row, key)] = _state(retry, **{name: value_of(row, name) for name in known})
     return {key: state for key, state in states.items() if state != "unusable"}
 
 
 def _state(
     retry: RetryFailed | None,
     status: str,
-    retryable: bool | None = False,
     error: str | None = None,
     ending: str | None = None,
+    **retryable: bool | None,  # of tables that have the column; what asks nothing, as a reading, fails the same again
 ) -> str:
-    if status != "failed":
+    if status != "failed" or not retryable:
         return status
-    if retryable is not False:
+    if retryable["retryable"] is not False:
         return "retry_transient"
     return "retry_permanent" if retry is not None and retry.names(error, ending) else status
 

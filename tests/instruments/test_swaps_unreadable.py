@@ -52,6 +52,11 @@ def answering(body: Mapping[str, Any], before: int) -> Reply:
     return says(next((said for name, said in SAID.items() if name in asked), '{"answer": "a boat"}'))
 
 
+def readings_of(folder: Path) -> dict[Path, bytes]:
+    """The files of what was read of answers."""
+    return {file: file.read_bytes() for file in (folder / "runs").rglob("swap_readings/**/*.parquet")}
+
+
 def test_an_unreadable_answer_is_a_wrong_one(
     tmp_path: Path,
     server: StubServer,  # noqa: F811
@@ -73,9 +78,10 @@ def test_an_unreadable_answer_is_a_wrong_one(
     left_out = f"SELECT {columns} FROM swap_intervals WHERE metric = 'readable_accuracy' AND entity_type = 'food'"
     assert rows(tmp_path, f"{left_out} AND side = 'native'") == [("native", 1.0, 2, 6, 6, 2, 2, 4)]
     says_in_file(own[0], "qa", unreadable="left-out")
-    asked = len(server.bodies)
+    asked, read = len(server.bodies), readings_of(tmp_path)
     again = polyculture("swap", "qa", *own, "--draws", "1", "--retry-failed", cwd=tmp_path)
     assert len(server.bodies) == asked, "what cannot be read stays as it is"
+    assert read and readings_of(tmp_path) == read, "the same rules read the same answer alike"
     for told in (done.stderr, again.stderr):
         assert "no model is asked again" in told
         assert "--retry-failed" not in told
