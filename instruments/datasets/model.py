@@ -30,7 +30,7 @@ class SourceLocation:
         return f"{self.file}{sheet}" + (f" row {self.row}" if self.row else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CulturalEntity:
     """A name in one language that belongs to one culture."""
 
@@ -52,7 +52,7 @@ class CulturalEntity:
         """The id of the first of equal rows; None of that itself."""
         return replace(self, occurrence=0).entity_id if self.occurrence else None
 
-    @property
+    @cached_property  # draws and jobs ask millions of times
     def entity_id(self) -> str:
         again = [self.occurrence] if self.occurrence else []
         return content_id(self.dataset, self.language, self.culture, self.entity_type, self.surface, *again)
@@ -62,7 +62,7 @@ class CulturalEntity:
         return self.originals.get(language, self.entity_id)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MaskedContext:
     """A text with one gap, `MASK`, that an entity of one type fits."""
 
@@ -91,7 +91,7 @@ class MaskedContext:
         """The id of the first of equal rows; None of that itself."""
         return replace(self, occurrence=0).context_id if self.occurrence else None
 
-    @property
+    @cached_property
     def context_id(self) -> str:
         kind = (self.entity_type, self.gender, self.setting, self.form)
         told = (self.phrasing, self.pair, self.context_prefix, self.question, self.occurrence)

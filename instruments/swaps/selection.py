@@ -8,9 +8,11 @@ again, in the same order, until there are 50 texts: a text is asked about once, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from heapq import nsmallest
+from typing import Any, NamedTuple
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
@@ -62,7 +64,7 @@ def swap_jobs(
     for (language, culture, kind), contexts in chosen_contexts(
         _fit(dataset, task), _with_setting(selection, task), tell
     ):
-        asked = [(context, _drawn(context, dataset.fitting(context), draws)) for context in contexts]
+        asked = list(_asked(dataset, contexts, draws))
         job = Job(model, language, f"{task}-{dataset.name}-{culture}-{kind}".lower())
         found.append(SwapJob(job, task, draws.seed, asked))
     return found
@@ -84,19 +86,51 @@ def _with_setting(selection: Selection, task: str) -> Selection:
     return replace(whole, settings=(QA,)) if task == "qa" and not selection.settings else whole
 
 
-def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: DrawOptions) -> list[Drawn]:
+def _asked(
+    dataset: DataSet, contexts: Sequence[MaskedContext], draws: DrawOptions
+) -> Iterator[tuple[MaskedContext, Sequence[Drawn]]]:
+    """The contexts of a job, each with the entities of all draws."""
+    sides: dict[tuple[str | None, ...], list[_Side]] = {}  # hundreds of contexts ask for the same
+    for context in contexts:
+        kind = context.gender, context.source_language
+        if kind not in sides:
+            sides[kind] = _sides(dataset.fitting(context), context.chooser)
+        yield context, _drawn(context, dataset.fitting(context), sides[kind], draws)
+
+
+class _Side(NamedTuple):
+    """The entities of one culture: their positions among all that fit, and what they are drawn by."""
+
+    positions: tuple[int, ...]
+    ranks: tuple[str, ...]
+
+
+def _sides(entities: Sequence[CulturalEntity], language: str) -> list[_Side]:
+    cultures: dict[str, list[int]] = {}
+    for position, entity in enumerate(entities):
+        cultures.setdefault(entity.culture, []).append(position)
+    return [_Side(tuple(own), tuple(entities[one].rank(language) for one in own)) for own in cultures.values()]
+
+
+def _drawn(
+    context: MaskedContext, entities: Sequence[CulturalEntity], sides: Sequence[_Side], draws: DrawOptions
+) -> list[Drawn]:
     """The entities of all draws, each with the draws that contain it."""
-    cultures = sorted({entity.culture for entity in entities})
-    found: dict[str, dict[int, int]] = {}
-    chosen_by, language = context.source_context_id or context.context_id, context.chooser
+    found: dict[int, dict[int, int]] = {}
+    chosen_by = context.source_context_id or context.context_id
     for draw in range(draws.draws):
-        for culture in cultures:
-            own = [entity for entity in entities if entity.culture == culture]
-            least = own
-            if len(own) > draws.entities or draws.equal_sides:  # else all are taken, in whatever order
-                least = sorted(own, key=lambda e: content_id(draws.seed, draw, chosen_by, e.rank(language)))
-            rounds, more = divmod(draws.entities, len(least))
-            for number, entity in enumerate(least[: draws.entities]):
+        for side in sides:
+            least: Sequence[int] = range(len(side.ranks))
+            if len(least) > draws.entities or draws.equal_sides:  # else all are taken, in whatever order
+                least = _least(draws.entities, draws.seed, draw, chosen_by, side.ranks)
+            rounds, more = divmod(draws.entities, len(side.ranks))
+            for number, own in enumerate(least):
                 times = rounds + (number < more) if draws.equal_sides and rounds else 1
-                found.setdefault(entity.entity_id, {})[draw] = times
-    return [(entity, found[entity.entity_id]) for entity in entities if entity.entity_id in found]
+                found.setdefault(side.positions[own], {})[draw] = times
+    return [(entities[position], found[position]) for position in sorted(found)]
+
+
+@lru_cache(maxsize=2**16)  # millions of hashes: a plan draws twice, and tasks share their contexts
+def _least(size: int, seed: int, draw: int, chosen_by: str, ranks: tuple[str, ...]) -> list[int]:
+    """The numbers of the ranks with the least hashes, that first."""
+    return nsmallest(size, range(len(ranks)), key=lambda own: content_id(seed, draw, chosen_by, ranks[own]))

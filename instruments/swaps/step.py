@@ -6,7 +6,8 @@ in one context; where the answer depends on the seed, in one draw. Nothing is re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -52,9 +53,10 @@ class SwapStep:
         """A work per job."""
         for job, swap in self._jobs.items():
             asking = self._by_language[job.language]
-            size = sum(1 if asking.repeatable else len(draws) for _, drawn in swap.asked for _, draws in drawn)
+            size = sum(len(_samples(draws, asking)) for _, drawn in swap.asked for _, draws in drawn)
             label = f"{job.model} {job.language} {job.topic.partition('-')[2]}"
-            yield Work(job, {MODEL: job.model}, partial(asks_of, swap, asking), size, label)
+            items, loads = (partial(each, swap, asking) for each in (asks_of, _loads))
+            yield Work(job, {MODEL: job.model}, items, size, label, loads)
 
     def keys(self, item: Ask) -> tuple[str, ...]:
         return (item.answer_id,)
@@ -82,9 +84,22 @@ def asks_of(swap: SwapJob, asking: Asking) -> Iterator[Ask]:
         for entity, draws in drawn:
             filled = Filled(context, entity)
             request = asking.request_id(swap.job.model, swap.setup, filled)
-            for sample in (0,) if asking.repeatable else draws:
+            for sample in _samples(draws, asking):
                 key = content_id(request, context.context_id, entity.entity_id, sample)
                 yield Ask(key, request, filled, sample, swap.seed + sample)
+
+
+def _samples(draws: Mapping[int, int], asking: Asking) -> Collection[int]:
+    """The samples of a text that these draws have."""
+    return (0,) if asking.repeatable else draws
+
+
+def _loads(swap: SwapJob, asking: Asking) -> Iterator[Load]:
+    """What all of a job costs at most: a context's question is read once for each of its texts."""
+    for context, drawn in swap.asked:
+        texts = [entity for entity, draws in drawn for _ in _samples(draws, asking)]
+        if load := asking.load(Filled(context, texts[0])):
+            yield replace(load, times=len(texts), apart=" ".join(entity.surface for entity in texts))
 
 
 def wanted_tables(
