@@ -104,7 +104,6 @@ def test_a_link_to_a_folder_is_left_alone(tmp_path: Path, publisher: Path) -> No
 
 
 def test_a_folder_that_is_called_like_the_passing_one_is_left_alone(tmp_path: Path, publisher: Path) -> None:
-    """Before, `.NAME.arriving` was removed unseen."""
     passing = tmp_path / ".got.arriving"
     passing.mkdir()
     (passing / "mine.txt").write_text("mine")
@@ -183,7 +182,6 @@ def test_a_folder_that_is_called_like_an_option_is_none(tmp_path: Path, monkeypa
 def test_git_runs_nothing_of_the_environment_or_the_users_configuration(
     tmp_path: Path, publisher: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before, a hook of `core.hooksPath` ran at the checkout, and `GIT_DIR` sent the files elsewhere."""
     ran, hooks, home = tmp_path / "ran", tmp_path / "hooks", tmp_path / "home"
     hooks.mkdir()
     home.mkdir()
@@ -214,21 +212,18 @@ def test_a_link_in_a_repository_arrives_as_a_plain_file(tmp_path: Path, publishe
 
 @pytest.mark.parametrize("source", ["", "x", "a\nb", "\0"])
 def test_a_source_that_is_not_ours_is_no_commit(tmp_path: Path, source: str) -> None:
-    """Before, an empty SOURCE was a traceback."""
     (tmp_path / SOURCE).write_text(source)
     assert fetched_commit(tmp_path) is None
 
 
 @pytest.mark.parametrize("sums", ["nonsense", "0  a", f"{'0' * 64} a"])
 def test_sums_that_are_not_ours_are_one_line(tmp_path: Path, sums: str) -> None:
-    """Before, a SHA256SUMS of another form was a traceback."""
     (tmp_path / SUMS).write_text(f"{sums}\n")
     with pytest.raises(DataSetError, match="not written"):
         check_as_received(tmp_path)
 
 
 def test_a_passing_folder_is_claimed_and_anothers_is_not(tmp_path: Path) -> None:
-    """Before, `NAME.building` and `.NAME.mining` were removed whoever had made them."""
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     claim_folder(ours)
     claim_folder(ours)

@@ -28,7 +28,6 @@ def put(run: RunFolder, job: Job, number: int = 1) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("key", ["model", "language", "topic"])
 def test_a_job_of_any_name_stays_in_its_run_and_is_found_again(tmp_path: Path, key: str, name: str) -> None:
-    """Before, `topic=a/b` was paid for and in no view, `..` led out of the run, and a long model was a traceback."""
     run = RunFolder(tmp_path / "deep" / "runs" / "x")
     job = Job(**{"model": "m", "language": "en", "topic": "food", key: name})
     put(run, job)
