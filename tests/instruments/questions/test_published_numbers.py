@@ -1,4 +1,4 @@
-"""The numbers of KoBBQ's published evaluation, from the predictions and answers that came with its results."""
+"""The numbers of KoBBQ's published evaluation, from its predictions; `test_import` has those of its raw answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.rules.opened import open_set
-from tests.instruments.questions.answered import ORDERS, UNREAD, Said, numbers
+from tests.instruments.questions.answered import UNREAD, Said, numbers
 
 COLUMNS = {
     "out-of-choice ratio": "out_of_choice_ratio",
@@ -36,10 +36,10 @@ def lines(file: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(text, delimiter="\t")
 
 
-def said(question: Question, picked: int | None, model: str, order: tuple[int, ...] = (0, 1, 2)) -> Said:
+def said(question: Question, picked: int | None, model: str) -> Said:
     return Said(
         UNREAD if picked is None else picked, question.unit, question.facets, question.name, question.roles,
-        question.right, order, model=model,
+        question.right, model=model,
     )  # fmt: skip
 
 
@@ -48,14 +48,6 @@ def predicted(file: Path, model: str, questions: dict[str, Question]) -> Iterato
         question = questions[line["sample_id"]]
         known = line["prediction"] in question.options
         yield said(question, question.options.index(line["prediction"]) if known else None, model)
-
-
-def read_by_the_publisher(file: Path, questions: dict[str, Question]) -> Iterator[Said]:
-    for line in lines(file):
-        sample, _, number = line["guid"].rpartition("-")
-        order = ORDERS[int(number)]
-        place = "ABC".find(line["prediction"]) if line["prediction"] else -1
-        yield said(questions[sample], None if place < 0 else order[place], "madeup", order)
 
 
 def far(rows: Iterable[Said], results: Path) -> list[float]:
@@ -79,13 +71,4 @@ def test_two_sets_of_predictions(kobbq: Path, questions: dict[str, Question]) ->
     ]
     found = far(rows, peer / "results-of-the-publishers-evaluation.tsv")
     assert len(found) == 2 * 16 * len(COLUMNS)
-    assert max(found) < 1e-9
-
-
-def test_raw_answers_in_three_orders(kobbq: Path, questions: dict[str, Question]) -> None:
-    peer = kobbq / "peer"
-    rows = list(read_by_the_publisher(peer / "raw-answers-prompt-3.tsv", questions))
-    assert len(rows) == 6840
-    found = far(rows, peer / "results-raw-answers-prompt-3.tsv")
-    assert len(found) == 16 * len(COLUMNS)
     assert max(found) < 1e-9
