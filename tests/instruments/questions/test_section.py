@@ -15,7 +15,8 @@ from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions import section
 from polyculture.instruments.questions.layout import LAYOUT
-from polyculture.instruments.questions.section import SECTIONS, QuestionSets
+from polyculture.instruments.questions.section import SECTIONS
+from polyculture.instruments.questions.set_blocks import QuestionSets
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from tests.instruments.questions.answered import (

@@ -1,0 +1,287 @@
+"""What the report's section on question sets shows: a set and language a block, with figures and a table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from polyculture.instruments.questions.section import COVERAGE, SCORES, TEXTS, UNREAD
+from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.kinds import dots
+from polyculture.reports.names import short
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, lacking, share
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, counted, page_table
+from polyculture.reports.texts import section_texts, texts
+
+SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
+_MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
+_BOUNDS = ("chance", "max_bias_a", "max_bias_d", "most_bias_d")
+_SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
+_WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
+_MODELS = 8  # that a figure has marks for
+_STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The answers of a model to a set that a reader could not read."""
+
+    title: str
+    share: str
+    texts: tuple[str, ...]  # up to three of them
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """A figure: a row a model, a mark a number; or a row a set, a mark a model."""
+
+    panels: tuple[Panel, ...]
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetBlock:
+    """A set in a language."""
+
+    title: str
+    figures: tuple[Marks, ...]
+    table: PageTable
+    undirected: int
+    covered: str  # how many of the set's questions were answered
+    differing: str | None  # that models answered different ones
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSets:
+    """The context of the section."""
+
+    sets: tuple[SetBlock, ...]
+    unread: tuple[Unread, ...]
+    side_by_side: Marks | None  # sets of stereotypes, where there are several
+    beside: str  # how many questions of each of them stand behind its marks, and which models have none
+    uneven: str  # those among them of which the models answered different questions
+
+
+def build(data: ReportData) -> QuestionSets | None:
+    """The context of the section; None where no answer of a question set was measured."""
+    lines = _study_lines(data.reading.rows(SCORES, part="any"))
+    if not lines:
+        return None
+    whole = [line for line in lines if line["part"] == "all"]
+    blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
+    side_by_side = [line for line in whole if set(_SIDE_BY_SIDE) <= line["numbers"].keys()]
+    sets = dict.fromkeys((line["dataset"], line["language"]) for line in side_by_side)
+    covered: dict[Any, list[Row]] = defaultdict(list)
+    for row in data.reading.rows(COVERAGE):
+        covered[row["dataset"], row["language"]].append(row)
+    uneven = [_title(data, *key) for key in sets if any(row["differs"] for row in covered[key])]
+    return QuestionSets(
+        tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks),
+        tuple(_unread(data)),
+        _side_by_side(data, side_by_side) if len(sets) > 1 else None,
+        _beside(data, side_by_side, covered),
+        "; ".join(uneven),
+    )
+
+
+def _study_lines(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """A line per study and part, with its `numbers` by metric."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in (*_STUDY, "part", "value"))
+        found.setdefault(
+            key, {**row, "condition": row["condition"] or "", "prompt": row["prompt"] or "", "numbers": {}}
+        )["numbers"]["match" if row["metric"] in _MATCHES else row["metric"]] = row
+    return list(found.values())
+
+
+def _title(data: ReportData, dataset: str, language: str) -> str:
+    return f"{short(dataset)}, {data.names.language(language)}"
+
+
+def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], answered: Sequence[Row]) -> SetBlock:
+    words = section_texts(TEXTS).words
+    metrics = [name for name in words["metrics"] if any(name in line["numbers"] for line in lines)]
+    title = _title(data, dataset, language)
+    columns = [
+        *(Column(words["metrics"][name][0], partial(_cell, name), words["metrics"][name][1]) for name in metrics),
+        Column("Not read", _not_read, "answers that pick no option, of those that came"),
+        Column("Answers", counted("answered"), is_size=True),
+        Column("Failed", counted("failed"), "answers that did not come", is_size=True),
+    ]
+    sized = [line for line in lines if line["answered"] is not None]
+    table = page_table(
+        data,
+        lines,
+        columns if len(sized) == len(lines) else columns[: len(metrics)],
+        title=title,
+        caption=f"{title}, with 95 % intervals",
+        by=("method", "reader", "condition", "prompt"),
+        head=_way,
+        label=_part,
+        line_head="Questions",
+    )
+    whole = [line for line in lines if line["part"] == "all"]
+    figures = _figures(data, title, whole, [name for name in metrics if name not in _BOUNDS])
+    undirected = max((line["undirected"] or 0 for line in whole), default=0)
+    return SetBlock(title, tuple(figures), table, undirected, _covered(answered), _differing(data, answered))
+
+
+def _covered(answered: Sequence[Row]) -> str:
+    """How many questions of a set stand behind its numbers."""
+    if not answered:
+        return "The questions of the set"
+    least, most = (end(row["questions"] for row in answered) for end in (min, max))
+    of_set = max(row["of_set"] for row in answered)
+    if least >= of_set:
+        return f"All {count(of_set)} questions of the set"
+    some = count(least) if least == most else f"{count(least)} to {count(most)}, by model,"
+    return f"{some} of the set's {count(of_set)} questions"
+
+
+def _differing(data: ReportData, answered: Sequence[Row]) -> str | None:
+    """Which models answered different questions of a set, and how many are the same; None where all are."""
+    some = [row for row in answered if row["differs"]]
+    if not some:
+        return None
+    own = ", ".join(f"{data.names.model(row['model'])} {count(row['questions'])}" for row in some)
+    shared = min(row["shared"] for row in some)
+    return f"{own}; answered by all of these models: {count(shared) if shared else 'none'}"
+
+
+def _part(row: Row, names: Any) -> str:
+    if row["part"] == "all":
+        return str(_words("parts", "all"))
+    if row["part"] == "country":
+        return str(names.country(row["value"]))
+    value = short(str(row["value"])).replace("_", " ")
+    return value if row["part"] == "category" else f"{row['part'].replace('_', ' ')}: {value}"
+
+
+def _way(row: Row) -> str:
+    """How a model was asked, and who read it: what stands behind its name."""
+    method = "" if row["method"] in ("generated", "sentence", "gap") else f"of the {row['method']}"
+    prompt = row["prompt"] and f"prompt {row['prompt']}"
+    parts = (_words("readers", row["reader"]), method, row["condition"], prompt)
+    return "".join(f", {part}" for part in parts if part)
+
+
+def _lost(line: Row) -> str:
+    """What stands behind the name of a model of which many answers could not be read."""
+    return f" ({line['unread']:.0%} not read)" if (line["unread"] or 0) >= _WARNED else ""
+
+
+def _words(kind: str, name: str) -> str:
+    return str(section_texts(TEXTS).words[kind].get(name, name))
+
+
+def _cell(metric: str, line: Row) -> FormattedEstimate:
+    row = line["numbers"].get(metric)
+    if row is None or row["estimate"] is None:
+        return lacking("unread_answers")
+    kind = "difference" if metric in SIGNED else "share"
+    if metric in _BOUNDS:
+        return FormattedEstimate(decimal(row["estimate"], kind), None, None)
+    reason = row["no_interval"] if row["no_interval"] in texts().missing else "no_interval"
+    return estimate(kind, row["estimate"], row["low"], row["high"], without=reason)
+
+
+def _not_read(line: Row) -> str:
+    return "–" if line["unread"] is None else decimal(line["unread"], "share")
+
+
+def _figures(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequence[str]) -> Iterable[Marks]:
+    """A figure of shares, and one of what can be below 0: a row a model and reader."""
+    labels = {_place(line): f"{data.names.model(line['model'])}{_way(line)}{_lost(line)}" for line in lines}
+    for signed, words in ((False, "share of the answers"), (True, "bias")):
+        some = [
+            name for name in metrics if (name in SIGNED) is signed and (name != "s_amb" or "diff_bias_a" not in metrics)
+        ]
+        marks = [
+            (_place(line), name, line["numbers"][name]) for line in lines for name in some if name in line["numbers"]
+        ]
+        if marks:
+            heads = {name: _head(name) for name in some}
+            yield _marks(marks, heads, labels, words, f"{title}: {words}", signed=signed)
+
+
+def _side_by_side(data: ReportData, lines: Sequence[Row]) -> Marks:
+    """A panel a number, a row a set and language with a reader, a mark a model."""
+    models = list(dict.fromkeys(line["model"] for line in lines))[:_MODELS]
+    ways = {_way(line) for line in lines}
+    labels = {
+        _place(line, ""): f"{_title(data, line['dataset'], line['language'])}{_way(line) if len(ways) > 1 else ''}"
+        for line in lines
+    }
+    found = [
+        _marks(
+            [(_place(line, ""), line["model"], line["numbers"][metric]) for line in lines if line["model"] in models],
+            {model: data.names.model(model) for model in models},
+            labels,
+            _head(metric),
+            f"Sets side by side: {_head(metric)}",
+            signed=metric in SIGNED,
+        )
+        for metric in _SIDE_BY_SIDE
+    ]
+    return Marks(tuple(panel for one in found for panel in one.panels), found[0].keys)
+
+
+def _beside(data: ReportData, lines: Sequence[Row], covered: Mapping[Any, Sequence[Row]]) -> str:
+    """The note of the figure of sets side by side."""
+    sets = dict.fromkeys((line["dataset"], line["language"]) for line in lines)
+    counts = {_title(data, *key): _covered(covered[key]) for key in sets}
+    said = "; ".join(f"{title}: {sizes[0].lower()}{sizes[1:]}" for title, sizes in counts.items())
+    without = list(dict.fromkeys(line["model"] for line in lines))[_MODELS:]
+    return said + (f". Without a mark: {', '.join(map(data.names.model, without))}" if without else "")
+
+
+def _place(line: Row, model: str | None = None) -> str:
+    """The row of a figure that a line is in: of every model, or of all together."""
+    return " ".join(str(line[name]) for name in _STUDY if name != "model" or model is None)
+
+
+def _head(metric: str) -> str:
+    return str(section_texts(TEXTS).words["metrics"][metric][0])
+
+
+def _marks(
+    marks: Sequence[tuple[str, str, Row]],
+    series: Mapping[str, str],
+    rows: Mapping[str, str],
+    title: str,
+    said: str,
+    *,
+    signed: bool,
+) -> Marks:
+    """A figure of marks (row, series, number), with its title and description; `signed`: numbers can be below 0."""
+    frame = pd.DataFrame(
+        [
+            {"row": row, "series": name, "value": one["estimate"], "low": one["low"], "high": one["high"]}
+            for row, name, one in marks
+        ]
+    ).astype({"value": float, "low": float, "high": float})
+    limits = (-1.0, 1.0) if signed else (0.0, 1.0)
+    chart = dots(frame, alternative=said, rows=rows, series=list(series), label=title, limits=limits)
+    keys = tuple(key_of(name, number) for number, name in enumerate(series.values()))
+    return Marks((Panel(title, chart),), keys)
+
+
+def _unread(data: ReportData) -> Iterable[Unread]:
+    rows = data.reading.rows(UNREAD)
+    for _, some in groupby(rows, key=lambda row: tuple(row[name] for name in _STUDY[:5])):
+        found = list(some)
+        first = found[0]
+        if first["lost"] >= _WARNED * first["answered"]:
+            title = f"{data.names.model(first['model'])}, {_title(data, first['dataset'], first['language'])}"
+            title += f"; {_words('readers', first['reader'])}"
+            shown = tuple(short(row["raw"]) or "(empty)" for row in found)
+            yield Unread(title, share(first["lost"], first["answered"]) or "", shown)
