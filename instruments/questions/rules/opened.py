@@ -66,7 +66,7 @@ def _checked(data: Mapping[str, Any], where: object) -> Rules:
         return Rules.model_validate(data)
     except ValidationError as fault:
         first = fault.errors()[0]
-        steps = [str(step) for step in first["loc"] if step not in SHAPES]
+        steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
         remedy = "See docs/datasets.md."
         what = plain_words(first)
         if first["type"] == "extra_forbidden":

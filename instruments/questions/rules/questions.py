@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -88,6 +88,8 @@ class Questions:
         options = [_replaced(one, block) for one in options_of(row, block.options, lambda one: self._value(row, one))]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
+        if isinstance(block.options, tuple):
+            options = self._without_empty(row, block.options, options)
         self._check_texts(text, options)
         right: tuple[int, ...] = ()
         roles: tuple[str, ...] = tuple("" for _ in options)
@@ -103,6 +105,16 @@ class Questions:
             facets["pair"] = content_id("pair", unit, facets.get("context", ""), context, sorted(options))
         return Question(name, self.name, language, self.rules.kind, unit, text, tuple(options), roles, right, row.place,
                         context, answers, weights, facets)  # fmt: skip
+
+    def _without_empty(self, row: Row, columns: Sequence[Value], options: list[str]) -> list[str]:
+        """The options up to the last that has a text: tables have as many columns as their longest question."""
+        size = max((number for number, one in enumerate(options, 1) if one), default=0)
+        if 2 <= size < len(options):
+            first = columns[size]
+            name = first.source if isinstance(first, From) else first
+            self.remarks.append(LeftOut(row.place, f"read with {size} options: {name} is empty"))
+            return options[:size]
+        return options
 
     def _check_texts(self, text: str, options: list[str]) -> None:
         if not text and self.rules.kind != "pair":

@@ -151,6 +151,26 @@ right = {right}
     assert f"is none of the {len(found.questions[0].options)} options" in found.remarks[0].reason
 
 
+def test_a_question_has_the_options_that_its_columns_have(tmp_path: Path) -> None:
+    """A table has as many columns as its longest question; an option that is empty within leaves the row out."""
+    rows = "One?,tea,milk,soup,C\nTwo?,tea,milk,,B\nThree?,tea,milk,,C\nFour?,tea,,soup,A\n"
+    (tmp_path / "a.csv").write_text(f"q,a,b,c,key\n{rows}", encoding="utf-8")
+    text = f"""{HEAD}kind = "choice"
+numbers = ["accuracy"]
+language = "en"
+[[questions]]
+files = "a.csv"
+text = "q"
+options = ["a", "b", "c"]
+right = {{ column = "key", as = "letter" }}
+"""
+    found = open_set(rules(tmp_path, text))
+    assert [(len(one.options), one.right) for one in found.questions] == [(3, (2,)), (2, (1,))]
+    assert [(one.place.row, one.reason.partition(":")[0]) for one in found.remarks] == [
+        (3, "read with 2 options"), (4, "read with 2 options"), (4, "left out"), (5, "left out"),
+    ]  # fmt: skip
+
+
 def test_labels_of_another_script_are_listed_and_named_in_our_words(tmp_path: Path) -> None:
     lines(tmp_path, "Religion_am.jsonl", [ROW])
     text = f"{BIAS}[prompts]\nlabel = ['፩', '፪', '፫']\ninstruction = 'en'\n"
