@@ -20,6 +20,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecords, waiting
+from polyculture.generate.engines.openai import batch_api, batches
 from polyculture.generate.engines.openai.batches import ATTEMPTS, BatchEngine
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from tests.batch_server import EXPIRED, BatchServer, completion_body, status_line
@@ -78,10 +79,13 @@ def test_answers_are_those_of_single_calls_but_for_how_they_were_bought(server: 
     assert not list(tmp_path.iterdir())
 
 
-def test_batches_keep_to_the_providers_limits(server: BatchServer, tmp_path: Path) -> None:
+def test_batches_keep_to_the_providers_limits(
+    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert len(ask(server, tmp_path / "a", batch_requests=3)) == 8
     assert len(server.batches) == 3
-    assert len(ask(server, tmp_path / "b", batch_megabytes=0.0005)) == 8
+    monkeypatch.setattr(batches, "MOST_BYTES", 500)
+    assert len(ask(server, tmp_path / "b")) == 8
     assert len(server.batches) > 3 + 3
     assert all(len(server.files[batch["input_file_id"]]) <= 750 for batch in server.batches.values())
 
@@ -128,16 +132,21 @@ def test_a_batch_with_a_strange_field_ends_in_one_line(
         assert len(ask(server, tmp_path)) == 8
 
 
-def test_a_file_of_answers_has_a_size_and_a_deadline(server: BatchServer, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"answer.*larger"):
-        ask(server, tmp_path / "size", batch_file_megabytes=0.0001)
+def test_a_file_of_answers_has_a_size_and_a_deadline(
+    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_api, "MOST_BYTES", 100)
+        with pytest.raises(EngineError, match=r"answer.*larger"):
+            ask(server, tmp_path / "size")
 
     def sleep(call: str, _: bool) -> None:
         time.sleep(2.0 if call == "download" else 0.0)
 
     server.trouble = sleep
+    monkeypatch.setattr(batch_api, "FILE_DEADLINE", 0.3)
     with pytest.raises(EngineError, match=r"answer.*0\.3 seconds"):
-        ask(server, tmp_path / "time", batch_file_deadline=0.3, max_retries=0)
+        ask(server, tmp_path / "time", max_retries=0)
 
 
 def test_what_expired_is_sent_again_and_what_came_is_used(server: BatchServer, tmp_path: Path) -> None:

@@ -112,6 +112,6 @@ def test_answers_without_end_take_little_memory(tmp_path: Path, server: FaultSer
 
 
 def test_bounds_change_no_identity() -> None:
-    ours = {"deadline", "max_megabytes", "timeout", "batch_file_megabytes", "batch_file_deadline"}
+    ours = {"deadline", "max_megabytes", "timeout"}
     assert not ours & (OpenAIOptions.deciding("answer") | OpenAIOptions.deciding("score"))
     assert (OpenAIOptions().deadline, OpenAIOptions().max_megabytes) == (600.0, 16.0)

@@ -27,6 +27,8 @@ from polyculture.generate.engines.openai.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")
+MOST_BYTES = 4096 * MEBIBYTE  # of a file of answers
+FILE_DEADLINE = 3600.0  # seconds to send or fetch a file
 _GONE = (404, 410)  # statuses of HTTP
 _CLOCKS = 3600.0  # seconds by which the provider's clock and ours may differ
 _PATIENCE = 3600.0  # seconds to wait for a provider that cannot be reached
@@ -48,7 +50,7 @@ class BatchApi:
         self._chat, self._sleep = chat, sleep
         self._background = Background(f"batches {chat.spec.model}")
         self._client = self._background.run(self._connect(chat.options.most_bytes))
-        self._files = self._background.run(self._connect(int(chat.options.batch_file_megabytes * MEBIBYTE)))
+        self._files = self._background.run(self._connect(MOST_BYTES))
 
     def close(self) -> None:
         for client in (self._client, self._files):
@@ -62,7 +64,7 @@ class BatchApi:
         async def send() -> str:
             return self._id(FileObject, await self._client.files.create(file=content, purpose="batch"))
 
-        return self._insist(send, self._chat.options.batch_file_deadline)
+        return self._insist(send, FILE_DEADLINE)
 
     def create(self, record: BatchRecord, file_id: str) -> str:
         """The id of the record's batch; creates it unless an earlier call, whose answer was lost, already has."""
@@ -101,7 +103,7 @@ class BatchApi:
                     async for piece in response.iter_bytes():
                         file.write(piece)
 
-        self._insist(stream, self._chat.options.batch_file_deadline, gone=True)
+        self._insist(stream, FILE_DEADLINE, gone=True)
 
     async def _connect(self, most: int) -> openai.AsyncOpenAI:
         return self._chat.connect(1, most)

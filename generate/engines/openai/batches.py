@@ -34,7 +34,7 @@ from polyculture.generate.engines.openai.error_body import read_error
 from polyculture.generate.engines.openai.faults import RequestError
 
 ATTEMPTS = 3  # batches that a request with transient faults is sent in
-_MEGABYTE = 1_000_000
+MOST_BYTES = 200_000_000  # of a file of requests: OpenAI's own limit
 _GONE = (
     "is gone at the provider, where it may have been billed; --retry-failed looks for it once more, then buys it again"
 )
@@ -117,7 +117,7 @@ class BatchEngine:
         for ident, ask in asks:
             line = orjson.dumps(request_line(ident, ask.whole), option=orjson.OPT_APPEND_NEWLINE)
             full = len(piece) >= self.options.batch_requests
-            if piece and (full or size + len(line) > self.options.batch_megabytes * _MEGABYTE):
+            if piece and (full or size + len(line) > MOST_BYTES):
                 yield piece
                 piece, size = [], 0
             piece.append((ident, line))

@@ -100,10 +100,7 @@ class OpenAIOptions(Options):
     # For scoring: prepend the BOS token where the tokenizer itself does not.
     bos: Annotated[bool, Decides("score")] = False
     batch: Annotated[bool, PACE] = False  # by the provider's batch API: cheaper, and within a day
-    batch_requests: Annotated[int, PACE] = Field(default=50_000, ge=1)  # in a batch at most: OpenAI's own limits
-    batch_megabytes: Annotated[float, PACE] = Field(default=200.0, gt=0)
-    batch_file_megabytes: Annotated[float, PACE] = Field(default=4096.0, gt=0)  # of a file of answers
-    batch_file_deadline: Annotated[float, PACE] = Field(default=3600.0, gt=0)  # seconds to send or fetch a file
+    batch_requests: Annotated[int, PACE] = Field(default=50_000, ge=1)  # in a batch at most: OpenAI's own limit
     batch_poll: Annotated[float, PACE] = Field(default=30.0, gt=0)  # seconds between two polls of a batch
     batches_at_once: Annotated[int, PACE] = Field(default=16, ge=1)  # jobs whose batches wait at the same time
 
