@@ -27,7 +27,7 @@ PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
-_ROLES = ("role", "from", "speaker", "author.role", "author")
+_ROLES = ("role", "from", "speaker", "author.role")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
 _SERVERS = {"chat", "completions", "responses", "anthropic", "gemini", "bedrock"}  # others: a plain column may look so
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
