@@ -76,9 +76,10 @@ class LlmExtractor:
         """
         later: list[list[ResponseText]] = [[] for _ in TEMPERATURES]  # by their next attempt
         blank: list[Extracted] = []
-        yield from self._round(0, self._first_attempts(responses, later, blank), later, blank)
-        for attempt in range(1, len(TEMPERATURES)):
-            yield from self._round(attempt, iter(later[attempt]), later, blank)
+        for attempt in range(len(TEMPERATURES)):
+            asked = iter(later[attempt]) if attempt else self._first_attempts(responses, later, blank)
+            yield from self._round(attempt, asked, later)
+        yield from blank
 
     def _first_attempts(
         self, responses: Iterable[ResponseText], later: list[list[ResponseText]], blank: list[Extracted]
@@ -93,28 +94,21 @@ class LlmExtractor:
                 yield response
 
     def _round(
-        self,
-        attempt: int,
-        asked: Iterator[ResponseText],
-        later: list[list[ResponseText]],
-        blank: list[Extracted],
+        self, attempt: int, asked: Iterator[ResponseText], later: list[list[ResponseText]]
     ) -> Iterator[Extracted]:
         waiting: dict[str, ResponseText] = {}
-        for answer in self._engine.sample(self._requests(attempt, asked, waiting)):
+
+        def requests() -> Iterator[Request]:
+            for response in asked:
+                waiting[response.response_id] = response
+                yield _request(self._head, self._topic, response, attempt)
+
+        for answer in self._engine.sample(requests()):
             response = waiting.pop(answer.request_id)
             result = self._result(response, attempt, answer)
             if result.status == "unusable":
                 later[attempt + 1].append(response)
             yield result
-            yield from _drain(blank)
-        yield from _drain(blank)
-
-    def _requests(
-        self, attempt: int, asked: Iterator[ResponseText], waiting: dict[str, ResponseText]
-    ) -> Iterator[Request]:
-        for response in asked:
-            waiting[response.response_id] = response
-            yield _request(self._head, self._topic, response, attempt)
 
     def _result(self, response: ResponseText, attempt: int, answer: Completion) -> Extracted:
         result = Extracted(
@@ -150,8 +144,3 @@ def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText, at
 
 def _decoding(topic: Topic, temperature: float) -> Decoding:
     return Decoding(temperature, top_p=1.0, top_k=None, max_tokens=MAX_TOKENS, schema=answer_schema(topic.kinds))
-
-
-def _drain(results: list[Extracted]) -> Iterator[Extracted]:
-    while results:
-        yield results.pop()
