@@ -208,7 +208,8 @@ def golden_models() -> Iterator[Requests]:
 
     with StubServer(behaviour=answer) as server, pytest.MonkeyPatch.context() as patch:
         requests = Requests(server)
-        patch.setattr(MockEngine, "_spend", requests.counting(MockEngine._spend))
+        for method in ("_complete", "_scored"):
+            patch.setattr(MockEngine, method, requests.counting(getattr(MockEngine, method)))
         load = transformers.PreTrainedModel.from_pretrained.__func__  # type: ignore[attr-defined]
         patch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(requests.counting(load)))
         patch.setattr(TransformersEngine, "answer_states", states)
