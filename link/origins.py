@@ -15,7 +15,7 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
 
-RULES = 4  # version of what the statements do
+RULES = 5  # version of what the statements do
 
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:
@@ -82,25 +82,36 @@ def origin_rules(catalog: Catalog) -> list[object]:
 
 
 def create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Creates the table `states`: an item that stands for countries of today, or for one of its heirs.
+    """Creates the table `states`: an item that stands for countries of today, by itself or as a state of their past.
 
-    `former` where it is a state that is no more; `principal` is the first of several heirs, if any is.
+    `heirs` may be meant by one that more than one country continues, and `countries` are those that are, unless
+    something else says which: itself, the principal heir, both Koreas, or NULL. `former` where it is a state that is no
+    more.
     """
-    alone = [
-        {"item": number(qid), "countries": list(countries), "former": qid in catalog.former_states}
+    rows = [
+        {
+            "item": number(qid),
+            "countries": list(countries),
+            "heirs": list(countries) if len(countries) > 1 else None,
+            "former": qid in catalog.former_states or len(countries) > 1,
+        }
         for qid, countries in catalog.country_items.items()
     ]
-    divided = [
-        {"item": number(qid), "former": True, "heirs": list(state.heirs), "principal": state.principal}
+    rows += [
+        {
+            "item": number(qid),
+            "countries": [state.principal] if state.principal else None,
+            "heirs": list(state.heirs),
+            "former": True,
+        }
         for qid, state in catalog.divided_states.items()
     ]
-    connection.from_arrow(pa.Table.from_pylist([*alone, *divided], pa.schema(_STATES))).create("states")
+    connection.from_arrow(pa.Table.from_pylist(rows, pa.schema(_STATES))).create("states")
 
 
 _STATES: dict[str, pa.DataType] = {
     "item": pa.uint32(),
     "countries": pa.list_(pa.string()),
-    "former": pa.bool_(),
     "heirs": pa.list_(pa.string()),
-    "principal": pa.string(),
+    "former": pa.bool_(),
 }

@@ -2,19 +2,23 @@
 -- P361 of a cuisine), culture (P2596); of whoever made it (P50, P86, P170, P175) the citizenship (P27), origin or place of
 -- birth (P19); its own citizenship or place of birth; where it was made (P1071), its country (P17), its location (P276). An item
 -- that stands for two countries alike gives a row for each. Which heir of a divided state is meant is said by the item's other
--- statements, else by the place of birth, else by the state's principal heir. If none says it, the row has no country but
--- these heirs as its `successors`.
+-- statements (also by one that has ended, where no other does), else by the place of birth, else the state has a principal heir.
+-- If none says it, the row has no country but these heirs as its `successors`.
 WITH stated AS (
-    SELECT DISTINCT item, about, unnest(countries) AS country FROM said
+    SELECT DISTINCT item, about, counts, unnest(countries) AS country FROM said WHERE heirs IS NULL
 ),
 born AS (
-    SELECT births.item, births.about, unnest(climbed.countries) AS country FROM births JOIN climbed USING (place)
+    SELECT births.item, births.about, unnest(climbed.countries) AS country
+    FROM births JOIN climbed USING (place) WHERE climbed.heirs IS NULL
 ),
 meant AS (
     SELECT
         said.item, said.about, said.property, said.target,
-        list(DISTINCT stated.country) FILTER (stated.country IS NOT NULL) AS by_statement,
-        list(DISTINCT born.country) FILTER (born.country IS NOT NULL) AS by_birth
+        coalesce(
+            list(DISTINCT stated.country) FILTER (stated.counts),
+            list(DISTINCT stated.country) FILTER (stated.country IS NOT NULL),
+            CASE WHEN count(DISTINCT born.country) = 1 THEN list(DISTINCT born.country) FILTER (born.country IS NOT NULL) END
+        ) AS countries
     FROM said
     LEFT JOIN stated ON stated.item = said.item AND said.about IN (stated.about, said.item) AND stated.country IN said.heirs
     LEFT JOIN born ON born.item = said.item AND said.about IN (born.about, said.item) AND born.country IN said.heirs
@@ -22,11 +26,10 @@ meant AS (
     GROUP BY ALL
 ),
 decided AS (
-    SELECT said.item, said.property, said.place, said.target, said.heirs, coalesce(
-        said.countries, meant.by_statement, CASE WHEN len(meant.by_birth) = 1 THEN meant.by_birth END,
-        CASE WHEN said.principal IS NOT NULL THEN [said.principal] END, CASE WHEN len(said.heirs) = 1 THEN said.heirs END
-    ) AS countries
+    SELECT said.item, said.property, said.place, said.target, said.heirs,
+        coalesce(meant.countries, said.countries, CASE WHEN len(said.heirs) = 1 THEN said.heirs END) AS countries
     FROM said LEFT JOIN meant USING (item, about, property, target)
+    WHERE said.counts
 ),
 first AS (
     SELECT item, min_by(place, (countries IS NULL AND heirs IS NULL, place)) AS place FROM decided GROUP BY item

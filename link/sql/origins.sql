@@ -37,18 +37,20 @@ WITH RECURSIVE climb(place, here, steps, ended) AS (
 FROM climb;
 
 -- climbed: a row is a place with the state that the fewest statements lead to. A state of today comes before a former one,
--- this before a divided one, a statement that has not ended before one that has, and of these the last.
+-- this before a divided one, a statement that has not ended before one that has, and of these the last. Of several divided
+-- states none says which heir is meant.
 CREATE OR REPLACE TABLE climbed AS
 SELECT
-    place, list_sort(list_distinct(flatten(list(countries) FILTER (countries IS NOT NULL)))) AS countries, bool_or(former) AS former,
+    place, bool_or(former) AS former,
     list_sort(list_distinct(flatten(list(heirs) FILTER (heirs IS NOT NULL)))) AS heirs,
-    CASE WHEN count(DISTINCT item) = 1 THEN any_value(principal) END AS principal
+    CASE WHEN count(DISTINCT item) FILTER (heirs IS NOT NULL) < 2
+        THEN list_sort(list_distinct(flatten(list(countries) FILTER (countries IS NOT NULL)))) END AS countries
 FROM (
     SELECT climb.place, states.*
     FROM climb JOIN states ON states.item = climb.here
     QUALIFY rank() OVER (
         PARTITION BY climb.place
-        ORDER BY states.countries IS NULL, states.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC
+        ORDER BY states.heirs IS NOT NULL, states.former, climb.ended = 9999 DESC, climb.steps, climb.ended DESC
     ) = 1
 )
 GROUP BY place;
@@ -62,18 +64,17 @@ WITH RECURSIVE after(place, here, steps) AS (
     FROM after JOIN wikidata.claims AS claim ON claim.item = after.here
     WHERE claim.property = 'P1366' AND after.steps < 8 AND after.here NOT IN (SELECT item FROM states)
 )
-SELECT place, NULL::VARCHAR[] AS countries, true AS former,
-    list_sort(list_distinct(flatten(list(coalesce(countries, heirs))))) AS heirs, NULL::VARCHAR AS principal
+SELECT place, true AS former, list_sort(list_distinct(flatten(list(coalesce(heirs, countries))))) AS heirs, NULL::VARCHAR[] AS countries
 FROM after JOIN states ON states.item = after.here
 GROUP BY place;
 
--- said: a row is a statement that counts, with the countries that it names by itself, or the heirs of a divided state. What
--- ended gives way to what has not, or ended later; but the citizenship of a former state ended with the state.
+-- said: a row is a statement with the countries that it names by itself, and the heirs of a divided state. One that ended does
+-- not count beside one that has not, or ended later; but the citizenship of a former state ended with the state.
 CREATE OR REPLACE TABLE said AS
 SELECT
-    statements.*, found.countries, found.heirs, found.principal,
-    coalesce(found.former, false) AND statements.property LIKE '%P27' AS survives
+    statements.*, found.countries, found.heirs,
+    coalesce(found.former, false) AND statements.property LIKE '%P27' AS survives,
+    survives OR coalesce(ended, 9999)
+        = max(coalesce(ended, 9999)) FILTER (NOT survives) OVER (PARTITION BY item, about, statements.place) AS counts
 FROM statements
-LEFT JOIN (FROM climbed UNION ALL FROM replaced) AS found ON found.place = statements.target
-QUALIFY survives OR coalesce(ended, 9999)
-    = max(coalesce(ended, 9999)) FILTER (NOT survives) OVER (PARTITION BY item, about, statements.place);
+LEFT JOIN (FROM climbed UNION ALL BY NAME FROM replaced) AS found ON found.place = statements.target;

@@ -78,7 +78,7 @@ def test_an_item_stands_for_what_it_says() -> None:
     assert (items["Q17"], items["Q22"], items["Q16957"]) == (("JP",), ("GB",), ("DE",))
     assert items["Q18097"] == ("KP", "KR")  # what Korea has is of both
     assert {qid: countries for qid, countries in items.items() if len(countries) > 1}.keys() == {
-        *("Q18097", "Q28179", "Q28208")
+        *("Q18097", "Q28179", "Q28208", "Q503585")
     }
     assert (len(divided["Q15180"].heirs), divided["Q15180"].principal) == (15, None)
     assert divided["Q33946"].heirs == ("CZ", "SK")
@@ -133,7 +133,8 @@ def test_real_items_have_the_names_and_classes_of_the_catalogue(shared_data: Pat
     assert {*expected, *included} <= items.keys()
     wrong = {qid: name for qid, name in expected.items() if folded(name) not in items[qid][0]}
     assert wrong == {}
-    allowed = {qid: PLACES | FORMER if qid in CATALOG.former_states else PLACES for qid in {*expected, *included}}
+    former = {*CATALOG.former_states, *(qid for qid, codes in CATALOG.country_items.items() if len(codes) > 1)}
+    allowed = {qid: PLACES | FORMER if qid in former else PLACES for qid in {*expected, *included}}
     assert {qid for qid, classes in allowed.items() if not items[qid][1] & classes} == set()
 
 

@@ -16,6 +16,7 @@ from tests.sparql_server import SparqlServer
 
 GERMAN_EMPIRE, RUSSIAN_EMPIRE, UK_AND_IRELAND, AUSTRIA_HUNGARY = "Q43287", "Q34266", "Q174193", "Q28513"
 SOVIET_UNION, BRITISH_RAJ, PROVINCES_OF_INDIA, CZECHOSLOVAKIA = "Q15180", "Q129286", "Q2385925", "Q33946"
+KOREA, JOSEON = "Q18097", "Q28179"
 DE, GB, IE, US, RU, UA, CZ, IN, PK, IT, JP = (
     *("Q183", "Q145", "Q27", "Q30", "Q159", "Q212", "Q213", "Q668", "Q843", "Q38", "Q17"),
 )
@@ -29,6 +30,7 @@ PLACES = [
     item("Q90007", "West Bengal", P17=IN),
     item("Q90008", "Lahore", P17=PK),
     item("Q90009", "Sorochyntsi", P17=UA, P131=RUSSIAN_EMPIRE),
+    item("Q90011", "Seoul", P17=[statement(JOSEON, ended="1897"), "Q884"]),
     item("Q90010", "Gdansk", P17=[statement(DE, ended="1945"), "Q36"]),
     item("Q90020", "Sicily", P17=IT),
     item("Q90021", "Okinawa", P131="Q90022"),
@@ -79,6 +81,10 @@ def alone(*codes: str) -> set[tuple[str | None, tuple[str, ...]]]:
         ({"P27": RUSSIAN_EMPIRE, "P19": "Q90009"}, ["UA"]),
         ({"P27": RUSSIAN_EMPIRE}, ["RU"]),
         ({"P27": [SOVIET_UNION, RU], "P19": "Q90009"}, ["RU"]),  # of the heirs the one that is stated
+        ({"P27": [SOVIET_UNION, statement(RU, ended="1930"), US], "P19": "Q90009"}, ["RU", "US"]),  # ended, yet stated
+        ({"P27": [JOSEON, "Q884"]}, ["KR"]),
+        ({"P27": [statement(JOSEON, ended="1897"), US], "P19": "Q90011"}, ["KR", "US"]),
+        ({"P495": KOREA}, ["KP", "KR"]),  # two continue it alike, and nothing says which is meant
         ({"P27": "Q90040"}, ["US"]),  # in no table: what replaced it
         ({"P27": [statement(IT, ended="1930"), US]}, ["US"]),
         ({"P27": [statement(IT, ended="1930"), statement(US, ended="1950")]}, ["US"]),
