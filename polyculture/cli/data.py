@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
@@ -19,7 +19,7 @@ from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
 from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.printed_counts import COUNTED, absent_cultures, published_rows
+from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
 from polyculture.instruments.datasets.publisher import holds_questions, source_of
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 
@@ -80,7 +80,7 @@ def check(
     english: English = False,
     as_published: AsPublished = False,
     published: Annotated[
-        bool, typer.Option(help="Instead, the numbers of entities and contexts beside those that the paper prints.")
+        bool, typer.Option(help="Instead, what the paper counts of the data, beside what was read.")
     ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -94,25 +94,31 @@ def check(
     if holds_questions(named):
         from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
         from polyculture.instruments.questions.rules.opened import open_set
+        from polyculture.instruments.questions.rules.printed import published_rows as published_of
 
         questions = open_set(named, folder, selection or None)
+        if published:
+            _write_published(name, published_of(questions), format, output)
+            return
         write_values(CheckRow._fields, list(check_rows(questions)), format, output)
         for text in asked_texts(questions):
             say(text)
         return
-    if published and named not in COUNTED and not named.endswith(".toml"):
-        there = f"--published has the counts of {', '.join(COUNTED)}. The other data sets have none; a question set's "
-        near = did_you_mean(named, COUNTED, otherwise=f"{there}number of questions stands in `data check SET`.")
-        raise DataSetError(f"no published counts of {named!r} are held", remedy=near)
     source_of(name)  # which knows the names of question sets, too
     # The paper counts rows as they stand in the files.
     dataset = open_data_set(name, folder, english=english, as_published=as_published or published)
     if published:
-        write_values(PUBLISHED_COLUMNS, published_rows(dataset, rules_of(name)), format, output)
+        _write_published(name, published_rows(dataset, rules_of(name)), format, output)
         return
     rows = left_out_rows((*findings(dataset), *dataset.left_out))
     write_values(("file", "sheet", "row", "reason", "text"), rows, format, output)
     say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(rows)} lines above")
+
+
+def _write_published(name: str, rows: Sequence[tuple[Any, ...]], format: Format, output: Path | None) -> None:
+    if not rows:
+        raise DataSetError(f"{name}: no paper whose tables come along counts it", remedy="See docs/papers.md.")
+    write_values(PUBLISHED_COLUMNS, rows, format, output)
 
 
 @app.command(epilog="polyculture data show camellia")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, SourceLocation
+import pytest
+
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, LeftOut, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.printed_counts import COLUMNS, published_rows
 from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.questions.model import Question, QuestionSet
+from polyculture.instruments.questions.rules.printed import published_rows as of_set
 from polyculture.published.cells import published
 
 
@@ -58,13 +63,63 @@ def test_contexts_count_by_setting_and_sentiment_without_their_causal_form() -> 
     assert (slip["published"], "add up to 113" in slip["why"]) == (123, True)
 
 
-def test_every_count_of_the_data_is_held_against_the_files() -> None:
-    """But for what no file tells: where entities were found, and counts that are rounded to thousands."""
+def test_lengths_and_sets_of_texts_are_of_the_contexts_of_one_language() -> None:
+    chinese = [
+        replace(context(row, setting, "masked"), dataset="camellia", language="zh", culture="Chinese", text=text)
+        for row, (setting, text) in enumerate([("grounded", "吃[MASK]"), ("neutral", "我吃了[MASK]"), ("qa", "[MASK]")])
+    ]
+    found = counts("camellia", [], chinese)
+    length = found["mean_length (characters)", None, "Chinese", "grounded, neutral, zh"]
+    assert (length["read"], length["published"], length["difference"]) == (8.0, 37.95, -29.95)
+    sizes = [found["texts", None, "Chinese", of]["read"] for of in ("grounded, neutral, zh", "qa, zh")]
+    assert sizes == [100, 50]
+    assert found["mean_length (words)", None, "Vietnamese", "qa, vi"]["read"] is None
+
+
+def test_every_count_of_the_data_is_held_against_the_files_or_says_why_it_cannot() -> None:
     for name in ("camel", "camellia"):
         found = counts(name, [], [])
-        told = [cell for cell in published(name) if cell.metric in ("entities", "contexts")]
-        left = [cell for cell in told if "source" not in cell.facets and cell.unit == "count"]
-        assert {row["published"] for row in found.values()} <= {int(cell.value) for cell in left}
-        assert {(cell.metric, int(cell.value)) for cell in left} == {
-            (row["what"], row["published"]) for row in found.values()
+        cells = [cell for cell in published(name) if cell.measure == "data"]
+        assert {(cell.metric, float(cell.value)) for cell in cells} == {
+            (row["what"].partition(" ")[0], row["published"]) for row in found.values()
         }
+        assert all(row["why"] for row in found.values() if row["read"] is None)
+
+
+def of_sheets(name: str, *questions: Question, remarks: tuple[LeftOut, ...] = ()) -> dict[tuple[object, ...], dict]:
+    found = QuestionSet(name, "", "choice", Path(), questions, (), (), remarks)
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in of_set(found)]
+    return {(row["what"], row["type"], row["of"]): row for row in rows}
+
+
+def asked(number: int, roles: tuple[str, ...] = (), **facets: str) -> Question:
+    place = SourceLocation("sheet.csv", None, number)
+    return Question(
+        f"Q{number}", "", "en", "choice", f"Q{number}", "?", ("",) * len(roles), roles, (0,), place, facets=facets
+    )
+
+
+def test_questions_count_by_facets_and_options_by_their_countries() -> None:
+    """Spain is a hard negative twice and Greece once: a mean of 1.5."""
+    of = {"type": "region", "region": "Europe", "groups": "a; b"}
+    questions = [asked(number, ("own", "biased"), countries=f"UK; {other}", **of)
+                 for number, other in enumerate(("Spain", "Spain", "Greece"))]  # fmt: skip
+    left_out = LeftOut(SourceLocation("sheet.csv", None, 9), "not asked: an option is empty")
+    found = of_sheets("culture-mcq", *questions, remarks=(left_out,))
+    europe = found["questions", None, "Europe, region"]
+    assert (europe["read"], europe["published"], europe["why"]) == (3, 789, "not asked: an option is empty: 1")
+    assert found["options", None, "same region, region"]["read"] == 1.5
+    assert found["options_low", None, "same region, region"]["read"] == pytest.approx(
+        1.5 - 12.7062 * 0.5 / 2**0.5, abs=0.01
+    )
+    assert found["options", None, "high, resource"]["read"] is None  # nothing of it was read
+
+
+def test_templates_count_once_with_their_label_and_removed_ones_are_in_no_file() -> None:
+    questions = [asked(n, template=f"age-{n // 2}", category="age", label=label)
+                 for n, label in enumerate(("ST", "ST", "NC", "NC"))]  # fmt: skip
+    found = of_sheets("kobbq", *questions)
+    assert [found["templates", "age", label]["read"] for label in ("ST", "NC", "SR")] == [1, 1, None]
+    assert (found["templates", "age", ""]["read"], found["samples", "age", ""]["read"]) == (2, None)
+    assert of_sheets("kobbq-all", *questions)["samples", "age", ""]["read"] == 4
+    assert of_sheets("bbq", *questions) == {}

@@ -43,10 +43,6 @@ def test_bias_is_within_what_accuracy_allows() -> None:
             assert abs(cells[row, "diff-bias"].value) <= cells[row, "max|bias|"].value
 
 
-def test_the_rules_of_the_set_have_the_counts_that_are_printed() -> None:
-    """`data check kobbq` holds its files to them."""
-    printed = {cell.topic: int(cell.value) for cell in at("kobbq", "1").values() if cell.metric == "samples"}
+def test_the_rules_of_the_set_have_the_size_of_the_evaluation_set() -> None:
     rules = tomllib.loads((SETS / "kobbq.toml").read_text(encoding="utf-8"))
-    whole = {f"category={topic}": number for topic, number in printed.items() if topic != "*"}
-    assert rules["selections"]["all"]["published"] == {"questions": printed["*"], **whole}
     assert rules["published"]["questions"] * 5 * 3 == at("kobbq", "text")["4.1", "evaluation set"].value
