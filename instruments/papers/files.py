@@ -17,7 +17,7 @@ from polyculture.reports.numbers import FEWEST
 
 PUBLISHED = "published"
 PROTOCOL = "protocol"
-WIDEST = 8  # columns of a terminal, of a table whose heads are models
+WIDEST = 8  # columns of a terminal
 CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
          "protocol")  # fmt: skip
 Grid = tuple[list[str], list[list[Cell | str]]]
@@ -63,7 +63,7 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
         return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
     found = grid(joined, letter, preset.title)
-    heads, rows = _turned(found) if joined.table.across else found
+    heads, rows = _turned(found) if joined.table.across or joined.table.where else found  # else as the paper prints it
     shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
     kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
     return Listing(
@@ -79,8 +79,10 @@ def _turned(found: Grid) -> Grid:
     heads, rows = found
     if len(heads) <= WIDEST or len(rows) >= len(heads):
         return found
-    return [heads[0] or "model", *(str(row[0]) for row in rows)], [
-        [head, *(row[place] for row in rows)] for place, head in enumerate(heads) if place
+    names = 2 if heads[1] == "row" else 1
+    models = [" ".join(filter(None, map(str, row[:names]))) for row in rows]
+    return [heads[0] or "model", *models], [
+        [head, *(row[place] for row in rows)] for place, head in enumerate(heads) if place >= names
     ]
 
 

@@ -114,7 +114,7 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> C
     factor = 100 if unit == "percent" else 1
     value = factor * estimate
     low, high = (None if x is None else factor * x for x in (one.low, one.high))
-    text = f"{value:.4g}" if one.metric.endswith("_p") else f"{value:.{digits}f}"
+    text = f"{value:.4g}" if one.metric.endswith("_p") else f"{round(value, digits) or 0.0:.{digits}f}"  # no -0.00
     text += "" if one.spread is None else f" ± {factor * one.spread:.{digits}f}"
     # Of diversity few items are the result.
     thin = rests_on(one.n) if one.measure == "entities" and one.metric != "diversity" else None

@@ -44,6 +44,9 @@ _REASONS = {
     INCOMPLETE: ("some topics lack numbers of some countries", "--by the topics or countries that have all"),
     NO_SPREAD: ("the difference is the same everywhere", "more topics, countries or responses"),
     NO_CELL: ("no prompt has a number on both sides", "compare what both sides were asked"),
+    "few contexts": ("too few contexts", "more contexts"),  # these three are of instruments
+    "few units": ("too few questions", "more questions"),
+    "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
     OTHERS_ALONE: ("this measure compares other prompts like these alone", "--target others"),
     BY_CONSTRUCTION: (
         "the gazetteer fixes it, whatever the texts say",

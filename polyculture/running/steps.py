@@ -37,6 +37,9 @@ def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
     return placed
 
 
+_NAMED = 4  # failed jobs that the last line names
+
+
 @dataclass(kw_only=True)
 class StepRunner:
     """Runs the steps of an experiment with a progress, and reports missing work in one line at the end."""
@@ -129,8 +132,8 @@ class StepRunner:
         """
         why = reasons_line(self.workspace.run, self.workspace.file) if self.stopped or self.failed else ""
         if self.stopped:
-            lines = [*self.failed, *self.missing]
-            failed = [f"besides, {'; '.join(lines)}"] if lines else []
+            lines = self._lacking()
+            failed = [f"besides, {lines}"] if lines else []
             raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, why])))
         if self.failed:
             reasons = f"the reasons are in the view {view}"
@@ -141,14 +144,20 @@ class StepRunner:
                 "; ".join(
                     filter(
                         None,
-                        [f"not complete: {'; '.join([*self.failed, *self.missing])}", reasons, why, again],
+                        [f"not complete: {self._lacking()}", reasons, why, again],
                     )
                 )
             )
         if self.missing:
-            raise IncompleteError(f"not complete: {'; '.join(self.missing)}")
+            raise IncompleteError(f"not complete: {self._lacking()}")
         if self.held:
             raise JobHeldError("; ".join(self.held.values()))
+
+    def _lacking(self) -> str:
+        """What is missing or failed: the first lines, since each was printed when its job ended."""
+        lines = [*self.missing, *self.failed]
+        more = len(lines) - _NAMED
+        return "; ".join([*lines[:_NAMED], *([f"and {more} more, see above"] if more > 0 else [])])
 
     def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> None:
         rule = self._rule(step, works[0])
