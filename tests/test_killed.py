@@ -139,7 +139,7 @@ def write_experiment_in_scots(folder: Path, url: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # some fifty processes are started, one after the other
-@pytest.mark.parametrize("kills", [8, pytest.param(20, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.full)])
 @pytest.mark.parametrize("stage", list(STAGE_TABLES))
 def test_killed_at_random_moments_a_stage_ends_in_the_same_tables(
     tmp_path: Path, stub: StubServer, stage: str, kills: int
@@ -153,6 +153,6 @@ def test_killed_at_random_moments_a_stage_ends_in_the_same_tables(
 
     killer = Killer(stage, begin, stub)
     killer.kill(kills)
-    assert killer.in_the_middle >= kills // 6 or not killer.questions, (
+    assert killer.in_the_middle >= max(1, kills // 6) or not killer.questions, (
         "the kills came too early or too late to show anything"
     )

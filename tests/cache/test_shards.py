@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -26,10 +23,10 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import CORE, EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, Prompt
 from polyculture.cache.shards import JobShards, committed_parts, unsealed
 from polyculture.cache.store import open_store
+from tests.quick_start import begin
 from tests.store_builder import TABLES, StoreBuilder
 
 JOB = Job("openai:org/model", "en", "food")
-ROOT = Path(__file__).parents[2]
 
 
 def row(table: str, **values: Any) -> dict[str, Any]:
@@ -190,23 +187,16 @@ def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
     assert stored(run) == ["r1", "r2", "r3"]
 
 
-WRITER = """
-import sys
-from pathlib import Path
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS
-from polyculture.cache.shards import JobShards
-from tests.cache.test_shards import JOB, extraction
-with JobShards(RunFolder(Path(sys.argv[1])), JOB, [MENTIONS, EXTRACTIONS], part_rows=60) as s:
-    done = set(s.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())
-    for number in range(3000):
-        if f"r{number}" not in done:
-            s.append(extraction(number))
-            print(number, flush=True)
-"""
+def write_rows(run: RunFolder, acknowledged: Path) -> None:
+    with JobShards(run, JOB, [MENTIONS, EXTRACTIONS], part_rows=60) as shards, acknowledged.open("a") as file:
+        done = set(shards.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())
+        for number in range(3000):
+            if f"r{number}" not in done:
+                shards.append(extraction(number))
+                print(number, file=file, flush=True)
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(12, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [4, pytest.param(12, marks=pytest.mark.full)])
 def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder, kills: int) -> None:
     randomness = random.Random(7)
     acknowledged: set[int] = set()
@@ -223,15 +213,16 @@ def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder, kil
 
 def _write_until(run: RunFolder, seconds: float | None) -> set[int]:
     """What a writer acknowledged before it was killed `seconds` after its first record; None lets it end."""
-    command = [sys.executable, "-c", WRITER, str(run.root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
-        assert writer.stdout is not None
-        first = writer.stdout.readline()
-        if seconds is not None:
-            time.sleep(seconds)
-            writer.send_signal(signal.SIGKILL)
-        rest = writer.stdout.read().splitlines(keepends=True)
-    return {int(line) for line in [first, *rest] if line.endswith(b"\n") and line.strip()}
+    said = run.root.with_name("acknowledged")
+    said.parent.mkdir(exist_ok=True)
+    said.write_bytes(b"")
+    writer = begin(write_rows, run, said)
+    while not said.stat().st_size and writer.exitcode is None:
+        time.sleep(0.002)
+    writer.join(seconds)
+    writer.kill()
+    writer.join()
+    return {int(line) for line in said.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")}
 
 
 IMPOSSIBLE = [

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -28,6 +24,7 @@ from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.sampling import SamplingSettings
+from tests.quick_start import begin
 from tests.servers import Reply, StubServer, answer_text, failure
 from tests.steps import generate_job, missing_samples
 
@@ -36,7 +33,6 @@ PROMPTS = build_prompts(CATALOG, ["en", "ja"], ["food", "music"], ["JP", "US"], 
 JOB = Job("openai:stub", "ja", "food")
 MINE = [p for p in PROMPTS if (p.language, p.topic) == ("ja", "food")]  # 5: neutral, two explicit, two implicit
 SAMPLING = SamplingSettings(n=6)
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -239,27 +235,21 @@ def test_a_job_that_another_process_holds_is_left_to_it(run: RunFolder) -> None:
         generate(run, server)
 
 
-SAMPLE_IN_A_PROCESS = """
-import sys
-from pathlib import Path
-from tests.generate.test_stage import CATALOG, JOB, PROMPTS, SamplingSettings, ModelSpec, RunFolder, generate_job
-run, url = RunFolder(Path(sys.argv[1])), sys.argv[2]
-spec = ModelSpec("openai:stub", {"base_url": url, "concurrency": 8})
-generate_job(run, JOB, PROMPTS, spec, SamplingSettings(n=100), catalog=CATALOG)
-"""
+def sample_in_a_process(run: RunFolder, url: str) -> None:
+    spec = ModelSpec("openai:stub", {"base_url": url, "concurrency": 8})
+    generate_job(run, JOB, PROMPTS, spec, SamplingSettings(n=100), catalog=CATALOG)
 
 
 def test_a_job_killed_at_any_moment_resumes_and_ends_as_if_undisturbed(run: RunFolder, tmp_path: Path) -> None:
     sampling = replace(SAMPLING, n=100)
     with StubServer(latency=0.01) as server:
         for answers in (3, 60, 200):
-            command = [sys.executable, "-c", SAMPLE_IN_A_PROCESS, str(run.root), server.url]
-            process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+            process = begin(sample_in_a_process, run, server.url)
             goal = len(server.answered) + answers
-            while len(server.answered) < goal and process.poll() is None:
+            while len(server.answered) < goal and process.exitcode is None:
                 time.sleep(0.002)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            process.kill()
+            process.join()
             kept = {(row["prompt_id"], row["seed"]) for row in _on_disk(run)}
             left = missing_samples(run, JOB, PROMPTS, sampling)
             assert left == 500 - len(kept) > 0

@@ -153,12 +153,13 @@ def test_a_build_that_is_killed_while_it_tidies_up_is_done(dump: Path, in_one_go
 
 
 @pytest.mark.slow
-def test_it_may_be_killed_at_any_moment(dump: Path, in_one_go: BuildReport, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [3, pytest.param(8, marks=pytest.mark.full)])
+def test_it_may_be_killed_at_any_moment(dump: Path, in_one_go: BuildReport, tmp_path: Path, kills: int) -> None:
     out, moment = tmp_path / "index.duckdb", random.Random(1)
     started = time.monotonic()
     start(dump, tmp_path / "other.duckdb").communicate()
     usual = time.monotonic() - started
-    for _ in range(8):
+    for _ in range(kills):
         build = start(dump, out)
         time.sleep(moment.uniform(0.2, 1.0) * usual)
         build.kill()
