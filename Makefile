@@ -45,7 +45,7 @@ test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, w
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy -p polyculture
+	$(BIN)/mypy -p polyculture -m tests.polyculture.typed_use
 
 # Pages that are made of the code are built here and not kept. The variable silences an advertisement of the theme's authors.
 docs: $(VENV)/.installed-docs  ## the site of docs/, in site/; a broken link or a page that the menu lacks is an error
