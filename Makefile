@@ -52,7 +52,7 @@ docs: $(VENV)/.installed-docs  ## the site of docs/, in site/; a broken link or 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.installed-dev  ## benchmarks against peers; docs/evidence.md has those that need real data, too
-	for name in store openai_in_flight gazetteer_rate; do echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; done
+	for name in store openai_in_flight; do echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; done
 
 install: $(VENV)/.installed
 install-dev: $(VENV)/.installed-dev

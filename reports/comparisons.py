@@ -20,7 +20,6 @@ from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 MODELS, LANGUAGES, CONDITIONS = "model", "language", "condition"
-AT_A_GLANCE = "native by model"  # the family that the opening shows
 _TOLD = (HIGHER, LOWER)
 
 
@@ -69,7 +68,8 @@ class Comparisons:
 def build(data: ReportData) -> Comparisons | None:
     """The context of the section; None where nothing could be compared."""
     found = comparisons(data.frame(COMPARISONS), data.manifest, data.names)
-    heads = {MODELS: "Models", LANGUAGES: "Languages", CONDITIONS: "Prompts", "native by country": "Country"}
+    native = {"native by model": "Model", "native by country": "Country"}
+    heads = {MODELS: "Models", LANGUAGES: "Languages", CONDITIONS: "Prompts", **native}
     shown = tuple((table, heads[family]) for family, table in found.items() if family in heads)
     return Comparisons(shown) if shown else None
 

@@ -10,7 +10,6 @@ from polyculture.cache.schema import tables_of_setups
 from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
 from polyculture.reports.asked_about import country_lines, sentence
-from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.figures.figure import Figure
@@ -55,7 +54,6 @@ class Opening:
     targets: tuple[str, ...]  # what each target can tell
     dots: Dots
     trust: tuple[Fact, ...]
-    native: ComparisonTable | None
     notices: tuple[Notice, ...]
     limits: tuple[tuple[Limit, tuple[tuple[str, str], ...]], ...]  # with what each does to metrics, by name
     linked_by_construction: bool
@@ -73,7 +71,6 @@ def opening(data: ReportData) -> Opening:
     health = data.reading.rows(SQL / "health.sql")
     facts = totals(health)
     frame = data.frame(COMPARISONS)
-    compared = comparisons(frame, data.manifest, data.names)
     thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
@@ -96,7 +93,6 @@ def opening(data: ReportData) -> Opening:
             data.names,
         ),
         trust(health, data.reading.rows(SQL / "items_without_country.sql"), thin, data.manifest, data.names),
-        compared.get(AT_A_GLANCE),
         notices(health, data.names) if data.about_texts else (),
         tuple((limit, effects(limit)) for limit in limits(data.manifest)) if data.about_texts else (),
         by_construction(data.manifest),

@@ -12,7 +12,7 @@ from polyculture.link.etiquette import ServiceSettings, duration, fits_header
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 REQUESTS_PER_MINUTE = 200.0  # of a client that is not signed in
 REQUESTS_SIGNED_IN = 600.0
-REQUESTS_PER_NAME = 2  # measured with bench/linking_fill.py: 1.1, and 1.9 where the English name is searched, too
+REQUESTS_PER_NAME = 2  # measured: 1.1, and 1.9 where the English name is searched, too
 _ON_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 

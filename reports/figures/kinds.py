@@ -96,7 +96,6 @@ def lines(
     ticks: Mapping[float, str],
     top: float | None = None,
     logarithmic: bool = False,
-    whole_scale: bool = True,
     beside: float = 0.05,
     width: float = SHORT,
     place: Mapping[str, str] | None = None,
@@ -104,8 +103,7 @@ def lines(
     """A line per series; columns: series, x, y, low, high, mark.
 
     Intervals are a band; those of a series of at most two points are lines. `ticks` are names of places on the lower
-    scale, `beside` is the room beside the first and last place. The upright scale ends at `top`, and begins at 0 where
-    it is the `whole_scale`.
+    scale, `beside` is the room beside the first and last place. The upright scale begins at 0 and ends at `top`.
     """
 
     def paint(axes: Axes, links: Links) -> None:
@@ -137,8 +135,7 @@ def lines(
         axes.margins(x=beside)
         axes.set_xticks(list(ticks), list(ticks.values()))
         axes.set(xlabel=labels[0], ylabel=labels[1])
-        if whole_scale:
-            axes.set(ylim=(0, top))
+        axes.set(ylim=(0, top))
         axes.grid(axis="y")
 
     return Chart(alternative, frame, paint, width, _SCALES, aspect=0.8, place=place or {})

@@ -6,21 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
-from polyculture.metrics.comparison.compare import METRICS
-from polyculture.reports.figures.chart import Chart
-from polyculture.reports.figures.figure import model_keys
-from polyculture.reports.figures.kinds import WIDE, lines
-from polyculture.reports.figures.style import plain
 from polyculture.reports.names import Names
-from polyculture.reports.texts import texts
 from polyculture.reports.view.judging import Judging
 from polyculture.reports.view.live import PageStore
-from polyculture.reports.view.runs import RunsBeside
 
 FOLDER = Path(__file__).parent
 AXES = ("model", "language", "topic", "condition", "country")
@@ -38,7 +30,6 @@ class Pages:
 
     def __init__(self, store: PageStore, experiment: str, names: Names, base: str) -> None:
         self._store, self._names, self._base = store, names, base
-        self._beside = RunsBeside(store.run, store.layout, store.folder)
         self._judging = Judging(store)
         loader = FileSystemLoader([FOLDER / "templates", FOLDER.parent / "templates"])
         self._environment = Environment(
@@ -49,8 +40,6 @@ class Pages:
             names=names,
             axes=AXES,
             base=base,
-            metric_name=metric_name,
-            texts=texts(),
         )
 
     @property
@@ -110,21 +99,6 @@ class Pages:
         """Keeps a judge's answer; returns the address of the page that is next."""
         return f"{self._base}/judge?{self._judging.answered(asked)}"
 
-    def runs(self) -> str:
-        """The runs of the folder over time: a figure per metric, and its numbers in a table."""
-        found = self._beside.trend()
-        named = [(one.name, rows) for one, rows in found.runs]
-        said = {
-            (row["metric"], row["model"], name): cell(row["estimate"]) + interval(row["low"], row["high"])
-            for name, rows in named
-            for row in rows
-        }
-        here_is = self._store.run.root.name
-        models = list(dict.fromkeys(row["model"] for _, rows in named for row in rows))
-        keys = model_keys(models, self._names)
-        charts = {metric: chart for metric in METRICS if (chart := _trend(metric, named, models)) is not None}
-        return self._page("runs", found=found, charts=charts, keys=keys, models=models, here_is=here_is, said=said)
-
     def sql(self, asked: Asked) -> str:
         """A reader's own query with its answer or error; and the dictionary of views and columns."""
         query, answer, fault = asked.get("query", "").strip(), None, None
@@ -142,38 +116,6 @@ class Pages:
 
     def _page(self, name: str, **values: Any) -> str:
         return self._environment.get_template(f"{name}.html.jinja").render(here=name, **values)
-
-
-def _trend(metric: str, runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], models: Sequence[str]) -> Chart | None:
-    """A metric over runs, a line a model; None without a number."""
-    rows = [
-        {"series": row["model"], "x": place, "y": row["estimate"], "low": row["low"], "high": row["high"]}
-        for place, (_, found) in enumerate(runs)
-        for row in found
-        if row["metric"] == metric and row["estimate"] is not None
-    ]
-    if not rows:
-        return None
-    frame = pd.DataFrame(rows).astype({"y": float, "low": float, "high": float})
-    return lines(
-        frame,
-        alternative=f"{metric_name(metric)} over {len(runs)} runs; the table has its numbers",
-        series=models,
-        labels=("run, oldest first", metric_name(metric).lower()),
-        ticks={float(place): plain(name, 12) for place, (name, _) in enumerate(runs)},
-        whole_scale=False,
-        width=WIDE,
-    )
-
-
-def interval(low: Any, high: Any) -> str:
-    """' [0.1, 0.2]', or nothing where there is none."""
-    return "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
-
-
-def metric_name(metric: str) -> str:
-    """A metric as the report calls it."""
-    return texts().metrics[metric].name
 
 
 def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[str, bool]]:

@@ -90,7 +90,6 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     routes.add_get(f"{base}/judge", page(lambda request, _: pages.judge(request.query)))
     routes.add_post(f"{base}/judge", page(lambda _, asked: pages.answered(asked), _see))
     routes.add_get(f"{base}/judge.js", _file(FOLDER / "judge.js"))
-    routes.add_get(f"{base}/runs", page(lambda _request, _asked: pages.runs()))
     routes.add_get(f"{base}/sql", page(_form(pages)))
     routes.add_post(f"{base}/sql", page(lambda _, asked: pages.sql(asked)))
     routes.add_get(f"{base}/report.css", _file(FOLDER.parent / "report.css"))

@@ -34,8 +34,7 @@ BENCHMARKS = [
 ]
 
 LONG = {
-    "coverage", "linking_accuracy", "linking_rate", "mining_rate", "ngram_rate", "openai_in_flight", "probe_speed",
-    "progress", "report", "scoring", "scoring_memory", "seams", "store", "view",
+    "coverage", "linking_accuracy", "linking_rate", "openai_in_flight", "probe_speed", "report", "scoring", "store",
 }  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from polyculture.reports.view.server import application, listen, new_base
 from polyculture.running.layout import store_layout
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.reports.test_browser import browser  # noqa: F401  a fixture
+from tests.store_builder import StoreBuilder
 
 
 class Served:
@@ -144,7 +145,7 @@ def test_axe_finds_no_violation(served: Served, page: Page, path: str) -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_pages_are_as_wide_as_the_window(served: Served, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for path in ("/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions"):
+    for path in ("/?q=sushi", "/?q=shusi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions"):
         open_page(served, page, path)
         assert page.evaluate("document.documentElement.scrollWidth") == width, path
 
@@ -368,3 +369,37 @@ def _asked(address: str, query: str) -> None:
 def test_overlapping_marks_are_told_apart() -> None:
     marks = [{"start": 0, "end": 3}, {"start": 2, "end": 4}, {"start": None, "end": None}]
     assert pieces("寿司🍜とrice", marks) == [("", False), ("寿司🍜", True), ("とrice", False)]
+
+
+def test_a_misspelt_name_is_suggested(served: Served, page: Page) -> None:
+    page.goto(f"{served.at}/?q=shusi")
+    page.locator(".near a", has_text="sushi").first.click()
+    assert "sushi" in page.locator("#found ~ .scroll").inner_text()
+    assert "Did you mean" not in served.get("/?q=zzzzzzzz").text
+    assert served.get(f"/?q={'x' * 5000}").status_code == 200
+
+
+def test_faults_have_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = StoreBuilder(tmp_path / "runs" / "torn")
+    built.answer(built.ask(), ["sushi"])
+    built.link("sushi", "Q1")
+    run = built.write()
+    served = Served(run, tmp_path, models=("m",), pause=0)
+    try:
+        missing = served.get("/nothing")
+        assert missing.status_code == 404
+        assert "<h1>Not found</h1>" in missing.text
+        assert "There is no report yet" in served.get("/report.html").text
+        monkeypatch.setattr("polyculture.reports.view.pages.Pages.responses", lambda *_: 1 / 0)
+        broken = served.get("/responses")
+        assert broken.status_code == 500
+        assert "could not be made (ZeroDivisionError)" in broken.text
+        part = next((run.root / "mentions").rglob("*.parquet"))
+        part.write_bytes(part.read_bytes()[: part.stat().st_size // 2])
+        for path in ("/?q=sushi", "/item/Q1"):
+            said = served.get(path)
+            assert said.status_code == 503
+            assert "is not valid Parquet: another program truncated or overwrote it" in said.text
+            assert part.name in said.text
+    finally:
+        served.close()
