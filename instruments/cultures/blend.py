@@ -63,11 +63,6 @@ class BlendQuestion:
         """Its usual spelling, folded."""
         return fold(self.gold.spellings[0])
 
-    @property
-    def tied(self) -> int:
-        """How many answers have as many votes."""
-        return sum(one.votes == self.gold.votes for one in self.answers)
-
     @cached_property
     def given(self) -> frozenset[str]:
         """All that annotators answered, folded."""

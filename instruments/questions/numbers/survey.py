@@ -136,7 +136,9 @@ def survey_numbers(store: duckdb.DuckDBPyConnection, datasets: Sequence[str], in
 def _stereotypes(rows: Iterator[tuple[Any, ...]]) -> Iterator[Stereotype]:
     for _, some in groupby(rows, key=lambda row: row[3:8]):
         answers = list(some)
-        yield Stereotype(*answers[0][3:-1], [frozenset(row[-1]) for row in answers])
+        dataset, category, form, unit, label, options, roles, votes, _ = answers[0][3:]
+        named = [frozenset(row[-1]) for row in answers]
+        yield Stereotype(dataset, category, form, unit, label, options, roles, votes, named)
 
 
 def _rows(place: Number, some: Sequence[Stereotype], found: Mapping[str, Measured]) -> Iterator[Number]:

@@ -58,9 +58,7 @@ def test_the_sheets_rows_are_questions(tmp_path: Path) -> None:
         assert (one.facets["level"], one.facets["region"]) == (LEVELS[target], REGIONS[target])
         assert one.facets["also_given"] == "not known"
     known = culture_mcq(tmp_path, blend=write_blend(tmp_path / "blend"))
-    assert {(one.facets["also_given"], one.facets["topic"], one.facets["tied"]) for one in known.questions} == {
-        ("no", "Food", "1")
-    }
+    assert {(one.facets["also_given"], one.facets["topic"]) for one in known.questions} == {("no", "Food")}
 
 
 @pytest.mark.parametrize(
