@@ -34,10 +34,10 @@ _log = logging.getLogger(__name__)
 class CausalScorer:
     """Yields the log-probabilities of texts' continuations, a group (the texts of one context) at a time."""
 
-    def __init__(self, model: PreTrainedModel, method: str = "auto", batch_tokens: int | None = None) -> None:
+    def __init__(self, model: PreTrainedModel, batch_tokens: int | None = None) -> None:
         self._model = model
         self._most = batch_tokens or most_tokens(model)
-        self.method = method if method != "auto" else "tree" if tree_fits(model) else "plain"
+        self.method = "tree" if tree_fits(model) else "plain"
 
     def score(self, groups: Iterable[Sequence[Text]]) -> Iterator[ScoredText]:
         if self.method == "tree":

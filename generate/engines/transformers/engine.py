@@ -193,7 +193,7 @@ class TransformersEngine:
         elif self._scorer is None:
             from polyculture.generate.engines.transformers.causal import CausalScorer
 
-            self._scorer = CausalScorer(self._loaded.model, self.options.method, self.options.batch_tokens)
+            self._scorer = CausalScorer(self._loaded.model, self.options.batch_tokens)
         return self._scorer
 
     def _groups(self, requests: Iterable[ScoreRequest], failed: deque[Scored]) -> Iterator[list[Text]]:

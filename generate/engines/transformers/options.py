@@ -29,5 +29,4 @@ class TransformersOptions(Options):
     batch_patches: Annotated[int, PACE] = Field(default=128, ge=1)  # patched states that are continued at one time
     # Prepend the BOS token where the tokenizer itself does not.
     bos: Annotated[bool, Decides("score", "represent", "patch", "attend")] = False
-    method: Annotated[Literal["auto", "tree", "plain"], PACE] = "auto"  # of scoring with a causal model
     masked: Annotated[Literal["fill", "pseudo"], Decides("score")] = "fill"  # of scoring with a masked model
