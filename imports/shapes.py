@@ -160,7 +160,7 @@ class Shape:
 
     def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
         if self.before is not None or self.chat:
-            return _before(record.values.get(CHAT if self.chat else self.before), at, own)
+            return _before(record.values.get(self.before or CHAT), at, own)
         return None if self.prompt is None else record.get(self.prompt.format(*at, *"00"))
 
 
