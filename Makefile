@@ -33,8 +33,8 @@ test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: larg
 # The suite runs on the lowest Python. These open every room without an extra, and fail at what a later Python removes.
 test-highest:  ## some fast tests on the highest Python
 	test -x build/highest/bin/python || $(HIGHEST) -m venv build/highest
-	$(subst $(BIN),build/highest/bin,$(PIP_INSTALL)) --editable . playwright pytest pytest-timeout
-	build/highest/bin/python -m pytest -m "not slow" $(ON_HIGHEST)
+	$(subst $(BIN),build/highest/bin,$(PIP_INSTALL)) --editable '.[sheets]' openpyxl playwright pytest pytest-timeout
+	build/highest/bin/python -m pytest -m "not slow" -k "not small_model" $(ON_HIGHEST)
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
