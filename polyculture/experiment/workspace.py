@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import ExperimentError, Mistakes, did_you_mean
+from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
@@ -76,6 +76,7 @@ class Workspace:
             return self.imports.prompts
         if self.experiment.prompts.file:
             return self._prompts_of_file(self.file.parent / self.experiment.prompts.file)
+        self._check_wordings()
         prompts = build_prompts(
             self.catalog,
             languages=self.experiment.languages,
@@ -91,6 +92,20 @@ class Workspace:
             [*check_wording(self.catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)]
         )
         return with_template_ids(prompts, self.catalog)
+
+    def _check_wordings(self) -> None:
+        """Raises `CatalogError` of languages that packs leave unwritten, a line each with its file and the command."""
+        mistakes = Mistakes()
+        for language in map(self.catalog.language, self.experiment.languages):
+            try:
+                read_wording(language, self.catalog.countries)
+            except CatalogError as fault:
+                own = [pack.folder for pack in self.catalog.packs if (pack.folder / str(fault.where)).exists()]
+                for folder in own[:1]:  # else the file is ours
+                    remedy = f"All that is left to write: polyculture pack check {folder}"
+                    fault = CatalogError(fault.what, where=folder / str(fault.where), remedy=remedy)
+                mistakes.found.append(fault)
+        mistakes.tell()
 
     def _prompts_of_file(self, file: Path) -> list[Prompt]:
         """Of the prompts in a file those that the experiment asks for. Raises `ExperimentError` for a job without."""
