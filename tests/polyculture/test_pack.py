@@ -13,7 +13,8 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.read import read_pack
 from polyculture.cache.errors import CatalogError
-from polyculture.cli.pack_new import known_language
+from polyculture.cli.pack_new import known_language, write_pack
+from polyculture.experiment.workspace import open_workspace
 from polyculture.extract.gazetteer import gazetteer_extractor_id
 from polyculture.extract.prompt import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions
@@ -294,3 +295,20 @@ def test_reviews_of_packs_are_imported_without_naming_them(tmp_path: Path, packs
     done = polyculture(*reviews, "import", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "ana" in done.stderr + done.stdout
+
+
+def test_several_packs_that_are_not_written_are_told_apart(tmp_path: Path) -> None:
+    """Only the first was told, as languages/am.toml, which both might have had."""
+    for code, country in (("am", "ET"), ("bo", "CN")):
+        write_pack(tmp_path / code, code, [country], [])
+    file = tmp_path / "exp.toml"
+    file.write_text(
+        'name = "a"\nmodels = ["mock:x"]\nlanguages = ["am", "en", "bo"]\ntopics = ["food"]\n'
+        'countries = ["ET"]\ncatalog = ["am", "bo"]\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(CatalogError) as told:
+        open_workspace(file).prompts  # noqa: B018
+    for code in ("am", "bo"):
+        place, remedy = tmp_path / code / "languages" / f"{code}.toml", f"pack check {tmp_path / code}"
+        assert any(line.startswith(f"{place}: ") and remedy in line for line in str(told.value).splitlines())
