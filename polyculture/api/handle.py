@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import duckdb
 
 from polyculture.api.filters import filtered
-from polyculture.api.summary import as_html, summary_lines
 from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder, store_faults
@@ -179,21 +178,21 @@ class Run:
         the view `differences`. `attrs["remarks"]` says what was left out, and why some have no interval. Raises
         `StoreError` for a side that the run does not have.
         """
-        from polyculture.api.comparing import compared_frame
-        from polyculture.running.comparing import Question
+        from polyculture.metrics.comparison.compare import TARGETS
+        from polyculture.metrics.comparison.table import as_table, remarks_of
+        from polyculture.running.comparing import Question, compared
         from polyculture.running.sides import Asked
 
-        question = Question(
-            Asked(names, native, rest, group),
-            tuple(by),
-            tuple(metrics),
-            tuple(targets),
-            tuple(map(Path, baselines)),
-            tuple(snapshots),
-            selection,
-        )
-        with self._faults():
-            return compared_frame(self._workspace, question)
+        for target in targets:
+            if target not in TARGETS:
+                raise StoreError(f"there is no target {target!r}", remedy=f"Known: {', '.join(TARGETS)}.")
+        sides, others, remarks = Asked(names, native, rest, group), tuple(map(Path, baselines)), list[str]()
+        question = Question(sides, tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots), selection)
+        with self._faults(), ExitStack() as stack:
+            found = compared(stack, self._workspace, question, remarks.append)
+            frame: pd.DataFrame = as_table(found.rows).to_pandas()
+        frame.attrs["remarks"] = [*remarks, *remarks_of(found.rows)]
+        return frame
 
     def report(self, path: Path | str | None = None) -> Path:
         """Writes the report and returns its path.
@@ -242,10 +241,6 @@ class Run:
     def __repr__(self) -> str:
         """Without the folder: notebooks are handed on with what they show."""
         return f"<polyculture.Run {self.name!r}>"
-
-    def _repr_html_(self) -> str:
-        asked = {"models": self.models, "languages": self.languages, "topics": self.topics, "countries": self.countries}
-        return as_html(summary_lines(self.name, asked, self._manifest.n))
 
     def _rows(
         self, store: duckdb.DuckDBPyConnection, name: str, selection: Selection, where: Mapping[str, Any]

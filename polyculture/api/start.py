@@ -15,8 +15,8 @@ from polyculture.cache.faults import RetryFailed
 from polyculture.console import sending
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.given import workspace_of
-from polyculture.experiment.workspace import Workspace, open_workspace
-from polyculture.running.start import Part, run_experiment
+from polyculture.experiment.workspace import Part, Workspace, open_workspace
+from polyculture.running.start import run_experiment
 
 _LOGGER = logging.getLogger("polyculture")
 

@@ -11,8 +11,8 @@ import typer
 from polyculture.cache.files import store_faults
 from polyculture.cli.run import finish_run
 from polyculture.console import say
-from polyculture.experiment.workspace import open_workspace
-from polyculture.running.start import Part, run_experiment
+from polyculture.experiment.workspace import Part, open_workspace
+from polyculture.running.start import run_experiment
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")
 RECORDED = Path(__file__).with_name("recorded")  # a run of the second model: the demo reuses it as any run beside it

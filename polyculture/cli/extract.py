@@ -36,7 +36,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.workspace import Part, open_workspace
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.extract.llm import LlmExtractor
@@ -44,7 +44,7 @@ from polyculture.extract.prompt import read_prompt
 from polyculture.generate.engines import ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model
-from polyculture.running.start import Part, run_stage
+from polyculture.running.start import run_stage
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow

@@ -109,7 +109,8 @@ def _ask(
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
     from polyculture.cli.declared import print_tables
-    from polyculture.running.start import Part, run_experiment
+    from polyculture.experiment.workspace import Part
+    from polyculture.running.start import run_experiment
 
     part = Part(model=getattr(asked.options, "model", None))
     pipeline, _ = run_experiment(asked.workspace, part, accept_changes=accept_changes, retry=retry_failed(retry))

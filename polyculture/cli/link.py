@@ -28,9 +28,9 @@ def link(
     ] = None,
 ) -> None:
     """Link every distinct surface of the run to an entity, or record why there is none."""
-    from polyculture.experiment.workspace import open_workspace
+    from polyculture.experiment.workspace import Part, open_workspace
     from polyculture.running.linking import link_with
-    from polyculture.running.start import Part, run_stage
+    from polyculture.running.start import run_stage
 
     if snapshot is not None:
         link_with(open_workspace(experiment, runs), snapshot)

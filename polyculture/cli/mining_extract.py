@@ -31,10 +31,11 @@ from polyculture.collect.mining.window_reading import (
     read_windows,
 )
 from polyculture.console import say, watch
+from polyculture.experiment.file import check_prices
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.generate.engines.setup import model_setup
-from polyculture.running.budget import check_limit, most_cost, within_budget
+from polyculture.running.budget import most_cost, within_budget
 from polyculture.running.models import load_model
 
 Windows = list[dict[str, str]]
@@ -70,7 +71,7 @@ def extract_entities(reading: Reading, *, plan: bool) -> None:
     if not windows:
         raise StoreError("holds no windows", where=reading.windows, remedy="Give a file of polyculture corpus mine.")
     workspace = open_workspace(reading.experiment, reading.runs)
-    check_limit(workspace, reading.model)
+    check_prices(workspace.experiment, workspace.file, reading.model)
     spec = workspace.experiment.model_spec(reading.model)
     language = read_catalog().language(windows[0]["language"]).name
     reader = Reader(reading.model, setup_id(model_setup(spec, "sample")), language, reading.kind)

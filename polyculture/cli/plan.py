@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cli.tables import PAGE, print_table
+from polyculture.console import say
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.link.origins import items_by_country
+from polyculture.reports.limits import limit_line
+from polyculture.running.batching import waiting_line
+from polyculture.running.calibration import calibrate as measure_rates
+from polyculture.running.detection import detectable
+from polyculture.running.estimate import StageEstimate, estimates, not_ready, unsupported
+from polyculture.running.linking import check_topics, tell_languages_without_names, tell_uncovered_countries
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.run_status import STAGES, run_status
+from polyculture.running.studies import calls_of_run, check_calls, open_works
+from polyculture.running.wikidata_requests import request_rows
 
 if TYPE_CHECKING:
-    from polyculture.experiment.workspace import Workspace
     from polyculture.link.index.snapshot import Snapshot
-    from polyculture.running.estimate import StageEstimate
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
@@ -53,26 +66,10 @@ def plan(
     The last table has the smallest differences of two models, and of two languages, that such an experiment finds, of
     both targets of `compare`: by how numbers varied in its run; before there is one, in a small run of another model.
     """
-    from polyculture.cli.jobs import print_jobs
-    from polyculture.cli.tables import PAGE, print_table
-    from polyculture.console import say
-    from polyculture.experiment.workspace import open_workspace
-    from polyculture.reports.limits import limit_line
-    from polyculture.running.batching import waiting_line
-    from polyculture.running.calibration import calibrate as measure_rates
-    from polyculture.running.estimate import estimates, not_ready
-    from polyculture.running.linking import (
-        check_topics,
-        tell_languages_without_names,
-        tell_uncovered_countries,
-    )
-    from polyculture.running.pipeline import Pipeline
-    from polyculture.running.studies import calls_of_run, check_calls
-    from polyculture.running.wikidata_requests import request_rows
 
     workspace = open_workspace(experiment, runs)
     if jobs:
-        print_jobs(workspace, experiment, runs)
+        _print_jobs(workspace, runs)
         return
     retry = retry_failed_of(retry_failed)
     if not workspace.jobs and calls_of_run(workspace) and not calibrate:  # there are instruments alone
@@ -119,11 +116,19 @@ def plan(
     say(f"Next: polyculture run {shlex.quote(str(experiment))}")
 
 
+def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
+    """The command of each job that has something left to do. The number of a job stays the same."""
+    total = len(workspace.jobs)
+    open_jobs = {one.job for one in run_status(workspace).jobs if one.open and one.stage in STAGES}
+    open_shares = set(open_works(workspace, total))
+    beside = ["--runs", str(runs)] if runs else []
+    for number, job in enumerate(workspace.jobs, start=1):
+        if job in open_jobs or number in open_shares:
+            typer.echo(shlex.join(["polyculture", "run", str(workspace.file), *beside, "--job", f"{number}/{total}"]))
+
+
 def _print_items(workspace: Workspace, source: Snapshot) -> None:
     """How many items of each topic the snapshot has from each asked country: what their specificity rests on."""
-    from polyculture.cli.tables import PAGE, print_table
-    from polyculture.console import say
-    from polyculture.link.origins import items_by_country
 
     experiment = workspace.experiment
     if source.filled or not experiment.countries:  # which has the items of what was named, or will have
@@ -138,8 +143,6 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
 
 
 def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
 
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
     print_table(PRICE, [_price(e) for e in costs], title="What is left: tokens, money, hours")
@@ -160,8 +163,6 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
 
 def _print_unsupported(workspace: Workspace) -> None:
     """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
-    from polyculture.cli.tables import print_table
-    from polyculture.running.estimate import unsupported
 
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
@@ -172,7 +173,6 @@ def _print_unsupported(workspace: Workspace) -> None:
 
 
 def _print_examples(workspace: Workspace) -> None:
-    from polyculture.cli.tables import print_table
 
     design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
@@ -183,9 +183,6 @@ def _print_examples(workspace: Workspace) -> None:
 
 
 def _print_detectable(workspace: Workspace) -> None:
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.running.detection import detectable
 
     differences, notes = detectable(workspace)
     if differences:

@@ -23,10 +23,10 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.workspace import Part, Workspace, open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
-from polyculture.running.start import Cluster, Part, run_experiment, run_measure, run_stage
+from polyculture.running.start import Cluster, run_experiment, run_measure, run_stage
 
 
 class StageName(StrEnum):

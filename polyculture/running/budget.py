@@ -19,7 +19,6 @@ from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
-from polyculture.experiment.file import check_price
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import budgeted, most_prompt_tokens
 from polyculture.generate.engines import SAMPLING, ModelSpec, find_kind, read_options
@@ -116,11 +115,6 @@ def _cost(row: Mapping[str, Any], stage: str, price_of: Callable[[str], Price | 
     asked = row[paid_tables()[stage].asked]
     price = price_of(asked) if asked and row["purchase"] else None
     return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0
-
-
-def check_limit(workspace: Workspace, model: str) -> None:
-    """Raises `ExperimentError` where the experiment has a limit, and the model costs money and has no price."""
-    check_price(workspace.experiment, model, workspace.file)
 
 
 def most_cost(workspace: Workspace, spec: ModelSpec, request: Request) -> float | None:

@@ -12,24 +12,14 @@ from polyculture.cache.layout import MAIN
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Work
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, choose_jobs, record_facts, warn_of_changes
+from polyculture.experiment.workspace import Part, Workspace, choose_jobs, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
-from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole, works_share
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which jobs are done: all, those of a model, language or topic, or the K-th of N shares ('K/N')."""
-
-    job: str | None = None
-    model: str | None = None
-    language: str | None = None
-    topic: str | None = None
+from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole
 
 
 def run_experiment(
@@ -47,7 +37,7 @@ def run_experiment(
     Raises a `UserError` before anything is asked where the experiment cannot be run, `ChangedExperimentError` where
     answers would have to be made again and that was not accepted, and what `do_whole` raises.
     """
-    chosen = choose_jobs(workspace, job=part.job, model=part.model, language=part.language, topic=part.topic)
+    part, chosen = choose_jobs(workspace, part)
     calls = calls_in_file(workspace)
     check_able(calls)
     if not accept_changes:
@@ -56,10 +46,11 @@ def run_experiment(
     pipeline.retry = retry
     tell_languages_without_names(workspace, pipeline.linking.source)
     tell_uncovered_countries(workspace, pipeline.linking.source)
-    share = works_share(job=part.job, model=part.model, language=part.language, topic=part.topic)
     parts = RunParts(pipeline, calls, cluster)
     if chosen != workspace.jobs:
-        parts.work(chosen, share)  # linking, measuring and reporting are left to the whole run
+        parts.work(
+            chosen, lambda works: part.share(works, lambda work: work.job)
+        )  # linking, measuring and reporting are left to the whole run
         return pipeline, None
     return pipeline, do_whole(parts)
 
@@ -68,7 +59,7 @@ def run_stage(
     workspace: Workspace, stage: str, part: Part, *, accept_changes: bool = False, retry: RetryFailed | None = None
 ) -> None:
     """Does what is left of one stage, 'generate' or 'extract' of the chosen jobs, or 'link' of all. Raises as `run`."""
-    chosen = choose_jobs(workspace, job=part.job, model=part.model, language=part.language, topic=part.topic)
+    part, chosen = choose_jobs(workspace, part)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     pipeline.retry = retry
     if stage == "generate":

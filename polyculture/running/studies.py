@@ -21,7 +21,7 @@ from polyculture.cache.errors import (
 from polyculture.cache.validation import plain_words
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, take_share
+from polyculture.experiment.workspace import Workspace
 from polyculture.instruments import INSTRUMENTS, Entry, command_line
 from polyculture.instruments.contract import Idle, Part, Study
 from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_kept
@@ -42,18 +42,6 @@ Share = Callable[[list[Work[Any]]], list[Work[Any]]]
 def whole(works: list[Work[Any]]) -> list[Work[Any]]:
     """All of them."""
     return works
-
-
-def works_share(*, job: str | None, **wanted: str | None) -> Share:
-    """The works of a model, language or topic, or the K-th of N shares, as `choose_jobs` chooses jobs."""
-
-    def share(works: list[Work[Any]]) -> list[Work[Any]]:
-        chosen = [
-            work for work in works if all(value in (None, getattr(work.job, key)) for key, value in wanted.items())
-        ]
-        return chosen if job is None else take_share(chosen, job)
-
-    return share
 
 
 def check_calls(calls: Iterable[InstrumentCall]) -> None:

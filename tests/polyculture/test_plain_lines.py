@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import EngineError, ExperimentError, StoreError, UserError
+from polyculture.cache.run_folder import Job
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.experiment.workspace import Part, choose_jobs, open_workspace
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.pipeline import Pipeline
@@ -42,9 +43,9 @@ def test_codes_are_known_in_any_case(file: Path) -> None:
     workspace = open_workspace(file)
     e = workspace.experiment
     assert (e.languages, e.topics, e.countries) == (("ja", "zh-tw"), ("food",), ("JP", "IT"))
-    assert len(choose_jobs(workspace, language="ZH-tw", topic="FOOD")) == 1
+    assert choose_jobs(workspace, Part(language="ZH-tw", topic="FOOD"))[1] == [Job("mock:x", "zh-tw", "food")]
     with pytest.raises(ExperimentError, match=r"language.*'zhtw'"):
-        choose_jobs(workspace, language="zhtw")
+        choose_jobs(workspace, Part(language="zhtw"))
 
 
 def test_a_byte_order_mark_is_passed_over_and_another_encoding_is_told(file: Path) -> None:

@@ -17,7 +17,7 @@ import polyculture
 from polyculture.cache.run_folder import RunFolder
 from tests.polyculture.test_command_line import ROOT
 from tests.polyculture.test_command_line import polyculture as command
-from tests.report_run import HOSTILE, Synthetic
+from tests.report_run import Synthetic
 from tests.store_builder import StoreBuilder
 
 MODEL = "vllm:Qwen/Qwen2.5-7B-Instruct"
@@ -220,13 +220,6 @@ def test_a_run_is_found_by_its_file_its_folder_and_its_own_copy(
         polyculture.open(tmp_path)
     with pytest.raises(polyculture.ExperimentError, match=r"experiment.*file"):
         polyculture.open(tmp_path / "none.toml")
-
-
-def test_what_a_notebook_shows_is_escaped(tmp_path: Path) -> None:
-    run = Synthetic(n=1, models=(f"mock:{HOSTILE[:80]}",), languages=("en",), countries=("US",), respond=False)
-    shown = polyculture.open(run.write(tmp_path / "run").root)._repr_html_()
-    assert "<script" not in shown
-    assert "&lt;" in shown
 
 
 def test_a_damaged_file_is_named(small: RunFolder, tmp_path: Path) -> None:
