@@ -16,6 +16,7 @@ from polyculture.instruments.questions.rules.opened import SETS, known_sets, ope
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
+CHOICE = f'{HEAD}kind = "choice"\nnumbers = ["accuracy"]\nlanguage = "en"\n[[questions]]\n'
 # Of BBQ's kin: contexts, polarity, a person whom the stereotype is about.
 BIAS = f"""{HEAD}
 kind = "choice"
@@ -136,11 +137,7 @@ def test_a_right_option_that_contradicts_the_context_is_left_out_and_counted(tmp
 def test_right_options_as_publishers_write_them(
     tmp_path: Path, row: dict[str, Any], options: str, right: str, expected: tuple[int, ...]
 ) -> None:
-    text = f"""{HEAD}kind = "choice"
-numbers = ["accuracy"]
-language = "en"
-[[questions]]
-files = "*.jsonl"
+    text = f"""{CHOICE}files = "*.jsonl"
 text = "q"
 options = {{ {options} }}
 right = {right}
@@ -155,11 +152,7 @@ def test_a_question_has_the_options_that_its_columns_have(tmp_path: Path) -> Non
     """A table has as many columns as its longest question; an option that is empty within leaves the row out."""
     rows = "One?,tea,milk,soup,C\nTwo?,tea,milk,,B\nThree?,tea,milk,,C\nFour?,tea,,soup,A\n"
     (tmp_path / "a.csv").write_text(f"q,a,b,c,key\n{rows}", encoding="utf-8")
-    text = f"""{HEAD}kind = "choice"
-numbers = ["accuracy"]
-language = "en"
-[[questions]]
-files = "a.csv"
+    text = f"""{CHOICE}files = "a.csv"
 text = "q"
 options = ["a", "b", "c"]
 right = {{ column = "key", as = "letter" }}
