@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -25,7 +25,8 @@ class Names:
     def model(self, model: str) -> str:
         """The last part of a model's name, with its middle left out where it is long; or more of it, where another
         model of the run would be called the same."""
-        for name in (lambda one: cut(short_name(one)), self._apart, short_name):
+        ways: tuple[Callable[[str], str], ...] = (lambda one: cut(short_name(one)), self._apart, short_name)
+        for name in ways:
             if sum(name(other) == name(model) for other in self.models) < 2:
                 return name(model)
         return model

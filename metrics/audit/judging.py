@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from filelock import FileLock
@@ -115,7 +116,8 @@ def keep_answer(run: RunFolder, case: Case, judge: str, question: str, word: str
         )
         if said.qid != case.qid:  # it has another link since: what was said of the former one does not hold
             said = replace(said, qid=case.qid, link=None)
-        said = replace(said, **{question: value}, adjudicator=any(one.adjudicator for one in own))
+        changed: dict[str, Any] = {question: value, "adjudicator": any(one.adjudicator for one in own)}
+        said = replace(said, **changed)
         _check_existence(said)
         if before is not None:
             judgements.remove(before)

@@ -80,7 +80,8 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
         for row, line in enumerate(lines):
             up = row - 0.5 + 0.6 * _TEXT / step
             things = ", ".join(plain(thing, 20) for thing in line.things)
-            words = plain(f"{names.country(line.country)}: {things}", _LETTERS)
+            said = f"{plain(names.country(line.country))}: {things}"
+            words = said if len(said) <= _LETTERS else f"{said[: _LETTERS - 1]}…"  # the commonest things come first
             axes.text(0, up, words, va="center_baseline", color=INK)
             if line.other:
                 axes.annotate(

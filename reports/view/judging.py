@@ -95,12 +95,11 @@ class Judging:
 
     def _questions(self, case: Case, said: Judgement | None) -> list[tuple[str, list[tuple[str, str, bool]]]]:
         """The questions of a case: each with its answers, their keys, and which of them was given."""
-        words = OF_MENTIONS if case.ordinal is not None else {
-            "on_topic": ("yes", "no"),
-            "region": self._store.asked(regions_of),
-            "missed": tuple(KEYS["missed"]),
-        }  # fmt: skip
-        given = {name: getattr(said, name) for name in words} if said else {}
+        words = OF_MENTIONS
+        if case.ordinal is None:
+            regions = self._store.asked(regions_of)
+            words = {"on_topic": ("yes", "no"), "region": regions, "missed": tuple(KEYS["missed"])}
+        given: dict[str, Any] = {name: getattr(said, name) for name in words} if said else {}
         if said and said.qid != case.qid:
             given["link"] = None
         return [
