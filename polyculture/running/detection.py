@@ -24,7 +24,7 @@ from polyculture.metrics.components.rows import METRICS, prompt_design
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.places import RANGES
 
-DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by demo_noise.py
+DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by bench.demo_noise
 POWER = 0.8  # how often a difference is to be found
 SIDES = {MODEL: "two models", LANGUAGE: "two languages"}
 # Of which prompts the numbers are: explicit ones first, as the report's are; the optional audience last.

@@ -1,7 +1,7 @@
 """Writes the variances that `polyculture plan` takes where there is no run yet: of a run of the demo's model.
 
     polyculture run bench/demo_noise.toml
-    python -m polyculture.running.demo_noise runs/demo_noise > polyculture/running/demo_noise.toml
+    python -m bench.demo_noise bench/runs/demo_noise > polyculture/running/demo_noise.toml
 
 The run asks SmolLM2-135M-Instruct three wordings in English, the language that it writes. So it has one side of every
 comparison: the variances are the most that two sides can have (`noise_of_one_side`).
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     asked = parser.parse_args()
-    sys.stdout.write(f'# Written by polyculture/running/demo_noise.py.\nrun = "{SAYS}"\n')
+    sys.stdout.write(f'# Written by bench/demo_noise.py.\nrun = "{SAYS}"\n')
     with open_store(RunFolder(asked.run), METRICS, CELLS) as store:
         for metric in OF_METRICS:
             found = prompt_design(store, metric)
