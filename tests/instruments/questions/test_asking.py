@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import polyculture.instruments.questions as questions
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
@@ -25,6 +26,7 @@ from polyculture.instruments.questions.study import part_of
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up
 
 SHARED = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[3] / ".." / "shared")).resolve() / "data"
+DEMO = Path(questions.__file__).with_name("demo") / "made-up.toml"
 GREEDY = SamplingSettings(1, 0.0, 1.0, None, 30)
 KOBBQ = ((0, 2, 1), (1, 0, 2), (2, 1, 0))
 
@@ -98,6 +100,22 @@ def test_a_number_of_questions_is_drawn_over_languages_evenly() -> None:
     assert Counter(one.language for one in first) == {"en": 3, "es": 3, "nl": 2, "tr": 2}
     assert len({one.unit for one in first}) == 3
     assert list(first) == list(more[:10])
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({"questions": 7}, 7),
+        ({"units": 2, "questions": 7}, 7),
+        ({"only": ("category=work",)}, 12),
+        ({"only": ("category=Work", "category=age", "context=ambiguous")}, 8),
+    ],
+)
+def test_limits_are_exact(options: dict[str, Any], asked: int) -> None:
+    said: list[str] = []
+    part = part_of(open_set(str(DEMO)), AskOptions(set="made-up", **options), 1, said.append)
+    assert len(part.questions) == asked
+    assert f"{asked} of 60 questions" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -123,20 +123,6 @@ def test_more_units_and_orders_are_added(here: Path, server: StubServer) -> None
     assert len(server.bodies) == 18 + 5 * ASKED
 
 
-@pytest.mark.parametrize(
-    ("words", "asked"),
-    [
-        (("--questions", "7"), 7),
-        (("--units", "2", "--questions", "7"), 7),
-        (("--only", "category=work"), 12),
-        (("--only", "category=Work", "--only", "category=age", "--only", "context=ambiguous"), 8),
-    ],
-)
-def test_limits_are_exact(here: Path, server: StubServer, words: tuple[str, ...], asked: int) -> None:
-    ask(here, units=words)
-    assert len(server.bodies) == asked
-
-
 def test_a_changed_prompt_is_asked_and_the_old_one_counts_again_when_it_is_back(here: Path, server: StubServer) -> None:
     ask(here)
     file = here / "made-up.toml"
