@@ -272,18 +272,26 @@ def test_a_printed_page_is_as_wide_as_the_paper(browser: Browser, report: Path) 
     page.close()
 
 
+# Opens all folds, and leaves of each table but the maps three rows: contrasts are looked for part by part.
+FEWER_OF_A_KIND = """() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const row of document.querySelectorAll("table:not(.heat, .heat *) > tbody > tr:nth-child(n + 4)")) row.remove();
+}"""
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation(browser: Browser, report: Path, scheme: Literal["light", "dark"]) -> None:
     page = browser.new_page(color_scheme=scheme)
     page.goto(report.as_uri())
     open_all(page)
     page.locator("#entities .open").first.click()
-    while page.locator("details:not([open]) > summary").count():
-        page.locator("details:not([open]) > summary").first.click()
+    page.evaluate(FEWER_OF_A_KIND)
     for name in ("probable", "swapped", "apart", "leaderboards"):
         assert page.locator(f"#{name}").is_visible()
     # In the dark only colours differ.
-    found = Axe().run(page, options=None if scheme == "light" else {"runOnly": ["color-contrast"]})
+    only = {} if scheme == "light" else {"runOnly": ["color-contrast"]}
+    found = Axe().run(page, options={"resultTypes": ["violations"], **only})  # else each part that passes is described
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > (40 if scheme == "light" else 0)
     page.close()
@@ -360,7 +368,7 @@ def test_numbers_lead_to_what_is_behind_them(visit: Visit) -> None:
 
 
 EMPTY = """() => [...document.querySelectorAll(".heat:not(.still) td:not(.off)")].filter((cell, at) => {
-  if (at % 3) return false;
+  if (at % 7) return false;
   cell.click();
   const rarest = [...document.querySelectorAll("#entities .open")].pop();
   if (rarest && rarest.ariaExpanded !== "true") rarest.click();
