@@ -18,6 +18,7 @@ from polyculture.reports.numbers import FEWEST
 PUBLISHED = "published"
 PROTOCOL = "protocol"
 WIDEST = 8  # columns of a terminal
+WIDEST_OF_ROWS = 14  # where a paper has its models in rows: its columns are short
 CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
          "protocol")  # fmt: skip
 Grid = tuple[list[str], list[list[Cell | str]]]
@@ -63,7 +64,7 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
         return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
     found = grid(joined, letter, preset.title)
-    heads, rows = _turned(found) if joined.table.across or joined.table.where else found  # else as the paper prints it
+    heads, rows = _turned(found, WIDEST if joined.table.across or joined.table.where else WIDEST_OF_ROWS)
     shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
     kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
     return Listing(
@@ -74,10 +75,10 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
     )
 
 
-def _turned(found: Grid) -> Grid:
+def _turned(found: Grid, widest: int) -> Grid:
     """A table of more columns than a terminal is wide stands on its side."""
     heads, rows = found
-    if len(heads) <= WIDEST or len(rows) >= len(heads):
+    if len(heads) <= widest or len(rows) >= len(heads):
         return found
     names = 2 if heads[1] == "row" else 1
     models = [" ".join(filter(None, map(str, row[:names]))) for row in rows]

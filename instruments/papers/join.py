@@ -100,12 +100,12 @@ def _own_line(
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
             cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
     told = dict.fromkeys(part for one, _ in some for line in differs(one) for part in line.split("; "))
-    lacking = dict.fromkeys(one.lacking for one, _ in some if one.lacking)
+    lacking = dict.fromkeys(part for one, _ in some if one.lacking for part in one.lacking.split(", "))
     counted = {heads.column for heads in heads_here}
     counted = counted - means or counted  # an average is no column of its own
     size = len(counted - cells.keys())
     missing = [f"incomplete: {size} of {len(counted)} columns missing"] if size else []
-    missing += [f"incomplete: {line}" for line in lacking]
+    missing += [f"incomplete: {', '.join(lacking)}"] if lacking else []
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
 
 

@@ -109,6 +109,31 @@ labels AS (
     FROM sentiment_count_differences
     WHERE counted IN ('missed_positives', 'false_positives')
 ),
+unprobed AS (
+    SELECT w.model, w.dataset, w.language, w.arm, count(*) FILTER (p.question_key IS NULL) AS missing, count(*) AS wanted
+    FROM wanted_probes AS w
+    LEFT JOIN (SELECT DISTINCT model, arm, question_key FROM probes WHERE status = 'ok') AS p USING (model, arm, question_key)
+    GROUP BY ALL
+),
+unattended AS (
+    SELECT w.model, q.set AS dataset, q.language, count(*) FILTER (a.question_id IS NULL) AS missing, count(*) AS wanted
+    FROM wanted_attention AS w
+    INNER JOIN questions AS q USING (question_id)
+    LEFT JOIN (SELECT DISTINCT model, question_id, prompt FROM attention WHERE status = 'ok') AS a
+        USING (model, question_id, prompt)
+    GROUP BY ALL
+),
+-- Comparisons of a type that are wanted and were not measured: a killed command leaves those of an earlier one.
+unrepresented AS (
+    SELECT
+        w.model, w.dataset, w.language, w.culture, w.form, w.setting, count(*) FILTER (s.comparison IS NULL) AS missing,
+        count(*) AS wanted
+    FROM (
+        SELECT DISTINCT model, dataset, language, culture, form, setting, entity_type, comparison FROM wanted_representations
+    ) AS w
+    LEFT JOIN (SELECT DISTINCT model, entity_type, comparison FROM separations) AS s USING (model, entity_type, comparison)
+    GROUP BY ALL
+),
 swapped AS (
     SELECT
         answer_method, model, variant, measure, metric, dataset, language, culture, topic, condition, side, estimate, low, high,
@@ -148,8 +173,11 @@ SELECT
     '-' AS level, dataset, language, culture, coalesce(entity_type, '*') AS topic, coalesce(setting, 'neutral') AS condition,
     CASE WHEN gender IS NULL THEN MAP {} ELSE MAP {'gender': gender} END AS facets, estimate, NULL AS low, NULL AS high,
     'the index of these entities' AS no_interval, contexts AS n, 'context' AS unit,
-    CASE WHEN failed > 0 THEN failed || ' entities without a vector' ELSE '' END AS lacking
+    concat_ws(', ', CASE WHEN failed > 0 THEN failed || ' entities without a vector' END,
+        CASE WHEN missing > 0 AND entity_type IS NULL THEN missing || ' of ' || wanted || ' sets of entities not measured' END
+    ) AS lacking
 FROM separations
+LEFT JOIN unrepresented USING (model, dataset, language, culture, form, setting)
 WHERE estimate IS NOT NULL
 -- At the last layer that was asked for; of several sets of contexts the largest.
 QUALIFY layer = max(layer) OVER (PARTITION BY model, dataset, language, culture, form, setting)
@@ -180,20 +208,24 @@ UNION ALL BY NAME
 SELECT
     model, filter AS variant, 'probe' AS measure, 'flattening' AS metric, '-' AS level, dataset, language, culture, '*' AS topic,
     'probed' AS condition, MAP {'toward': toward} AS facets, score AS estimate, low, high, no_interval, questions AS n,
-    'question' AS unit, '' AS lacking
+    'question' AS unit,
+    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without an answer' ELSE '' END AS lacking
 FROM probe_flattening
+LEFT JOIN unprobed USING (model, dataset, language, arm)
 WHERE arm = 'patched'
 UNION ALL BY NAME
 SELECT
     model, '' AS variant, 'probe' AS measure, 'similarity' AS metric, '-' AS level, dataset, language, '*' AS culture,
     '*' AS topic, CASE arm WHEN 'patched' THEN 'probed' WHEN 'noise' THEN 'irrelevant' END AS condition, MAP {} AS facets,
     mean_similarity AS estimate, NULL AS low, NULL AS high, 'items are no sample' AS no_interval, compared AS n, 'item' AS unit,
-    '' AS lacking
+    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without an answer' ELSE '' END AS lacking
 FROM probe_similarity_of_arms
+LEFT JOIN unprobed USING (model, dataset, language, arm)
 WHERE arm IN ('patched', 'noise') AND mean_similarity IS NOT NULL
 UNION ALL BY NAME
 SELECT
-    model, concat_ws(', ', nullif(measure, 'weight'), nullif(method, 'generated'), reader) AS variant, 'attention' AS measure,
+    model, concat_ws(', ', nullif(measure, 'weight'), nullif(method, 'generated'), nullif(reader, 'ours')) AS variant,
+    'attention' AS measure,
     'contribution_p' AS metric, '-' AS level, dataset, language, '*' AS culture, '*' AS topic, answers AS condition,
     CASE target
         WHEN '' THEN MAP {'comparison': comparison, 'type': type}
@@ -202,6 +234,8 @@ SELECT
             {key: 'other', value: split_part(comparison, ' against ', 2)}, {key: 'type', value: type}
         ])
     END AS facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval,
-    first_size AS n, 'option' AS unit, '' AS lacking
+    first_size AS n, 'option' AS unit,
+    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without attention' ELSE '' END AS lacking
 FROM attention_tests
+LEFT JOIN unattended USING (model, dataset, language)
 WHERE kind = 'paper' AND p IS NOT NULL

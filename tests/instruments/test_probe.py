@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,21 @@ import pytest
 from scipy.stats import spearmanr
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.generate.engines import PATCHING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.instruments import papers
 from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import flattening
 from polyculture.instruments.probe.measure_arms import beside
 from polyculture.instruments.probe.questions import read_questions
-from polyculture.instruments.probe.rows import ReadingRow
+from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.words import content_words, word_rule
@@ -135,8 +139,19 @@ def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_
     three = polyculture(*words, cwd=folder)
     assert " 0 failed" not in three.stderr  # what was asked once stays
     assert counted()[0] == {"patched": 9, "text": 3}
+    shutil.rmtree(next((run.root / "probes").rglob("topic=*")))  # as a killed command leaves it
+    with open_store(run, store_layout()) as store:
+        model = store.sql("SELECT any_value(model) FROM probes").fetchall()[0][0]
+    numbers = dict.fromkeys(("low", "high", "share", "share_low", "share_high", "by_chance", "p"))
+    pair = FlatteningRow(model, "open", "en", "patched", "none", "Iran", "Korea", 1, 2.5, **numbers, questions=3,
+                         cultures=", ".join(CULTURES))  # fmt: skip
+    write_parquet(objects_to_table(PROBE_FLATTENING, [pair]), run.table("probe_flattening"))
+    with open_store(run, store_layout()) as store:
+        lacking = store.sql(f"SELECT estimate, lacking FROM ({OWN_NUMBERS}) WHERE metric = 'flattening'").fetchall()
+    assert lacking == [(2.5, "3 of 9 questions without an answer")]
 
 
+OWN_NUMBERS = read_sql(Path(papers.__file__).parent, "own_numbers")
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea, lon")
 
 
