@@ -206,7 +206,7 @@ FROM (
 )
 UNION ALL BY NAME
 SELECT
-    model, filter AS variant, 'probe' AS measure, 'flattening' AS metric, '-' AS level, dataset, language, culture, '*' AS topic,
+    model, coalesce(nullif(filter, 'paper'), '') AS variant, 'probe' AS measure, 'flattening' AS metric, '-' AS level, dataset, language, culture, '*' AS topic,
     'probed' AS condition, MAP {'toward': toward} AS facets, score AS estimate, low, high, no_interval, questions AS n,
     'question' AS unit,
     CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without an answer' ELSE '' END AS lacking

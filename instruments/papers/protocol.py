@@ -63,6 +63,8 @@ class AskedProtocol:
         data = [f"data set {self._data}"] if self._data else []
         if "ours" in one.variant.split(", "):
             data.append("read by our reader, not the publisher's")
+        if (one.measure, one.variant) == ("probe", "none"):
+            data.append("items are not filtered (appendix C): polyculture probe --encoder")
         return [*data, *told, *(line for line in [*found, *sizes] if line)]
 
     def _told(self, part: PaperPart, asked: Mapping[str, Any]) -> list[str]:

@@ -35,6 +35,7 @@ from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import paper_tables
+from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.options import AskOptions
@@ -273,6 +274,20 @@ def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -
     run = new_run(tmp_path)
     hold(run, answered("acc_a", 0.1, reader="ours"))
     assert [line.model for line in own_lines(tables(run, "kobbq")["3a"])] == [f"{MODEL} (ours)"]
+
+
+def test_items_that_no_encoder_filtered_are_not_the_papers(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    probe = next(part for part in read_preset("culturescope").parts if part.command == "probe")
+    asked = {"command": "probe", "options": protocol_values("culturescope", probe)}
+    run.instruments.write_bytes(orjson.dumps({"paper culturescope, probe": asked}))
+    limits = dict.fromkeys(("low", "high", "share", "share_low", "share_high", "by_chance", "p"))
+    pairs = [FlatteningRow(MODEL, "blend", "en", "patched", name, "Iran", "UK", 1, 2.5, **limits, questions=3,
+                           cultures="Iran, UK, US") for name in ("none", "paper")]  # fmt: skip
+    write_parquet(objects_to_table(PROBE_FLATTENING, pairs), run.table("probe_flattening"))
+    told = {line.model: line.protocol for line in own_lines(tables(run, "culturescope")["figure 3"])}
+    assert "--encoder" in told[f"{MODEL} (none)"]
+    assert told[MODEL] == SAME
 
 
 def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tmp_path: Path) -> None:
