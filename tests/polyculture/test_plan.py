@@ -217,16 +217,6 @@ def test_the_command_prints_it_and_says_what_waits(tmp_path: Path) -> None:
     assert "1 batch with 2 requests waits at the provider" in told
 
 
-def test_the_examples_name_their_wording(tmp_path: Path) -> None:
-    few = polyculture("plan", workspace(tmp_path).file, cwd=tmp_path)
-    assert "For example, of 1 wording and 1 name in each" in few.stdout
-    table = few.stdout[few.stdout.index("For example") :].splitlines()[1:]
-    assert any("language" in line and "wording" in line for line in table)
-    assert any("write" in line for line in table)
-    three = polyculture("plan", workspace(tmp_path, more="[prompts]\nwordings = 3\nnames = 2").file, cwd=tmp_path)
-    assert "For example, of 3 wordings and 2 names in each" in three.stdout
-
-
 def write_waiting(run: RunFolder) -> None:
     folder = run.root / "batches" / "generate" / "model=m" / "language=en" / "topic=food"
     BatchRecords(folder).save(BatchRecord(key="k", made=0.0, ids=["a", "b"], batch_id="batch_1"))

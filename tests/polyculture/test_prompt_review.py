@@ -240,13 +240,6 @@ def test_a_sheet_is_written_as_csv_alone(file: Path) -> None:
     assert not (file.parent / "ana.xlsx").exists()
 
 
-def test_one_row_that_no_longer_counts_is_told_in_the_singular(file: Path) -> None:
-    sheet = judged(file, "ana.it.csv", agree)
-    write(file.parent, wordings='["describe"]')
-    rewrite(sheet, lambda rows: rows.__setitem__(slice(2, None), []))
-    assert "1 judged row is of a template that changed since" in review(file, "import", str(sheet), code=2)
-
-
 def test_the_report_and_the_store_have_the_review(file: Path) -> None:
     workspace = open_workspace(file)
     pipeline = Pipeline.prepare(workspace)
