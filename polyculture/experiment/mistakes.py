@@ -64,6 +64,8 @@ def _mend(data: dict[str, Any], error: ErrorDetails) -> None:
     if error["type"] == "missing" and len(steps) > 1:
         del steps[-1]
     keys = [str(step) for step in takewhile(lambda step: isinstance(step, str), steps)]
+    if error["type"] != "extra_forbidden" and len(keys) > 2:  # the price of a model: its table needs all of its keys
+        del keys[-1]
     table = reduce(lambda inner, key: inner.get(key, {}), keys[:-1], data)
     value = table.pop(keys[-1], None)
     entry = next(iter(steps[len(keys) :]), None)

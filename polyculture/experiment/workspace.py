@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, did_you_mean
+from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, did_you_mean, together
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
@@ -324,17 +324,24 @@ def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, 
             mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
     if not all(folder.is_dir() for folder in packs) or ("catalog" in data and not packs):
         mistakes.tell()  # which names a pack brings is not known
-    catalog = read_catalog(*packs)
+    try:
+        catalog = read_catalog(*packs)
+    except CatalogError as fault:
+        raise together([*mistakes.found, fault]) from fault
     experiment = with_codes(experiment, catalog)
-    mistakes.found += [*check_names(experiment, catalog, file), *check_models(experiment, file)]
-    with mistakes:
-        check_prices(experiment, file)
+    models = list(check_models(experiment, file))
+    mistakes.found += [*check_names(experiment, catalog, file), *models]
+    if not models:  # else nobody knows which of them are paid
+        with mistakes:
+            check_prices(experiment, file)
     workspace = Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
     if mistakes.found:  # else whoever asks instruments looks at their options
         from polyculture.running.studies import calls_in_file
 
-        with mistakes:
+        try:
             calls_in_file(workspace)
+        except UserError as fault:  # what is wrong with a model or a list of names is told already
+            mistakes.found += [one for one in (fault, *fault.others) if isinstance(one, ExperimentError)]
     mistakes.tell()
     return workspace
 

@@ -14,16 +14,17 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.errors import BudgetError
+from polyculture.cache.errors import BudgetError, ExperimentError
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.experiment.workspace import open_workspace
 from polyculture.generate.budget import BudgetedSampling
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.job_budget import JobBudget
 from polyculture.running.layout import store_layout
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import Reply, StubServer, failure
 
 # A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057. The languages are told by their scripts: no
@@ -235,14 +236,16 @@ def test_a_mistake_in_prices_is_one_line(tmp_path: Path, before: str, after: str
     file = write(tmp_path, "http://127.0.0.1:9/v1", limit=1)
     assert before in file.read_text()
     file.write_text(file.read_text().replace(before, after, 1))
-    line = one_line(polyculture("plan", file, cwd=tmp_path))
-    assert said in line
-    assert str(file) in line
+    with pytest.raises(ExperimentError) as told:
+        open_workspace(file)
+    assert "\n" not in str(told.value)
+    assert said in str(told.value)
+    assert str(file) in str(told.value)
 
 
 def test_an_extractor_without_a_price_is_named_too(tmp_path: Path) -> None:
-    file = write(tmp_path, "http://127.0.0.1:9/v1", limit=1, extractor="openai:other")
-    assert "does not name openai:other" in one_line(polyculture("plan", file, cwd=tmp_path))
+    with pytest.raises(ExperimentError, match="does not name openai:other"):
+        open_workspace(write(tmp_path, "http://127.0.0.1:9/v1", limit=1, extractor="openai:other"))
 
 
 def request(count: int, text: str = "prompt") -> Request:

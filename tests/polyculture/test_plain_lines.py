@@ -95,6 +95,9 @@ temprature = 1
 speed = 1
 [prices."mock:x"]
 inptu = 1
+[prices."mock:z"]
+input = -1
+output = 1
 [instruments.cbs]
 setting = "a"
 [instruments.askk]
@@ -119,6 +122,7 @@ setting = "a"
         "'speed'": "Known",
         "inptu": "'input'",
         "output": "missing",
+        "mock:z.input": "0 or more",
         "cbs.setting": "list",
         "'askk'": "'ask'",
     }
