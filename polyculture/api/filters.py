@@ -48,9 +48,8 @@ def filtered(
 
 
 def _listed(view: str, column: str, value: object) -> list[Any]:
-    many = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    # Scalars of numpy and pandas as Python's.
-    values = [one.item() if hasattr(one, "item") else one for one in (value if many else [value])]
+    many = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) else [value]
+    values = [one.item() if hasattr(one, "item") else one for one in many]  # scalars of numpy and pandas
     for one in values:
         if not isinstance(one, _PLAIN):
             what = f"{view}: {column} cannot be compared with a {type(one).__name__}"
