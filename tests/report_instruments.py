@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import measure_bias
@@ -22,8 +25,9 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
-from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
+from polyculture.instruments.swaps.layout import MEASURES
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job
 
@@ -92,15 +96,16 @@ def add_made_up(
     run: RunFolder, models: Sequence[str], dataset: str, names: dict[str, tuple[str, str, str, str]], word: str = ""
 ) -> None:
     """Swaps, separations and maps; `names` gives a language's culture, type, native and Western entity."""
-    swaps, apart, places = [], [], []
+    swaps: list[tuple[dict[str, Any], str | None, float]] = []
+    apart, places = [], []
     for number, model in enumerate(models):
         for language, (culture, kind, native, western) in names.items():
             where = {"model": model, "dataset": dataset, "language": language, "culture": culture}
             for task, metric in (("sentiment", "false_negative_rate"), ("qa", "accuracy"), ("ner", "f1")):
                 asked = {**where, "task": task, "metric": metric, "setting": word or "neutral"}
-                swaps += [*_rates(asked, kind, 0.1 * number), *_rates(asked, None, 0.1 * number)]
+                swaps += [(asked, kind, 0.1 * number), (asked, None, 0.1 * number)]
             pooled = {**where, "task": "sentiment", "metric": "missed_positive_rate", "setting": "grounded + neutral"}
-            swaps += _rates({**pooled, "pooled": True}, None, 0.1 * number)
+            swaps.append((pooled, None, 0.1 * number))
             for layer in (0, 12):
                 sizes = {"contexts": 3, "native_entities": 9, "western_entities": 9}
                 index = {"estimate": 2.5 - layer / 10, "by_chance": 6.0, "p": 0.005}
@@ -111,17 +116,38 @@ def add_made_up(
                 place = {"entity_id": f"{language}{spot}", "entity": entity, "native": spot % 2 == 0}
                 at = {"x": float(spot % 5), "y": float(spot // 5)}
                 places.append(EntityPosition(**where, entity_type=kind, layer=12, contexts=3, **place, **at))
-    for table, rows in ((SWAP_INTERVALS, swaps), (SEPARATIONS, apart), (ENTITY_POSITIONS, places)):
+    for table, rows in ((SEPARATIONS, apart), (ENTITY_POSITIONS, places)):
         write_parquet(objects_to_table(table, rows), run.table(table.name))
+    manifest = read_manifest(run.manifest)
+    for measure in MEASURES if manifest else ():
+        inputs = inputs_of(run, manifest, measure)
+        rates = [(one, kind, shift) for one, kind, shift in swaps if one["task"] == measure.name]
+        write_numbers(run, measure.name, [row for one in rates for row in _sides(*one, inputs)])
+        gaps = [row for one in rates for row in _gap(*one, inputs)]
+        write_differences(run, measure.name, gaps)
 
 
-def _rates(asked: dict[str, Any], kind: str | None, shift: float) -> list[SwapInterval]:
-    """Both sides and their difference; one of them has too little for an interval."""
-    sizes = {"draws": 2, "contexts": 5, "native_entities": 20, "western_entities": 20, "answers": 200, "failed": 3}
-    sizes |= {"asked": 203, "answered": 200, "readable": 200, "right": 90, "pooled": None, "wording": None}
-    shared = {**asked, "answer_method": "prompt", "entity_type": kind, "deviation": 0.01, **sizes}
-    known = {"native": (0.4 + shift, 0.3, 0.6), "western": (0.5, None, None), "difference": (shift - 0.1, -0.2, 0.1)}
+def _sides(asked: dict[str, Any], kind: str | None, shift: float, inputs: str) -> list[Number]:
+    """Both sides; one of them has too little for an interval."""
+    known = {"native": (0.4 + shift, 0.3, 0.6), "western": (0.5, None, None)}
+    sizes = {"asked": 203, "answered": 200, "readable": 200, "right": 90, "entities": 20}
+    pooled = {"settings": "all"} if "+" in asked["setting"] else {}
     return [
-        SwapInterval(**shared, side=side, estimate=value, low=low, high=high, p=0.04 if side == "difference" else None)
+        Number(
+            measure=asked["task"], metric=asked["metric"], level="cell" if kind else "model, language, country",
+            model=asked["model"], dataset=asked["dataset"], language=asked["language"], country=asked["culture"],
+            topic=kind or "*", condition=asked["setting"], wording="-", method="prompt", reader="-",
+            facets={**pooled, "side": side}, estimate=value, no_estimate=None, low=low, high=high, no_interval=None,
+            wide_low=None, wide_high=None, no_wide="one wording", unit="context", units=5, n=200, sizes=sizes, cells=1,
+            missing=0, method_of_interval=None, inputs=inputs,
+        )
         for side, (value, low, high) in known.items()
-    ]
+    ]  # fmt: skip
+
+
+def _gap(asked: dict[str, Any], kind: str | None, shift: float, inputs: str) -> Iterator[Difference]:
+    shared = {"model": asked["model"], "dataset": asked["dataset"], "language": asked["language"], "topic": kind or "*"}
+    shared |= {"country": asked["culture"], "condition": asked["setting"], "method": "prompt"}
+    sides = Sides(asked["task"], asked["metric"], "native", "native", "western", shared)
+    found = PairedDifference(0.4 + shift, 0.5, -0.2, 0.1, 0.04)
+    return difference_rows(sides, found, unit="context x entity", units=5, inputs=inputs)

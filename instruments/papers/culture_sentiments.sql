@@ -4,9 +4,10 @@
 -- (the papers' false negative). Over all types; a setting of several, 'grounded + neutral', is over these together.
 -- printed: model, dataset, language, culture, setting, metric, side, estimate, answers
 SELECT
-    model, answer_method, dataset, language, culture, setting, coalesce(pooled, false) AS pooled, metric, side, estimate, low,
-    high, answers
-FROM swap_intervals
+    model, answer_method, dataset, language, culture, setting, pooled, metric, unnest(['native', 'western']) AS side,
+    unnest([native, western]) AS estimate, unnest([native_low, western_low]) AS low,
+    unnest([native_high, western_high]) AS high, unnest([native_answers, western_answers]) AS answers
+FROM swap_rates
 WHERE task = 'sentiment' AND metric IN ('false_negative_rate', 'false_positive_rate', 'missed_positive_rate')
-    AND side <> 'difference' AND culture IS NOT NULL AND entity_type IS NULL
+    AND culture IS NOT NULL AND entity_type IS NULL
 ORDER BY dataset, metric DESC, setting, model, answer_method, language, culture, side

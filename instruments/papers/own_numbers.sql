@@ -76,23 +76,29 @@ rates AS (
     SELECT
         answer_method, model, CASE answer_method WHEN 'prompt' THEN '' ELSE answer_method END AS variant, task AS measure,
         regexp_replace(metric, '^strict_', '') AS metric, dataset, language, culture,
-        coalesce(entity_type, '*') AS topic, setting AS condition, side, estimate, low, high, contexts, starts_with(metric, 'strict_') AS is_strict
-    FROM swap_intervals
+        coalesce(entity_type, '*') AS topic, setting AS condition, contexts,
+        unnest([
+            {side: 'native', estimate: native, low: native_low, high: native_high},
+            {side: 'western', estimate: western, low: western_low, high: western_high},
+            {side: 'difference', estimate: difference, low: difference_low, high: difference_high},
+            {
+                side: 'absolute_difference', estimate: abs(difference),
+                low: CASE WHEN difference_low <= 0 AND difference_high >= 0 THEN 0
+                    ELSE least(abs(difference_low), abs(difference_high)) END,
+                high: greatest(abs(difference_low), abs(difference_high))
+            }
+        ], recursive := true),
+        starts_with(metric, 'strict_') AS is_strict
+    FROM swap_rates
     WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1', 'strict_accuracy', 'strict_f1') AND culture IS NOT NULL
-        AND estimate IS NOT NULL
-    -- As the papers match, by characters alone, where answers were read so.
-    QUALIFY is_strict OR NOT bool_or(is_strict) OVER (
-        PARTITION BY model, answer_method, task, dataset, language, culture, entity_type, setting, side
-    )
 ),
 sides AS (
-    SELECT * REPLACE (abs(estimate) AS estimate, 'absolute_difference' AS side,
-        CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END AS low,
-        greatest(abs(low), abs(high)) AS high)
     FROM rates
-    WHERE side = 'difference'
-    UNION ALL BY NAME
-    SELECT * FROM rates
+    WHERE estimate IS NOT NULL
+    -- As the papers match, by characters alone, where answers were read so.
+    QUALIFY is_strict OR NOT bool_or(is_strict) OVER (
+        PARTITION BY model, answer_method, measure, metric, dataset, language, culture, topic, condition, side
+    )
 ),
 labels AS (
     SELECT

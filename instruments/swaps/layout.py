@@ -9,7 +9,6 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
 from polyculture.instruments.swaps.rows import (
-    SWAP_INTERVALS,
     SWAP_QUESTIONS,
     SWAP_READINGS,
     SWAP_RESPONSES,
@@ -31,7 +30,7 @@ MEASURES = tuple(
 SWAPS = compose(
     DATASETS,
     Layout(
-        (SWAP_QUESTIONS, WANTED_SWAPS, SWAP_RESPONSES, SWAP_READINGS, SWAP_INTERVALS),
+        (SWAP_QUESTIONS, WANTED_SWAPS, SWAP_RESPONSES, SWAP_READINGS),
         Layer((_OWN / "wanted.sql", _OWN / "answers.sql"), {"failed": ("failed_swap_readings",)}),
         Layer(
             (_OWN / "views.sql",),

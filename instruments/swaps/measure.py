@@ -1,12 +1,12 @@
-"""The rates of a run's answers about swapped entities with their intervals, into `swap_intervals.parquet`."""
+"""The rates of a run's answers about swapped entities with their intervals, into `numbers` and `differences`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 
 from polyculture.cache.layout import compose
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.schema.measured import CELL, WITHOUT, Difference, Number
+from polyculture.cache.schema.measured import EVERY as ALL
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
-from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.swaps.layout import MEASURES, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,
     METRICS,
+    READABLE,
     SIDES,
+    STRICT,
     WITHOUT_INTERVAL,
     Columns,
     Part,
@@ -35,56 +37,55 @@ from polyculture.instruments.swaps.rates import (
     sides_of,
     within,
 )
-from polyculture.instruments.swaps.ratio import Ratio, compared, rate, spread_of
-from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
+from polyculture.instruments.swaps.ratio import rate
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
 from polyculture.instruments.swaps.ways import Way, differences
-from polyculture.metrics.measured import measured
+from polyculture.metrics.inference.family import in_families
 
 QUERIES = Path(__file__).parent / "queries"
 BECAME = ("asked", "answered", "readable", "right")
+OTHERWISE_READ = (READABLE, STRICT)  # how the names of metrics begin that are of the same answers, read otherwise
+POOLED = "settings"  # the facet of numbers over all settings
+_METHOD = "ratio over contexts and entities, linearised, crossed; Wilson's for the effective number of answers"
 
 
-class _Rated(NamedTuple):
-    """A rate or a difference with its interval; the deviation is over draws."""
+def measure_swaps(run: RunFolder) -> list[Number]:
+    """Writes and returns the rates of both sides: of every type, over types, and over languages.
 
-    estimate: float
-    low: float | None
-    high: float | None
-    p: float | None
-    deviation: float | None
-    draws: int
-    answers: int
-
-
-def measure_swaps(run: RunFolder) -> list[SwapInterval]:
-    """Writes and returns the rates of every type, over types, and over languages; each side's and their difference.
-
-    Differences of models and of languages go to `differences`. Raises `StoreError` where there is no run or the folder
-    cannot be written.
+    Differences of sides, models and languages go to `differences`. Raises `StoreError` where there is no run or the
+    folder cannot be written.
     """
-    rows = measured(run, compose(CORE, SWAPS), SWAP_INTERVALS, _rows)
+    found: list[Number] = []
     manifest = read_manifest(run.manifest)
     with open_store(run, compose(CORE, SWAPS)) as store:
         for measure in MEASURES:
             inputs = inputs_of(run, manifest, measure) if manifest else ""
-            write_differences(run, measure.name, with_verdicts(_differences(store, measure.name, inputs)))
-    return rows
+            wholes = list(_wholes([way for way in _ways(store) if way.task == measure.name]))
+            numbers = list(_numbers(store, wholes, inputs))
+            write_numbers(run, measure.name, numbers)
+            # A family of tests has each answer in one reading.
+            rows = in_families(
+                list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ)
+            )
+            write_differences(run, measure.name, rows)
+            found += numbers
+    return found
 
 
-def health_lines(rows: Sequence[SwapInterval], task: str, models: Sequence[str]) -> Iterator[str]:
-    """What became of the texts of a task, a line per model and setting: of the rows that the tables show."""
-    shown = (row for row in rows if row.task == task and row.model in models and not row.pooled)
-    parts = [row for row in shown if row.entity_type and row.side != SIDES[-1]]
+def health_lines(rows: Sequence[Number], task: str, models: Sequence[str]) -> Iterator[str]:
+    """What became of the texts of a task, a line per model and setting."""
     first = next(iter(METRICS[task]))
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for row in parts:
-        if row.metric == first:
-            sizes = {name: getattr(row, name) or 0 for name in BECAME}
-            counts.setdefault((row.model, row.dataset, row.setting), Counter()).update(sizes)
+    for row in rows:
+        if (row.measure, row.metric, row.level) == (task, first, CELL) and row.model in models and not _is_pooled(row):
+            counts.setdefault((row.model, row.dataset, row.condition), Counter()).update(row.sizes)
     for (model, dataset, setting), found in counts.items():
         told = ", ".join(f"{found[name]} {name}" for name in BECAME)
         yield f"{task}: {model}, {dataset}, {setting}: {told}"
+
+
+def _is_pooled(row: Number) -> bool:
+    return POOLED in row.facets
 
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
@@ -103,21 +104,25 @@ def _told(part: Part) -> str:
     return "all languages" if part == EVERY else f"all types in {part.language}, {part.culture}"
 
 
-def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:
-    for whole, ways in _wholes(_ways(store)):
+def _numbers(
+    store: duckdb.DuckDBPyConnection, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str
+) -> Iterator[Number]:
+    for whole, ways in wholes:
         answers = _read(store, whole)
         for part in dict.fromkeys(Part(way.language, way.culture, way.entity_type) for way in ways):
-            yield from _part_rows(whole, part, chosen(answers, within(answers, part)))
+            yield from _part_numbers(whole, part, chosen(answers, within(answers, part)), inputs)
         for part in _levels(ways):
             if not differences(_ways_of(ways, part)):
                 once = ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
-                yield from _part_rows(whole, part, chosen(answers, once))
+                yield from _part_numbers(whole, part, chosen(answers, once), inputs)
 
 
-def _differences(store: duckdb.DuckDBPyConnection, task: str, inputs: str) -> Iterator[Difference]:
+def _differences(
+    store: duckdb.DuckDBPyConnection, wholes: Sequence[tuple[Whole, list[Way]]], inputs: str
+) -> Iterator[Difference]:
     """Of a task's answers about one data set in the same settings: those of all models stand in memory at once."""
     groups: dict[Whole, list[tuple[Whole, list[Way]]]] = {}
-    for whole, ways in _wholes([way for way in _ways(store) if way.task == task]):
+    for whole, ways in wholes:
         groups.setdefault(whole._replace(model=""), []).append((whole, ways))
     for group in groups.values():
         yield from answer_differences([Answers(whole, ways, _read(store, whole)) for whole, ways in group], inputs)
@@ -162,75 +167,71 @@ def _read(store: duckdb.DuckDBPyConnection, whole: Whole) -> dict[str, NDArray[A
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
-def _part_rows(whole: Whole, part: Part, answers: Columns) -> Iterator[SwapInterval]:
-    """A row per metric and side that was asked, with an estimate where an answer counts."""
-    counts, wording = _counts(answers), "\n".join(sorted(set(answers["wording"]) - {""})) or None
+def _part_numbers(whole: Whole, part: Part, answers: Columns, inputs: str) -> Iterator[Number]:
+    """A number per metric and side that was asked, with an estimate where an answer counts."""
+    native, wordings = answers["native"].astype(bool), sorted(set(answers["wording"]) - {""})
+    became = {side: _became(answers, here) for side, here in zip(SIDES, (native, ~native), strict=True) if here.any()}
     for name, (metric, counted) in metrics_of(whole.task).items():
         read = chosen(answers, answers[counted].astype(bool))
-        native = read["native"].astype(bool)
-        sizes = _sizes(read, native, np.atleast_2d(metric(read)[1]).max(axis=0) > 0)
-        rated = _rated(sides_of(read, metric))
-        for side, became in counts.items():
-            yield _row(whole, part, name, side, rated.get(side), {**sizes, **became, "wording": wording})
-
-
-def _counts(answers: Columns) -> dict[str, dict[str, int]]:
-    """What became of the texts of each side that was asked about, and of both."""
-    native, times = answers["native"].astype(bool), answers["times"]
-    found: dict[str, dict[str, int]] = {}
-    for side, here in zip(SIDES, (native, ~native, np.ones(len(native), bool)), strict=True):
-        readable = answers["ok"].astype(bool) & here
-        became = {
-            "asked": int(times[here].sum()),
-            "answered": int(times[answers["answered"].astype(bool) & here].sum()),
-            "readable": int(times[readable].sum()),
-            "right": int(times[readable & (answers["matched"] > 0)].sum()),
+        rests_on = np.atleast_2d(metric(read)[1]).max(axis=0) > 0
+        contexts = len(np.unique(read["context"][rests_on]))
+        of_side = read["native"].astype(bool)
+        entities = {
+            side: len(np.unique(read["entity"][rests_on & here]))
+            for side, here in zip(SIDES, (of_side, ~of_side), strict=True)
         }
-        if became["asked"]:
-            found[side] = {**became, "failed": became["asked"] - became["readable"]}
-    return found if len(found) == len(SIDES) else {side: each for side, each in found.items() if side != SIDES[-1]}
+        rated = sides_of(read, metric)
+        for side, sizes in became.items():
+            found = rated.get(side)
+            low, high = rate(found).limits(0.0, 1.0) if found and name not in WITHOUT_INTERVAL else (None, None)
+            yield Number(
+                measure=whole.task,
+                metric=name,
+                level=_level(part),
+                model=whole.model,
+                dataset=whole.dataset,
+                language=part.language or ALL,
+                country=part.culture or ALL,
+                topic=part.entity_type or ALL,
+                condition=whole.condition,
+                wording=wordings[0] if len(wordings) == 1 else ALL if wordings else WITHOUT,
+                method=whole.answer_method,
+                reader=WITHOUT,
+                facets={**({POOLED: "all"} if len(whole.settings) > 1 else {}), "side": side},
+                estimate=found.value if found else None,
+                no_estimate=None if found else "no answer counts",
+                low=low,
+                high=high,
+                no_interval=_lacking(name, contexts, entities[side]) if found and low is None else None,
+                wide_low=None,
+                wide_high=None,
+                no_wide="one wording",
+                unit="context",
+                units=contexts,
+                n=found.size if found else 0,
+                sizes={**sizes, "entities": entities[side]},
+                cells=1,
+                missing=0,
+                method_of_interval=_METHOD if found else None,
+                inputs=inputs,
+            )
 
 
-def _sizes(read: Columns, native: NDArray[np.bool_], counted: NDArray[np.bool_]) -> dict[str, int]:
-    """How many contexts and entities the counted answers are about."""
-    return {
-        "contexts": len(np.unique(read["context"][counted])),
-        "native_entities": len(np.unique(read["entity"][counted & native])),
-        "western_entities": len(np.unique(read["entity"][counted & ~native])),
-    }
+def _level(part: Part) -> str:
+    if part.entity_type:
+        return CELL
+    return "model, dataset, language, country, condition" if part.language else "model, dataset, condition"
 
 
-def _rated(sides: Mapping[str, Ratio]) -> dict[str, _Rated]:
-    """Each side, and their difference where both have an answer."""
-    rated = {}
-    for side, found in sides.items():
-        low, high = rate(found).limits(0.0, 1.0)
-        rated[side] = _Rated(found.value, low, high, None, found.deviation, len(found.draws), found.size)
-    if len(sides) == 2:
-        one, other = sides["native"], sides["western"]
-        apart = compared([(one, 1.0)], [(other, 1.0)])
-        drawn, size = min(len(one.draws), len(other.draws)), one.size + other.size
-        rated[SIDES[-1]] = _Rated(apart.value, apart.low, apart.high, apart.p, spread_of(one, other), drawn, size)
-    return rated
+def _became(answers: Columns, here: NDArray[np.bool_]) -> dict[str, int]:
+    """What became of the texts of a side."""
+    readable = answers["ok"].astype(bool) & here
+    counted = (here, answers["answered"].astype(bool) & here, readable, readable & (answers["matched"] > 0))
+    return {name: int(answers["times"][each].sum()) for name, each in zip(BECAME, counted, strict=True)}
 
 
-def _row(
-    whole: Whole, part: Part, metric: str, side: str, found: _Rated | None, sizes: Mapping[str, Any]
-) -> SwapInterval:
-    held = found if metric not in WITHOUT_INTERVAL else None
-    return SwapInterval(
-        metric=metric,
-        side=side,
-        **whole.columns,
-        language=part.language or None,
-        culture=part.culture or None,
-        entity_type=part.entity_type or None,
-        estimate=found.estimate if found else None,
-        low=held.low if held else None,
-        high=held.high if held else None,
-        p=held.p if held else None,
-        deviation=found.deviation if found else None,
-        draws=found.draws if found else 0,
-        answers=found.answers if found else 0,
-        **sizes,
-    )
+def _lacking(metric: str, contexts: int, entities: int) -> str:
+    """Why a rate has no interval."""
+    if metric in WITHOUT_INTERVAL:
+        return "none for macro F1"
+    return "few contexts" if contexts < 2 else "few entities" if entities < 2 else "nothing varies"

@@ -27,10 +27,8 @@ class Whole(NamedTuple):
     settings: tuple[str, ...]
 
     @property
-    def columns(self) -> dict[str, Any]:
-        """The columns of `SwapInterval` that say so."""
-        told = {name: value for name, value in self._asdict().items() if name != "settings"}
-        return {**told, "setting": " + ".join(self.settings), "pooled": True if len(self.settings) > 1 else None}
+    def condition(self) -> str:
+        return " + ".join(self.settings)
 
 
 class Part(NamedTuple):
@@ -105,7 +103,7 @@ METRICS: Mapping[str, Mapping[str, Metric]] = {
 }
 # Means of several ratios: intervals by linearisation covered 87 to 92 % there, so there are none.
 WITHOUT_INTERVAL = ("macro_f1",)
-SIDES = ("native", "western", "difference")
+SIDES = ("native", "western")
 
 
 def metrics_of(task: str) -> dict[str, tuple[Metric, str]]:

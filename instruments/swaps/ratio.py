@@ -63,11 +63,6 @@ class Ratio:
         return float(np.mean(list(self.draws.values())))
 
     @property
-    def deviation(self) -> float | None:
-        """Over draws (n - 1); None with one."""
-        return _deviation(list(self.draws.values()))
-
-    @property
     def size(self) -> int:
         return len(self.added)
 
@@ -131,19 +126,10 @@ def variance_of(terms: Sequence[tuple[Ratio, float]]) -> tuple[float, float]:
     return crossed_variance(ways, shared)
 
 
-def spread_of(one: Ratio, other: Ratio) -> float | None:
-    """The standard deviation over draws of one less the other; None with one draw."""
-    return _deviation([one.draws[draw] - other.draws[draw] for draw in one.draws.keys() & other.draws.keys()])
-
-
 def _sums(numbering: NDArray[Any], added: Numbers) -> Numbers:
     """What each that has a number adds."""
     _, numbers = np.unique(numbering, return_inverse=True)
     return np.bincount(numbers, added).astype(np.float64)
-
-
-def _deviation(draws: Sequence[float]) -> float | None:
-    return float(np.std(draws, ddof=1)) if len(draws) > 1 else None
 
 
 def chance_of_size(one: Sequence[Ratio], other: Sequence[Ratio], texts: Sequence[float]) -> float | None:

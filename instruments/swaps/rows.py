@@ -77,39 +77,6 @@ class SwapReading:
     echoed: int | None  # qa: 1 if the answer is no entity, but words of the question for its type
 
 
-@dataclass(frozen=True, slots=True)
-class SwapInterval:
-    """A share of answers on one side, or the difference of both sides, with its 95 % interval."""
-
-    task: str  # 'sentiment' | 'qa' | 'ner'
-    metric: str  # 'accuracy', ...; 'readable_...': without answers that cannot be read; 'strict_...': exact characters
-    side: str  # 'native' | 'western' | 'difference': native less Western
-    answer_method: str
-    model: str
-    dataset: str
-    language: str | None  # None over all languages of the data set
-    culture: str | None  # None over all native cultures
-    entity_type: str | None  # None over all types
-    setting: str
-    estimate: float | None  # of a side 0 .. 1, of a difference -1 .. 1: the mean over draws; None: no answer counts
-    low: float | None  # None where there is too little to say
-    high: float | None
-    p: float | None  # of a difference: two-sided
-    deviation: float | None  # standard deviation over draws (n - 1)
-    draws: int
-    contexts: int
-    native_entities: int
-    western_entities: int
-    answers: int  # that the number rests on: those of its denominator
-    failed: int  # of those asked: not read, each with a reason in `swap_answers`
-    asked: int = 0  # texts, once for each draw
-    answered: int = 0  # of those: with an answer, readable or not
-    readable: int = 0  # of those: that could be read
-    right: int = 0  # of those: the right label, the entity, its exact span
-    pooled: bool | None = None  # over all settings; None: of one
-    wording: str | None = None  # of the questions
-
-
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion)
 WANTED_SWAPS = Table("wanted_swaps", WantedSwap)
 SWAP_RESPONSES = Table(
@@ -121,4 +88,3 @@ SWAP_RESPONSES = Table(
     wanted=Wanted("wanted_swap_texts", ("context_id", "entity_id", "sample", "model"), facts=True),
 )
 SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
-SWAP_INTERVALS = Table("swap_intervals", SwapInterval)

@@ -2,8 +2,8 @@
 
 - model: two models on the texts that both were asked about: the rate of each side, and the gap of the sides.
 - language: a language and English, on the texts that stand in both.
-- native: the rates of native less those of Western texts. Of the papers' counts of wrong labels, too: the signed mean
-  over draws, and beside it what the size of the difference is on average where there is no effect.
+- native: the rates of native less those of Western texts, however answers are read. Of the papers' counts of wrong
+  labels, too: the signed mean over draws, and beside it what their size is on average where there is no effect.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ def _metric_rows(
     ways = _ways_in(pair.ways, _whole_part(pair, part))
     reason = _reason(ways, name)
     one, other = (sides_of(chosen(side, both), metric) for side in columns)
-    terms = {side: ([(one[side], 1.0)], [(other[side], 1.0)]) for side in SIDES[:2] if side in one and side in other}
+    terms = {side: ([(one[side], 1.0)], [(other[side], 1.0)]) for side in SIDES if side in one and side in other}
     if len(terms) == 2:
-        terms[SIDES[-1]] = tuple([(each["native"], 1.0), (each["western"], -1.0)] for each in (one, other))  # type: ignore[assignment]
+        terms["difference"] = tuple([(each["native"], 1.0), (each["western"], -1.0)] for each in (one, other))  # type: ignore[assignment]
     for side, (first, second) in terms.items():
         found = compared(first, second)
         if reason:
@@ -197,8 +197,9 @@ def _sides(pair: _Pair, part: Part, metric: str, side: str) -> Sides:
 
 
 def _shared(whole: Whole) -> dict[str, str]:
-    condition = " + ".join(whole.settings)
-    return {"model": whole.model, "dataset": whole.dataset, "condition": condition, "method": whole.answer_method}
+    return {
+        "model": whole.model, "dataset": whole.dataset, "condition": whole.condition, "method": whole.answer_method
+    }  # fmt: skip
 
 
 def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
@@ -207,7 +208,7 @@ def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]
     ways = _ways_in(answers.ways, part)
     shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
     of_both = {**_shared(answers.whole), **{name: value or EVERY for name, value in shared.items()}}
-    for name, metric, counted in _metrics(answers.whole.task):
+    for name, (metric, counted) in rates.metrics_of(answers.whole.task).items():
         own = chosen(answers.columns, once & answers.columns[counted].astype(bool))
         sides = sides_of(own, metric)
         if len(sides) == 2:

@@ -13,10 +13,9 @@
 --   unread: answers that could not be read, native + Western
 -- printed: model, place, rate, native, western, difference, unread
 WITH shown AS (
-    SELECT *, coalesce(asked, 0) - coalesce(readable, 0) AS unread FROM swap_intervals
+    SELECT * FROM swap_rates
     WHERE ($model IS NULL OR model = $model) AND ($task IS NULL OR task = $task)
-        AND (task = 'sentiment' OR starts_with(metric, 'readable_') = ($unreadable = 'left-out'))
-        AND coalesce(pooled, false) = $pooled
+        AND (task = 'sentiment' OR starts_with(metric, 'readable_') = ($unreadable = 'left-out')) AND pooled = $pooled
 )
 SELECT
     CASE WHEN $model IS NULL THEN model END AS model,
@@ -26,26 +25,7 @@ SELECT
             THEN concat_ws(' ', CASE WHEN (SELECT count(DISTINCT dataset) > 1 FROM shown) THEN dataset END, setting) END
     ) AS place,
     replace(replace(metric, '_rate', ''), '_', ' ') AS rate,
-    max(estimate) FILTER (side = 'native') AS native,
-    max(estimate) FILTER (side = 'western') AS western,
-    max(estimate) FILTER (side = 'difference') AS difference,
-    max(low) FILTER (side = 'difference') AS difference_low,
-    max(high) FILTER (side = 'difference') AS difference_high,
-    coalesce(
-        max(
-            CASE
-                WHEN low IS NOT NULL THEN NULL
-                WHEN estimate IS NULL THEN 'no answer counts'
-                WHEN shown.metric = 'macro_f1' THEN 'none for macro F1'
-                WHEN shown.contexts < 2 THEN 'few contexts'
-                WHEN least(native_entities, western_entities) < 2 THEN 'few entities'
-                ELSE 'nothing varies' -- as where all answers are wrong: there is no test of that either
-            END
-        ) FILTER (side = 'difference'),
-        CASE WHEN count(*) FILTER (side = 'difference') = 0 THEN 'one side was asked' END
-    ) AS lacking,
-    CASE WHEN sum(unread) FILTER (side <> 'difference') > 0
-        THEN concat_ws('+', max(unread) FILTER (side = 'native'), max(unread) FILTER (side = 'western')) END AS unread
+    native, western, difference, difference_low, difference_high, no_interval AS lacking,
+    CASE WHEN failed > 0 THEN concat_ws('+', native_asked - native_readable, western_asked - western_readable) END AS unread
 FROM shown
-GROUP BY task, answer_method, model, dataset, language, culture, entity_type, setting, metric
 ORDER BY task DESC, shown.model, dataset, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, setting, metric

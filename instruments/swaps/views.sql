@@ -1,51 +1,71 @@
--- swap_intervals: a row is a share of the answers about one side's entities, or the difference of both sides, with its
--- 95 % interval, as it was computed after the last answers came. NULL in language, culture or entity_type: over all.
-CREATE VIEW swap_intervals AS
-SELECT * FROM stored_swap_intervals
-WHERE answer_method <> 'prompt' OR model IN (SELECT model FROM run_models);
-
--- sentiment_association: a row is a rate of the sentiment labels of one side's texts, or the difference of both sides.
--- A false negative is a text that is labelled negative and is not, a false positive one that is labelled positive and is
--- not (shares of the texts that are not negative, not positive); positive_as_negative and negative_as_positive leave the
--- neutral texts and labels out. missed_positive is the papers' false negative: a positive text with another label;
--- missed_negative is a negative one with another label. 'macro_f1' is the mean of the F1 of the three labels.
---   metric: 'accuracy', 'macro_f1' (the mean of the three labels' F1), 'false_negative_rate', 'false_positive_rate',
---     'missed_positive_rate' (the papers' false negative), 'missed_negative_rate', 'positive_as_negative_rate' or
---     'negative_as_positive_rate'
---   answers: texts that the number rests on; of a difference, those of both sides
---   failed: texts without an answer that could be read
---   native_entities: native entities in the texts that were answered
+-- swap_rates: a row is a rate of the answers about swapped entities: both sides, and native less Western. NULL in
+-- language, culture or entity_type: over all of them. A metric 'readable_...' is without answers that cannot be read,
+-- 'strict_...' by exact characters. Of sentiment: a false negative is a text that is labelled negative and is not, a false
+-- positive one that is labelled positive and is not; missed_positive is the papers' false negative: a positive text with
+-- another label; positive_as_negative and negative_as_positive leave the neutral texts and labels out.
+--   metric: the rate: 'accuracy', 'macro_f1', 'false_negative_rate', 'precision', 'recall', 'f1', ...
+--   setting: the contexts' setting; of several, 'grounded + neutral', these together
+--   native: the rate of texts with native entities
+--   western: the rate of texts with Western entities
+--   difference: native less Western
+--   native_low: lower limit of the 95 % interval of the native rate
+--   native_high: upper limit of the same
+--   western_low: lower limit of the 95 % interval of the Western rate
+--   western_high: upper limit of the same
+--   difference_low: lower limit of the 95 % interval of native less Western
+--   difference_high: upper limit of the same
+--   no_interval: why the difference has no interval
+--   native_answers: texts with native entities that the rate rests on
+--   western_answers: the same of Western entities
+--   native_entities: native entities in these texts
 --   western_entities: the same of Western entities
-CREATE VIEW sentiment_association AS SELECT * FROM swap_intervals WHERE task = 'sentiment' AND pooled IS NULL;
-
--- sentiment_pooled: a row is the same over all settings of a data set together, as Camellia pools grounded and neutral
--- contexts; `setting` names them.
---   metric: as in `sentiment_association`
---   answers: texts that the number rests on; of a difference, those of both sides
---   failed: texts without an answer that could be read
---   native_entities: native entities in the texts that were answered
---   western_entities: the same of Western entities
-CREATE VIEW sentiment_pooled AS SELECT * FROM swap_intervals WHERE task = 'sentiment' AND pooled;
-
--- qa_accuracy: a row is the share of texts of one side in which the model named exactly the entity that was put into
--- them, after normalisation, or the difference of both sides. An answer that cannot be read is a wrong one; without these
--- it is the metric 'readable_accuracy' of `swap_intervals`.
---   metric: 'accuracy': an answer that cannot be read is a wrong one
---   answers: texts that the number rests on; of a difference, those of both sides
---   failed: texts without an answer that could be read
---   native_entities: native entities in the texts that were answered
---   western_entities: the same of Western entities
-CREATE VIEW qa_accuracy AS SELECT * FROM swap_intervals WHERE task = 'qa' AND NOT regexp_matches(metric, '^(readable|strict)_');
-
--- ner_scores: a row is precision, recall or F1 of the names found in the texts of one side, or the difference of both
--- sides. A name counts when its span is exactly the entity's; other names of the type in the text count as false.
--- An answer that cannot be read finds no name; without these the metrics of `swap_intervals` are 'readable_recall', ...
---   metric: 'precision', 'recall' or 'f1': an answer that cannot be read finds nothing
---   answers: texts that the number rests on; of a difference, those of both sides
---   failed: texts without an answer that could be read
---   native_entities: native entities in the texts that were answered
---   western_entities: the same of Western entities
-CREATE VIEW ner_scores AS SELECT * FROM swap_intervals WHERE task = 'ner' AND NOT regexp_matches(metric, '^(readable|strict)_');
+--   native_asked: texts that were asked about with native entities
+--   native_readable: answers that can be read, of texts with native entities
+--   native_right: right answers, of texts with native entities
+--   western_asked: texts that were asked about with Western entities
+--   western_readable: answers that can be read, of texts with Western entities
+--   western_right: right answers, of texts with Western entities
+--   failed: texts of both sides without an answer that could be read
+CREATE VIEW swap_rates AS
+WITH sides AS (
+    SELECT *, facets['side'] = 'native' AS is_native
+    FROM numbers
+    WHERE measure IN ('sentiment', 'qa', 'ner') AND (method <> 'prompt' OR model IN (SELECT model FROM run_models))
+), rates AS (
+    SELECT
+        measure, method, model, dataset, language, country, topic, condition, facets['settings'] IS NOT NULL AS pooled, metric,
+        wording, max(units) AS contexts, count(*) AS sides,
+        max(estimate) FILTER (is_native) AS native_rate,
+        max(low) FILTER (is_native) AS native_low,
+        max(high) FILTER (is_native) AS native_high,
+        max(n) FILTER (is_native) AS native_answers,
+        coalesce(max(sizes['entities']) FILTER (is_native), 0) AS native_entities,
+        max(sizes['asked']) FILTER (is_native) AS native_asked,
+        max(sizes['readable']) FILTER (is_native) AS native_readable,
+        max(sizes['right']) FILTER (is_native) AS native_right,
+        max(estimate) FILTER (NOT is_native) AS western_rate,
+        max(low) FILTER (NOT is_native) AS western_low,
+        max(high) FILTER (NOT is_native) AS western_high,
+        max(n) FILTER (NOT is_native) AS western_answers,
+        coalesce(max(sizes['entities']) FILTER (NOT is_native), 0) AS western_entities,
+        max(sizes['asked']) FILTER (NOT is_native) AS western_asked,
+        max(sizes['readable']) FILTER (NOT is_native) AS western_readable,
+        max(sizes['right']) FILTER (NOT is_native) AS western_right,
+        sum(sizes['asked'] - sizes['readable'])::BIGINT AS failed
+    FROM sides
+    GROUP BY ALL
+)
+SELECT
+    measure AS task, method AS answer_method, model, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
+    nullif(topic, '*') AS entity_type, condition AS setting, pooled, nullif(rates.wording, '-') AS wording, metric,
+    native_rate AS native, native_low, native_high, western_rate AS western, western_low, western_high,
+    difference, d.low AS difference_low, d.high AS difference_high, p,
+    CASE WHEN sides < 2 THEN 'one side was asked' WHEN difference IS NULL THEN 'no answer counts' ELSE reason END AS no_interval,
+    contexts, native_answers, western_answers, native_entities, western_entities, native_asked, western_asked, native_readable,
+    western_readable, native_right, western_right, failed
+FROM rates
+LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'others') AS d
+    USING (measure, method, model, dataset, language, country, topic, condition, metric);
 
 -- sentiment_counts: a row is a draw of entities of one side in the contexts of a type and setting: how its texts were
 -- labelled. What could not be read is `unreadable`, and in no other count: it is neither a false negative nor a false positive.
@@ -172,15 +192,22 @@ GROUP BY ALL;
 
 -- swap_board_entries: a row is a model's rate on a board: of native entities, or the difference of both sides.
 CREATE VIEW swap_board_entries AS
-SELECT
-    task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END AS metric,
-    CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END AS goal,
-    dataset, language, culture, entity_type, setting, answer_method AS variant, answer_method AS way, model, estimate, low, high,
-    contexts, native_entities, western_entities,
-    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
-FROM swap_intervals
-WHERE side <> 'western' AND estimate IS NOT NULL AND pooled IS NULL
-    AND NOT regexp_matches(metric, '^(readable|strict|missed)_');
+WITH boards AS (
+    SELECT
+        task, metric, CASE WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END AS goal, dataset, language, culture, entity_type,
+        setting, answer_method AS variant, answer_method AS way, model, native AS estimate, native_low AS low,
+        native_high AS high, contexts, native_entities, western_entities, NULL::BIGINT AS native_fewest,
+        NULL::BIGINT AS western_fewest, difference, difference_low, difference_high
+    FROM swap_rates
+    WHERE NOT pooled AND NOT regexp_matches(metric, '^(readable|strict|missed)_')
+)
+SELECT * EXCLUDE (difference, difference_low, difference_high) FROM boards WHERE estimate IS NOT NULL
+UNION ALL BY NAME
+SELECT * EXCLUDE (difference, difference_low, difference_high) REPLACE (
+    metric || '_difference' AS metric, 'zero' AS goal, difference AS estimate, difference_low AS low, difference_high AS high
+)
+FROM boards
+WHERE difference IS NOT NULL;
 
 -- swap_board_orders: a row is two models on a board, of which a paired difference tells that one is better on native
 -- entities. Differences of the sides are compared by their size, by the board itself.

@@ -124,9 +124,16 @@ FROM vocabulary_shares;
 SELECT
     'swaps' AS measure, metric,
     {task: task, side: side, method: answer_method, model: model, dataset: dataset, language: language, culture: culture,
-     type: entity_type, setting: setting, pooled: pooled, wording: wording} AS facets,
-    estimate, answers AS n, contexts AS units, low, high
-FROM swap_intervals;
+     type: entity_type, setting: setting, pooled: nullif(pooled, false), wording: wording} AS facets,
+    estimate, n, units, low, high
+FROM (
+    SELECT
+        *, contexts AS units, unnest(['native', 'western', 'difference']) AS side, unnest([native, western, difference]) AS estimate,
+        unnest([native_answers, western_answers, native_answers + western_answers]) AS n,
+        unnest([native_low, western_low, difference_low]) AS low, unnest([native_high, western_high, difference_high]) AS high
+    FROM swap_rates
+)
+WHERE n IS NOT NULL;
 
 -- Numbers of wrong labels, as the papers print them.
 UNPIVOT (

@@ -6,17 +6,15 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Measure, Table
+from polyculture.cache.layout import Measure
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
-from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
@@ -30,7 +28,6 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
-from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
@@ -46,11 +43,11 @@ CBS = Number(
     wide_high=None, no_wide="one wording", unit="context", units=5, n=2000, sizes=dict.fromkeys(SIDES, 20), cells=2,
     missing=0, method_of_interval=None, inputs="",
 )  # fmt: skip
-GAP = SwapInterval(
-    task="qa", metric="accuracy", side="difference", model="", dataset="camellia", language="ja",
-    answer_method="prompt", culture="Japanese", entity_type=None, setting="qa", estimate=0.0, low=None, high=None,
-    p=None, deviation=None, draws=1, contexts=5, native_entities=20, western_entities=20, answers=200, failed=0,
-)  # fmt: skip
+SIZES = {"asked": 200, "answered": 200, "readable": 200, "right": 90, "entities": 20}
+RATE = replace(
+    CBS, measure="qa", metric="accuracy", condition="qa", method="prompt", facets={"side": "native"}, sizes=SIZES, n=200
+)
+QA = next(measure for measure in SWAP_MEASURES if measure.name == "qa")
 Limits = tuple[float | None, float, float | None]  # low, estimate, high
 
 
@@ -62,12 +59,38 @@ def run(tmp_path: Path) -> RunFolder:
     return folder
 
 
-def write(run: RunFolder, table: Table[Any], row: Any, limits: Sequence[Limits]) -> None:
+def write_rates(run: RunFolder, side: str, limits: Sequence[Limits]) -> None:
+    """Rates of one side, of each of the first models."""
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    row = replace(RATE, facets={"side": side}, inputs=inputs_of(run, manifest, QA))
     rows = [
         replace(row, model=model, low=low, estimate=estimate, high=high)
         for model, (low, estimate, high) in zip(MODELS, limits, strict=False)
     ]
-    write_parquet(objects_to_table(table, rows), run.table(table.name))
+    write_numbers(run, QA.name, rows)
+
+
+def write_gaps(run: RunFolder, limits: Sequence[Limits]) -> None:
+    """Native less Western rates, which no model has a side's interval of."""
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    inputs = inputs_of(run, manifest, QA)
+    rows = [
+        replace(
+            RATE, model=model, facets={"side": side}, estimate=estimate if side == "western" else None, inputs=inputs
+        )
+        for model, (_, estimate, _) in zip(MODELS, limits, strict=True)
+        for side in ("native", "western")
+    ]
+    write_numbers(run, QA.name, rows)
+    gaps = []
+    for model, (low, estimate, high) in zip(MODELS, limits, strict=True):
+        sides = replace(RATES, dimension="native", a="native", b="western", facets={})
+        sides = replace(sides, shared={**RATES.shared, "model": model})
+        found = PairedDifference(estimate, 0.0, low, high, 0.01)
+        gaps += difference_rows(sides, found, unit="context x entity", units=5, inputs=inputs)
+    write_differences(run, QA.name, gaps)
 
 
 def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: Number) -> None:
@@ -142,17 +165,16 @@ def test_a_model_that_is_on_no_board_decides_no_rank(run: RunFolder) -> None:
 
 
 def test_a_difference_is_good_near_zero(run: RunFolder) -> None:
-    write(run, SWAP_INTERVALS, GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    write_gaps(run, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
     a, b, c, d = MODELS
     assert ranks(run) == {b: (1, 1), c: (2, 3), d: (2, 4), a: (3, 4)}
 
 
 def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: RunFolder) -> None:
-    write(run, SWAP_INTERVALS, replace(GAP, side="native"), [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
-    qa = next(measure for measure in SWAP_MEASURES if measure.name == "qa")
-    write_told(run, qa, RATES, {(MODELS[0], MODELS[1]): "higher"})
+    write_rates(run, "native", [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
+    write_told(run, QA, RATES, {(MODELS[0], MODELS[1]): "higher"})
     assert ranks(run) == {MODELS[0]: (1, 1), MODELS[1]: (2, 2)}
-    write(run, SWAP_INTERVALS, replace(GAP, side="western"), [(0.7, 0.8, 0.9)])
+    write_rates(run, "western", [(0.7, 0.8, 0.9)])
     assert not ranks(run)
 
 
@@ -217,11 +239,11 @@ def _food(context: MaskedContext) -> bool:
 
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
-    write(run, SWAP_INTERVALS, replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
+    write_rates(run, "native", [(0.1, 0.2, 0.3)])
     assert 'id="leaderboards"' not in write_report(run, layout=store_layout(), sections=report_sections()).read_text(
         encoding="utf-8"
     )
-    write(run, SWAP_INTERVALS, GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    write_gaps(run, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
     page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page

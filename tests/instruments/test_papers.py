@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture
-from tests.servers import Reply, StubServer
+from tests.servers import Reply, StubServer, failure
 from tests.tiny_models import save_causal
 
 EXPERIMENT = """
@@ -145,9 +144,14 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     told = cells(folder, "camellia", "17")["", "ja"]["protocol"]
     assert "draws 1, not 3" in told
     assert "only contexts 1" in told
-    for language in (folder / "runs" / "paper" / "swap_responses").glob("*/language=ja"):
-        shutil.rmtree(language)  # as a run that was stopped has them
-    assert re.search("incomplete: (\\d+) of \\1 texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])
+    refused = next(iter(NAMES["Western"]))
+    server.behaviour = lambda body, before: (
+        failure(400) if refused in body["messages"][-1]["content"] else answer(body, before)
+    )
+    more = ("--language", "ja", "--draws", "1", "--wording", "called")
+    asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *more, cwd=folder)
+    assert asked.returncode == 4, asked.stderr
+    assert re.search(r"incomplete: \d+ of \d+ texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])
 
 
 def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, server: StubServer) -> None:

@@ -57,6 +57,10 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
         "again": ~every,
         "times": every.astype(int),
         "predicted": every.astype(int),
+        "strict_ok": ~every,
+        "strict_answered": ~every,
+        "strict": ~every,
+        "strict_predicted": ~every,
     }
     gold = np.where(columns["context"] % 2, "positive", "negative").astype(object)
     columns |= {"gold": gold, "answer": np.where(columns["matched"], gold, "neutral").astype(object)}

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 
-from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.sql_file import read_table
 from polyculture.instruments.swaps import measure
+from polyculture.instruments.swaps.rates import Part, Whole
 from polyculture.instruments.swaps.ratio import SideAnswers, rate, ratio
-from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from tests.instruments.swap_worlds import WORLDS, logistic, tried
 
 ENTITIES, DRAWN, DRAWS = 60, 20, 3
@@ -30,7 +26,7 @@ def test_a_rate_is_the_mean_of_its_draws() -> None:
     found = ratio(side([(1, 1, 0, 0, 0), (0, 1, 1, 1, 0), (1, 1, 0, 2, 1), (1, 1, 1, 1, 1), (1, 1, 1, 0, 1)]))
     assert found is not None
     assert found.draws == {0: 0.5, 1: 1.0}
-    assert (found.value, found.deviation) == (0.75, pytest.approx(0.5 / np.sqrt(2)))
+    assert found.value == 0.75
     assert found.added.sum() == pytest.approx(0)
 
 
@@ -53,31 +49,26 @@ def test_where_all_are_right_the_interval_is_that_of_the_scarcer_units() -> None
     assert 0.2 < low < 0.5  # four entities
 
 
-REASONS = [
-    ((0.0, None, 6, 4, 4), "accuracy", "nothing varies"),
-    ((0.5, None, 1, 4, 4), "accuracy", "few contexts"),
-    ((0.5, None, 6, 4, 1), "accuracy", "few entities"),
-    ((None, None, 0, 0, 0), "accuracy", "no answer counts"),
-    ((0.5, None, 6, 4, 4), "macro_f1", "none for macro F1"),
-    ((0.5, 0.1, 6, 4, 4), "accuracy", None),
-]
-
-
-@pytest.mark.parametrize(("found", "metric", "told"), REASONS)
-def test_a_difference_without_an_interval_has_its_reason_in_the_table(
-    found: tuple[float | None, ...], metric: str, told: str | None
-) -> None:
+def test_a_rate_without_an_interval_has_its_reason() -> None:
     """A table in which all answers are wrong showed nothing for interval and p."""
-    estimate, low, contexts, native, western = found
-    value = SwapInterval(
-        "qa", metric, "difference", "prompt", "m", "own", "en", "x", "food", "qa", estimate, low,
-        None if low is None else 0.9, None, None, 1, int(contexts or 0), int(native or 0), int(western or 0), 8, 0,
-    )  # fmt: skip
-    for rows, expected in (([value], told), ([replace(value, side="native")], "one side was asked")):
-        store = duckdb.connect()
-        store.register("swap_intervals", objects_to_table(SWAP_INTERVALS, rows))
-        table = read_table(Path(measure.__file__).parent / "swaps.sql").select(store, {"task": "qa"})
-        assert table.project("no_interval, difference_low").fetchall() == [(expected, None if expected else 0.1)]
+    columns = {"native": np.ones(4), "draw": np.zeros(4), "times": np.ones(4), "language": np.full(4, "en")}
+    columns |= {
+        "entity": np.arange(4),
+        "wording": np.full(4, "standard"),
+        "gold": np.full(4, "e"),
+        "answer": np.full(4, ""),
+    }
+    columns |= {name: np.ones(4) for name in ("ok", "answered", "strict_ok", "strict_answered")}
+    columns |= {name: np.zeros(4) for name in ("matched", "predicted", "strict", "strict_predicted")}
+    whole, part = Whole("qa", "prompt", "m", "own", ("qa",)), Part("en", "x", "food")
+    for contexts, counted, no_estimate, no_interval in (
+        ([0, 0, 0, 0], 1, None, "few contexts"),
+        ([0, 1, 2, 3], 1, None, None),  # all wrong: Wilson's
+        ([0, 1, 2, 3], 0, "no answer counts", None),
+    ):
+        own = {**columns, "context": np.array(contexts), "answered": np.full(4, counted)}
+        first = next(iter(measure._part_numbers(whole, part, own, "")))
+        assert (first.metric, first.no_estimate, first.no_interval) == ("accuracy", no_estimate, no_interval)
 
 
 def test_a_single_context_has_no_interval() -> None:

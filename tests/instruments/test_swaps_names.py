@@ -54,7 +54,10 @@ WORDS = {
     "house": "B-LOC",
     "brown": "O",
 }
-SCORES = "SELECT metric, side, estimate FROM ner_scores WHERE entity_type = 'names' AND side <> 'difference'"
+SCORES = """
+SELECT metric, facets['side'], estimate FROM numbers
+WHERE measure = 'ner' AND topic = 'names' AND NOT regexp_matches(metric, '^(readable|strict)_')
+"""
 
 
 @pytest.fixture

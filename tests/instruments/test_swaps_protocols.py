@@ -164,7 +164,7 @@ def test_a_side_with_fewer_entities_gives_them_again_until_there_are_as_many_tex
     assert rows(tmp_path, sides) == [(False, 28, 14, 0), (True, 28, 14, ramen)]
     counted = "SELECT native, western, native_texts, western_texts FROM sentiment_count_differences WHERE counted = 'missed_positives'"  # fmt: skip  # noqa: E501
     assert set(rows(tmp_path, counted)) == {(ramen, 0, 28, 28)}
-    rate = "SELECT estimate, asked FROM swap_intervals WHERE metric = 'missed_positive_rate' AND side = 'native'"
+    rate = "SELECT native, native_asked FROM swap_rates WHERE metric = 'missed_positive_rate'"
     assert {(round(value * 14, 9), asked) for value, asked in rows(tmp_path, rate)} == {(ramen, 28)}
     # Asked for fewer, each text counts once; nothing is asked again.
     assert polyculture(*words, "--entities", "2", cwd=tmp_path).returncode == 0
@@ -330,9 +330,9 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
         ("ramen", "The RAMEN!", 1, 0, 0),
         ("takoyaki", "food", 0, 0, 1),
     ]
-    rates = "SELECT side, estimate FROM swap_intervals WHERE entity_type = 'food' AND metric = '{}' ORDER BY ALL"
-    normalised = [("difference", pytest.approx(2 / 3 - 1 / 2)), ("native", pytest.approx(2 / 3)), ("western", 0.5)]
-    strict = [("difference", pytest.approx(1 / 3 - 1 / 2)), ("native", pytest.approx(1 / 3)), ("western", 0.5)]
+    rates = "SELECT native, western, difference FROM swap_rates WHERE entity_type = 'food' AND metric = '{}'"
+    normalised = [(pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3 - 1 / 2))]
+    strict = [(pytest.approx(1 / 3), 0.5, pytest.approx(1 / 3 - 1 / 2))]
     assert rows(tmp_path, rates.format("accuracy")) == normalised
     assert rows(tmp_path, rates.format("strict_accuracy")) == strict
     asked = len(server.asked)
@@ -348,7 +348,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     assert sorted(rows(tmp_path, told)) == [
         ("camellia", 30, 18, 12, 6), ("copy", 10, 6, 4, 2), ("standard", 10, 6, 4, 2),
     ]  # fmt: skip
-    assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_intervals") == [("camellia",)]
+    assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_rates") == [("camellia",)]
     assert "there is no wording 'cop'" in one_line(polyculture(*words, "--wording", "cop", cwd=tmp_path))
 
 
@@ -411,15 +411,16 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
         ("neutral", "false_negatives", 0, 0, 0, 0, 4, 2),
         ("neutral", "missed_positives", 2, 0, 2, 2, 4, 2),
     ]
-    pooled = "SELECT metric, estimate FROM sentiment_pooled WHERE side = 'native' AND entity_type = 'food'"
+    pooled = "SELECT metric, native FROM swap_rates WHERE pooled AND entity_type = 'food'"
     rates = dict(rows(tmp_path, pooled))
     assert (rates["missed_positive_rate"], rates["false_negative_rate"], rates["missed_negative_rate"]) == (1, 0, 1)
     # F1: positive 0, negative 0, neutral 2 * 1 / (1 + 4).
     assert rates["macro_f1"] == pytest.approx(0.4 / 3)
-    western = dict(rows(tmp_path, pooled.replace("'native'", "'western'")))
+    western = dict(rows(tmp_path, pooled.replace("native", "western")))
     assert western["macro_f1"] == 1
-    assert not rows(tmp_path, "FROM swap_intervals WHERE metric = 'macro_f1' AND (low IS NOT NULL OR p IS NOT NULL)")
-    assert not rows(tmp_path, "FROM sentiment_association WHERE setting LIKE '%+%'")
+    limits = "coalesce(native_low, western_low, difference_low, p) IS NOT NULL"
+    assert not rows(tmp_path, f"FROM swap_rates WHERE metric = 'macro_f1' AND {limits}")
+    assert not rows(tmp_path, "FROM swap_rates WHERE pooled <> (setting LIKE '%+%')")
 
 
 def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, server: StubServer) -> None:
@@ -435,7 +436,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     alike = polyculture(*words, cwd=tmp_path)
     assert alike.returncode == 0, alike.stderr
     assert "not asked alike" not in alike.stderr
-    over_all = "SELECT DISTINCT wording, asked FROM swap_intervals WHERE language IS NULL AND side = 'difference'"
+    over_all = "SELECT DISTINCT wording, native_asked + western_asked FROM swap_rates WHERE language IS NULL"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
     says_in_file(file, "qa", schema="off")
@@ -444,7 +445,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: called, standard; schema: off, on)" in done.stderr
     assert not rows(tmp_path, over_all)
-    found = "SELECT DISTINCT language, wording FROM swap_intervals WHERE entity_type IS NULL ORDER BY ALL"
+    found = "SELECT DISTINCT language, wording FROM swap_rates WHERE entity_type IS NULL ORDER BY ALL"
     assert rows(tmp_path, found) == [("de", "called"), ("en", "standard")]
     # All asked alike again: the answers are there, and so is the row.
     says_in_file(file, "qa")

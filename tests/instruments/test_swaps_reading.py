@@ -23,7 +23,7 @@ from tests.servers import Reply, StubServer
 
 PLACE = SourceLocation("x")
 ACCURACY = (
-    "SELECT side, estimate, answers, failed FROM sentiment_association WHERE metric = 'accuracy' AND culture IS NULL"
+    "SELECT native, western, native_answers, failed FROM swap_rates WHERE metric = 'accuracy' AND culture IS NULL"
 )
 STATES = "SELECT entity, status, error, refused, count(*) FROM swap_answers GROUP BY ALL ORDER BY ALL"
 
