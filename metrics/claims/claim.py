@@ -34,10 +34,10 @@ _REMEDY = "docs/claims.md has the keys of a claim, with examples."
 _NUMBERED = re.compile(r"^claims\.(\d+)(\.?)")
 _KNOWN = (*METRICS, *COMPANIONS)
 
-Dimension = Literal[
-    *("model", "language", "condition", "country", "wording"),  # of texts
-    *("context_prefix", "phrasing", "dataset", "level", "option", "native", "method"),  # of what instruments compare
-]
+Dimension = Literal[  # of texts, and of what instruments compare
+    "model", "language", "condition", "country", "wording",
+    "context_prefix", "phrasing", "dataset", "level", "option", "native", "method",
+]  # fmt: skip
 Words = Annotated[str, Field(min_length=1)]
 
 

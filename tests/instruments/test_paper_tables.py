@@ -276,18 +276,20 @@ def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -
     assert [line.model for line in own_lines(tables(run, "kobbq")["3a"])] == [f"{MODEL} (ours)"]
 
 
-def test_items_that_no_encoder_filtered_are_not_the_papers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "mark"), [("none", " (none)"), ("paper", "")])
+def test_items_that_no_encoder_filtered_are_not_the_papers(tmp_path: Path, name: str, mark: str) -> None:
     run = new_run(tmp_path)
     probe = next(part for part in read_preset("culturescope").parts if part.command == "probe")
     asked = {"command": "probe", "options": protocol_values("culturescope", probe)}
     run.instruments.write_bytes(orjson.dumps({"paper culturescope, probe": asked}))
     limits = dict.fromkeys(("low", "high", "share", "share_low", "share_high", "by_chance", "p"))
-    pairs = [FlatteningRow(MODEL, "blend", "en", "patched", name, "Iran", "UK", 1, 2.5, **limits, questions=3,
-                           cultures="Iran, UK, US") for name in ("none", "paper")]  # fmt: skip
-    write_parquet(objects_to_table(PROBE_FLATTENING, pairs), run.table("probe_flattening"))
-    told = {line.model: line.protocol for line in own_lines(tables(run, "culturescope")["figure 3"])}
-    assert "--encoder" in told[f"{MODEL} (none)"]
-    assert told[MODEL] == SAME
+    pair = FlatteningRow(MODEL, "blend", "en", "patched", name, "Iran", "UK", 1, 2.5, **limits, questions=3,
+                         cultures="Iran, UK, US")  # fmt: skip
+    write_parquet(objects_to_table(PROBE_FLATTENING, [pair]), run.table("probe_flattening"))
+    [line] = own_lines(tables(run, "culturescope")["figure 3"])
+    assert line.model == f"{MODEL}{mark}"
+    assert (line.protocol == SAME) == (name == "paper")
+    assert ("--encoder" in line.protocol) == (name == "none")
 
 
 def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tmp_path: Path) -> None:
