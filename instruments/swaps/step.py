@@ -55,7 +55,7 @@ class SwapStep:
             asking = self._by_language[job.language]
             size = sum(len(_samples(draws, asking)) for _, drawn in swap.asked for _, draws in drawn)
             label = f"{job.model} {job.language} {job.topic.partition('-')[2]}"
-            items, loads = (partial(each, swap, asking) for each in (asks_of, _loads))
+            items, loads = partial(asks_of, swap, asking), partial(_loads, swap, asking)
             yield Work(job, {MODEL: job.model}, items, size, label, loads)
 
     def keys(self, item: Ask) -> tuple[str, ...]:
