@@ -60,8 +60,8 @@ class HardQuestion:
     def question(self, name: str, levels: Sequence[str], blend: Blend | None) -> Question:
         """The same as a question of the set `name`; `levels` are all, from the most resources to the least.
 
-        With BLEnD it is known of which topic it is, and whether annotators of the target gave a wrong option as well, so
-        that there are several right ones.
+        With BLEnD it is known of which topic it is, and whether annotators of the target gave a wrong option as well,
+        so that there are several right ones.
         """
         asked = blend.answered.get((self.source_id, self.target.country)) if blend else None
         also = NOT_KNOWN
