@@ -111,8 +111,8 @@ class CellMetrics:
     def _size_of(self) -> Mapping[Place, int]:
         return {cell.place: int(size) for cell, size in zip(self.answers.cells, self.answers.sizes, strict=True)}
 
-    @property
-    def _places(self) -> list[Place]:
+    @cached_property
+    def _places(self) -> Sequence[Place]:
         return [cell.place for cell in self.answers.cells]
 
     def _shares(self, numerators: Numbers, denominators: Numbers) -> MetricTable:
