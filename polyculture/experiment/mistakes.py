@@ -50,7 +50,7 @@ def _followed(data: Any, loc: Steps) -> Iterator[str | int]:
     """The steps as far as the data goes, and the key that it lacks; behind them pydantic names types."""
     for step in loc:
         entries = dict(enumerate(data)) if isinstance(data, list | tuple) else data
-        if not isinstance(entries, dict):
+        if not isinstance(entries, dict) or (entries is not data and step not in entries):
             return
         yield step
         if step not in entries:

@@ -213,7 +213,7 @@ def test_several_classes(index: Snapshot) -> None:
         (["--class", "Q746549", "--country", "JAP"], "unknown country 'JAP'"),
         (["--class", "Q746549", "--country", "Q999999"], "no item is of the country Q999999. Check the country"),
         (["--class", "Q746549", "--stop", "x"], "'x' is not a QID"),
-        (["--class", "Q746549", "--language", "jp"], "unknown language 'jp'. Known: ar, de,"),
+        (["--class", "Q746549", "--language", "jp"], "unknown language 'jp'. Did you mean 'ja'"),
         (["--class", "Q746549", "--snapshot", "none.duckdb"], "none.duckdb: there is no snapshot here"),
     ],
 )

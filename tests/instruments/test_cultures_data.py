@@ -68,7 +68,7 @@ def test_what_nobody_answered_and_numbers_are_left_out_and_counted(tmp_path: Pat
     assert found.asked == dict.fromkeys(LEVELS, 5)
     one = found.questions["Al-en-01", "South Korea"]
     assert one.text == "What do people eat on day 1 in South Korea?"
-    assert (one.gold.spellings, one.gold.votes, one.tied, one.topic) == (("south korea dish 1",), 3, 1, "Food")
+    assert (one.gold.spellings, one.gold.votes, one.topic) == (("south korea dish 1",), 3, "Food")
     assert one.given == {"south korea dish 1", "soup of south korea", "rice"}
 
 
@@ -114,4 +114,4 @@ def test_a_tie_goes_to_the_first_answer(tmp_path: Path) -> None:
     told = {"Al-en-00": entry("What?", ("tea", 2), ("milk", 4), ("water", 4))}
     file.write_text(json.dumps(told), encoding="utf-8")
     one = load_blend(folder, CULTURES).questions["Al-en-00", "US"]
-    assert (one.gold.spellings, one.tied) == (("milk",), 2)
+    assert one.gold.spellings == ("milk",)

@@ -122,7 +122,7 @@ WRONG_FACTS = [
     ("parameters = 0", "must be more than 0"),
     ('open = "yes"', "must be true or false"),
     ('origin = ""', "must have the form"),
-    ("orgin = 1", "unknown key"),
+    ('orgin = "China"', "unknown key"),
 ]
 
 
