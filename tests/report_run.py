@@ -25,7 +25,6 @@ from tests.store_builder import EXTRACTOR, StoreBuilder, blank
 MODELS = ("vllm:Qwen/Qwen2.5-7B-Instruct", "llamacpp:smollm2")
 LANGUAGES = ("en", "ar", "hi", "ja", "th", "zh")
 COUNTRIES = {"US": "en", "AE": "ar", "IN": "hi", "JP": "ja", "TH": "th", "CN": "zh"}
-COUNTRY_QIDS = {"US": "Q30", "AE": "Q878", "IN": "Q668", "JP": "Q17", "TH": "Q869", "CN": "Q148"}
 SCRIPTS = {"en": "Latn", "ar": "Arab", "hi": "Deva", "ja": "Jpan", "th": "Thai", "zh": "Hani"}
 
 # ruff: noqa: E501

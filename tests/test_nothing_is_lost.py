@@ -125,7 +125,7 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
         ballast = leave(small_disk, kilobytes)
         line = one_line_at_the_end(polyculture(*words, full, *runs, cwd=tmp_path))
         assert "No space left on device" in line, line
-        assert "run the same command again" in line
+        assert "same command" in line
         if stage == "extract":
             leave(small_disk, 0)
             shown = polyculture("status", full, *runs, cwd=tmp_path)

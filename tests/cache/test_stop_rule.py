@@ -19,7 +19,6 @@ from polyculture.running.layout import store_layout
 
 JOB = Job("openai:one", "ja", "food")
 BUSY, BUDGET = "HTTP 500: busy", "HTTP 400: Budget has been exceeded! Current cost: 10.2"
-FLAGGED = "HTTP 400: flagged by moderation"
 
 
 @dataclass

@@ -94,9 +94,9 @@ def test_all_comparisons_must_be_so_and_one_that_is_missing_leaves_it_open() -> 
     assert verdict(Rows(made(0.3, 0.02), made(-0.2, 0.02)), one).result == FAILS
     few = verdict(Rows(made(0.3, 0.02), made(0.2, None)), one)
     assert (few.result, few.tested) == (UNDECIDED, 1)
-    assert "1 of 2 comparisons have no interval" in few.why
+    assert "1 of 2" in few.why
     none = verdict(Rows(made(0.2, None)), one)
-    assert "too few topics. Needs 3 topics and 3 countries" in none.why
+    assert "3 topics and 3 countries" in none.why
 
 
 def test_a_claim_that_refusals_make_says_that_it_is_not_so_without_them() -> None:

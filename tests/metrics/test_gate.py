@@ -143,7 +143,7 @@ def test_what_cannot_be_tested_never_passes_unless_that_is_allowed(folder: Path)
     code, said, rows = gate(folder, *words)
     assert code == 3, said
     assert {row["fail_if"] for row in rows} == {"granularity higher: untestable"}
-    assert sum("untestable: too few countries. Remedy: " in line for line in said) == len(rows) == 3
+    assert sum("untestable: too few countries" in line for line in said) == len(rows) == 3
     assert said[-1].startswith("polyculture: --fail-if cannot be tested")
     assert gate(folder, *words, "--allow-untestable")[0] == 0
     both = ("--fail-if", "granularity higher", "--fail-if", "granularity lower by more than .02")
@@ -186,7 +186,7 @@ def test_brackets_where_conditions_are_compared_are_one_line_with_the_remedy(fol
     words = ("compare", "after.toml", "explicit", "neutral", "--fail-if", "granularity[explicit] lower")
     done = polyculture(*words, cwd=folder)
     assert done.returncode == 2
-    assert "conditions themselves. Leave the brackets out: 'granularity lower'" in done.stderr.splitlines()[-1]
+    assert "'granularity lower'" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
