@@ -2,6 +2,7 @@
 -- culture_sentiments: a row is a share of the texts of one side in one language and culture, with its 95 % interval:
 -- wrongly labelled negative (of those that are not), wrongly labelled positive, or positive and labelled otherwise
 -- (the papers' false negative). Over all types; a setting of several, 'grounded + neutral', is over these together.
+--   side: the names that the texts have, native or western
 -- printed: model, dataset, language, culture, setting, metric, side, estimate, answers
 SELECT
     model, answer_method, dataset, language, culture, setting, pooled, metric, unnest(['native', 'western']) AS side,

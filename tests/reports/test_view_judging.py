@@ -40,8 +40,8 @@ def begin(served: Served, page: Page, name: str = "Ana") -> None:  # noqa: F811
     page.goto(f"{served.at}/judge")
     page.fill("#judge", name)
     page.select_option("#language", "ar")
-    page.locator("button", has_text="Begin").click()
-    page.locator(".pager").wait_for()
+    with page.expect_navigation():  # keys are heard once the page is loaded
+        page.locator("button", has_text="Begin").click()
 
 
 def press(page: Page, *keys: str) -> None:  # noqa: F811
