@@ -21,6 +21,7 @@ from polyculture.metrics.components.power import noise_of_one_side
 from polyculture.metrics.components.rows import METRICS as OF_METRICS
 from polyculture.metrics.components.rows import prompt_design
 
+SMALLEST = ("{run}",)
 SAYS = "SmolLM2-135M-Instruct in English: 3 topics, 4 countries, 3 wordings, 24 responses, by the gazetteer"
 
 

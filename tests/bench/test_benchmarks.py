@@ -2,8 +2,8 @@
 all, and runs those that take less than ten seconds of CPU then; `make test-full` runs the others, too.
 
 A benchmark says in `SMALLEST` with which options: `{model}` is a tiny model, `{snapshot}` the starter snapshot,
-`{data}` the real data beside a checkout, `{folder}` an empty folder, `{vllm_python}` and `{vllm_model}` what
-`make test-vllm` installs.
+`{run}` a run, `{data}` the real data beside a checkout, `{folder}` an empty folder, `{vllm_python}` and `{vllm_model}`
+what `make test-vllm` installs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from bench.results import COLUMNS, VARIABLE
 from polyculture.link.index.starter import write_starter
 from tests.browsers import NO_BROWSER, starts
 from tests.extract_engines import ScriptedEngine, answer
+from tests.metrics.test_components import kitchen
 from tests.test_house import ROOT
 from tests.tiny_models import save_causal
 
@@ -55,6 +56,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_starter(tmp_path_factory.mktemp("snapshot") / "starter.duckdb").path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kitchen(tmp_path_factory.mktemp("kitchen"), models=1, languages=("en",)).write().root
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -27,7 +28,14 @@ def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
         return list(store.sql(query).to_arrow_table().to_pylist())
 
 
-def kitchen(folder: Path, models: int = 2, wordings: int = 3, names: int = 0, n: int = 8) -> StoreBuilder:
+def kitchen(
+    folder: Path,
+    models: int = 2,
+    wordings: int = 3,
+    names: int = 0,
+    n: int = 8,
+    languages: Sequence[str] = ("de", "en", "ja"),
+) -> StoreBuilder:
     """Random answers of up to three items each; every prompt of a model has some."""
     dice = random.Random(5)
     built = StoreBuilder(folder, models=[f"m{k}" for k in range(models)], countries=("IT", "JP"), n=n)
@@ -41,7 +49,7 @@ def kitchen(folder: Path, models: int = 2, wordings: int = 3, names: int = 0, n:
             name=f"name {wording} {name}" if names else None,
         )
         for language, topic, country, wording, name in product(
-            ("de", "en", "ja"), ("food", "book"), ("IT", "JP"), range(wordings), range(max(names, 1))
+            languages, ("food", "book"), ("IT", "JP"), range(wordings), range(max(names, 1))
         )
     ]
     for model, prompt in product(built.models, prompts):
