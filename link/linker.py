@@ -23,14 +23,18 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
+from polyculture.cache.identity import content_id
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
+from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.ontology import open_members
-from polyculture.link.origins import find_origins
+from polyculture.link.keys import keys_version
+from polyculture.link.normalise import NORMALISATION
+from polyculture.link.ontology import open_members, scopes_of
+from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.queries import create_queries
-from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
 
+ALGORITHM = 14  # raise when the same input may give other links
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
 _TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
 TABLES = tuple(_TABLES)
@@ -38,11 +42,11 @@ TABLES = tuple(_TABLES)
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Links mentions with a catalogue, a snapshot of Wikidata and `rules`."""
+    """Links mentions with a catalogue, a snapshot of Wikidata and the `forms` of a mention that are looked up."""
 
     catalog: Catalog
     source: Snapshot
-    rules: LinkRules = DEFAULT_RULES
+    forms: Forms = "all"
 
     def link(self, queries: pa.Table) -> dict[str, pa.Table]:
         """The tables `TABLES` for `queries`, a table with the columns language, topic, kind and surface, and perhaps
@@ -67,8 +71,7 @@ class Linker:
         ):
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             scopes = open_members(connection, self.catalog, _distinct(queries, "topic"), self.source.scopes)
-            connection.execute("SET VARIABLE clear_lead = $lead", {"lead": self.rules.clear_lead})
-            connection.execute("SET VARIABLE paper = $paper", {"paper": self.rules.forms == "paper"})
+            connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
             create_queries(connection, queries, self.catalog, scopes)
             connection.execute(statement("found"))
             connection.execute(statement("ranked"))
@@ -81,6 +84,14 @@ class Linker:
                 what = f"the snapshot has no names in any language that {language.name} falls back on"
                 remedy = "Build it again: polyculture wikidata build keeps the languages of the catalogue."
                 raise SnapshotError(what, where=self.source.provenance.get("snapshot"), remedy=remedy)
+
+
+def linker_id(source: Snapshot, catalog: Catalog, topics: Iterable[str], forms: Forms = "all") -> str:
+    """A hash of what decides the item of a query: snapshot, classes, languages, forms, algorithm."""
+    kinds = {"/".join(key): scope.rules for key, scope in scopes_of(catalog, sorted(set(topics))).items()}
+    chains = {code: language.label_languages for code, language in catalog.languages.items()}
+    versions = (ALGORITHM, NORMALISATION, keys_version())
+    return content_id(*versions, source.identity, forms, kinds, chains, origin_rules(catalog))
 
 
 def languages_without_names(source: Snapshot, catalog: Catalog, languages: Iterable[str]) -> list[str]:

@@ -20,11 +20,11 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS
 from polyculture.cache.store import fill_store
 from polyculture.link.api.names import Named
+from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.linker import TABLES, Linker, known_countries
+from polyculture.link.linker import TABLES, Linker, known_countries, linker_id
 from polyculture.link.origins import uncovered_topics
 from polyculture.link.published import PublishedLinker
-from polyculture.link.rules import DEFAULT_RULES, LinkRules, linker_id
 from polyculture.link.statements import statement
 
 DIGEST = "link_digest"
@@ -35,7 +35,7 @@ def link_run(
     manifest: Manifest,
     catalog: Catalog,
     source: Snapshot,
-    rules: LinkRules = DEFAULT_RULES,
+    forms: Forms = "all",
     published: PublishedLinker | None = None,
 ) -> Outcome:
     """Links the queries of the run's current mentions, unless they are linked already.
@@ -47,12 +47,12 @@ def link_run(
     """
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
-    identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), rules)
+    identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), forms)
     digest = content_id(identity, surfaces.to_pydict(), countries.to_pydict(), manifest.topics)
     names = (KNOWN_COUNTRIES.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
-    found = published.link(surfaces) if published else Linker(catalog, source, rules).link(surfaces)
+    found = published.link(surfaces) if published else Linker(catalog, source, forms).link(surfaces)
     uncovered = uncovered_topics(source, catalog, manifest.topics)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog, uncovered))
     tables = {**found, KNOWN_COUNTRIES.name: countries}
@@ -66,7 +66,7 @@ def link_beside(
     manifest: Manifest,
     catalog: Catalog,
     source: Snapshot,
-    rules: LinkRules = DEFAULT_RULES,
+    forms: Forms = "all",
 ) -> Outcome:
     """Links the same with another snapshot, into the table `snapshot_links`, beside the links of the run.
 
@@ -76,7 +76,7 @@ def link_beside(
     surfaces, snapshot = distinct_surfaces(run, manifest), source
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
-    found = Linker(catalog, source, rules).link(surfaces)
+    found = Linker(catalog, source, forms).link(surfaces)
     with connect() as connection:
         for table in (LINKS.name, ENTITY_COUNTRIES.name):
             connection.register(table, found[table])

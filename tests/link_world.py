@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
+from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.queries import QUERY_COLUMNS
-from polyculture.link.rules import DEFAULT_RULES, LinkRules
 
 CATALOG = read_catalog()
 LANGUAGES = CATALOG.label_languages
@@ -91,12 +91,12 @@ def queries(*rows: Sequence[str | None]) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(QUERY_COLUMNS, row, strict=True)) for row in full], schema=schema)
 
 
-def link_all(source: Any, *rows: Sequence[str | None], rules: LinkRules = DEFAULT_RULES) -> dict[str, pa.Table]:
+def link_all(source: Any, *rows: Sequence[str | None], forms: Forms = "all") -> dict[str, pa.Table]:
     """All tables of the linker for the queries."""
-    return Linker(CATALOG, source, rules).link(queries(*rows))
+    return Linker(CATALOG, source, forms).link(queries(*rows))
 
 
-def link_one(source: Any, *row: str | None, rules: LinkRules = DEFAULT_RULES) -> dict[str, Any]:
+def link_one(source: Any, *row: str | None, forms: Forms = "all") -> dict[str, Any]:
     """The link of one (language, topic, kind, surface), and perhaps name and English name."""
-    (found,) = link_all(source, row, rules=rules)["links"].to_pylist()
+    (found,) = link_all(source, row, forms=forms)["links"].to_pylist()
     return dict(found)

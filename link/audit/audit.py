@@ -30,7 +30,6 @@ from polyculture.link.near import near_misses
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import opened_topics
 from polyculture.link.queries import QUERY_COLUMNS, numbered
-from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
 
 
@@ -103,26 +102,24 @@ def audit_links(
     catalog: Catalog,
     snapshot: Snapshot,
     by: Sequence[str] = (),
-    rules: LinkRules = DEFAULT_RULES,
 ) -> LinkAudit:
     """Links `gold` against `snapshot` and scores the links, also by the gold's own columns named in `by`.
 
     Raises what the linker raises.
     """
-    return score(judge(gold, catalog, snapshot, rules), by)
+    return score(judge(gold, catalog, snapshot), by)
 
 
 def judge(
     gold: Sequence[GoldMention],
     catalog: Catalog,
     snapshot: Snapshot,
-    rules: LinkRules = DEFAULT_RULES,
 ) -> list[Verdict]:
     """The verdict on each gold mention, in the same order."""
     if not gold:
         return []
     queries = _queries(gold, catalog)
-    links = Linker(catalog, snapshot, rules).link(queries)
+    links = Linker(catalog, snapshot).link(queries)
     with duckdb.connect() as connection, snapshot.opened(connection):
         connection.from_arrow(_gold_table(gold)).create("gold")
         connection.from_arrow(queries.select(["number", "query", "place"])).create("gold_kinds")

@@ -29,7 +29,7 @@ SELECT
         WHEN candidate.distance > first.distance + 1 THEN format(
             'lost to Q{}: farther from the topic, {} steps against {}', first.item, candidate.distance, first.distance
         )
-        WHEN first.sitelinks + 1 >= getvariable('clear_lead') * (candidate.sitelinks + 1) THEN format(
+        WHEN first.sitelinks + 1 >= 2 * (candidate.sitelinks + 1) THEN format(
             'lost to Q{}: less prominent, {} sitelinks against {}', first.item, candidate.sitelinks, first.sitelinks
         )
         ELSE format('too close to Q{} to tell', first.item)

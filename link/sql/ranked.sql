@@ -21,14 +21,15 @@ SELECT *,
     ) AS rank
 FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached);
 
--- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good; subclasses
--- and instances of the first are none, for a name that both have means the general one (car, and passenger car).
+-- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good, with more
+-- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not); subclasses and instances of the first are
+-- no rivals, for a name that both have means the general one (car, and passenger car).
 -- `outside`: an item outside the topic bears the name more surely.
 CREATE TABLE chosen AS
 WITH rivals AS (
     SELECT first.query, bool_or(
         second.other_kind = first.other_kind AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
-        AND first.sitelinks + 1 < getvariable('clear_lead') * (second.sitelinks + 1)
+        AND first.sitelinks + 1 < 2 * (second.sitelinks + 1)
     ) AS close
     FROM ranked AS first
     JOIN ranked AS second USING (query)

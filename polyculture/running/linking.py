@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from polyculture.link.api.settings import ApiSettings
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.published import PublishedLinker
-    from polyculture.link.rules import LinkRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +33,12 @@ class LinkingStage:
 
     @property
     def linker_id(self) -> str:
-        from polyculture.link.rules import linker_id
+        from polyculture.link.linker import linker_id
 
         if (published := self._published) is not None:
             return published.identity
         experiment = self.workspace.experiment
-        return linker_id(self.source, self.workspace.catalog, experiment.topics, self._rules)
+        return linker_id(self.source, self.workspace.catalog, experiment.topics, experiment.link.forms)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -55,7 +54,14 @@ class LinkingStage:
         from polyculture.link.stage import link_run
 
         verify(self.source)
-        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, self._rules, self._published)
+        return link_run(
+            self.workspace.run,
+            manifest,
+            self.workspace.catalog,
+            self.source,
+            self.workspace.experiment.link.forms,
+            self._published,
+        )
 
     @property
     def _published(self) -> PublishedLinker | None:
@@ -72,12 +78,6 @@ class LinkingStage:
             remedy = "Import a file with items, or name another link.source."
             raise ExperimentError("link.source: no imported text came with links", where=workspace.file, remedy=remedy)
         return PublishedLinker(workspace.catalog, self.source, published_links(read_rows(path, PUBLISHED_ITEMS)))
-
-    @property
-    def _rules(self) -> LinkRules:
-        from polyculture.link.rules import LinkRules
-
-        return LinkRules(forms=self.workspace.experiment.link.forms)
 
 
 def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> LinkingStage:
@@ -161,13 +161,11 @@ def link_with(workspace: Workspace, name: str) -> None:
     """Links the run's mentions with another snapshot, beside the run's own links, and says so."""
     from polyculture.cache.manifest import require_run
     from polyculture.link.index.snapshot import verify
-    from polyculture.link.rules import LinkRules
     from polyculture.link.stage import link_beside
 
     manifest, snapshot = require_run(workspace.run), find_snapshot(name, Path.cwd())
     verify(snapshot)
-    rules = LinkRules(forms=workspace.experiment.link.forms)
-    outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, rules)
+    outcome = link_beside(workspace.run, manifest, workspace.catalog, snapshot, workspace.experiment.link.forms)
     say(f"snapshot_links: {outcome.done} queries linked with {snapshot.name}; `links` are as they were")
 
 

@@ -15,9 +15,8 @@ from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LIN
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_of
-from polyculture.link.linker import TABLES, Linker, languages_without_names
+from polyculture.link.linker import TABLES, Linker, languages_without_names, linker_id
 from polyculture.link.normalise import fold_of, normalise_array
-from polyculture.link.rules import LinkRules, linker_id
 from tests.link_names import INFLECTED, SPELLED
 from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries, write_dump
 
@@ -82,10 +81,9 @@ def test_a_wrong_english_name_is_the_last_to_count(tmp_path: Path) -> None:
 
 def test_as_the_paper_links_nothing_but_names_as_they_stand_match(tmp_path: Path) -> None:
     source = index_of(tmp_path, [item("Q1", {"en": "pad thai", "de": "Pad Thai"}, P31="Q746549")])
-    paper = LinkRules(forms="paper")
     texts = [("Pad Thai", None, None), ("Pad-Thai", None, None), ("Thai noodles", "pad thai", None)]
     found = [
-        link_one(source, "en", *DISH, *text, rules=paper)["status"] for text in [*texts, ("ผัดไทย", None, "pad thai")]
+        link_one(source, "en", *DISH, *text, forms="paper")["status"] for text in [*texts, ("ผัดไทย", None, "pad thai")]
     ]
     assert found == ["linked", "no candidate", "no candidate", "no candidate"]
 
@@ -94,7 +92,7 @@ def test_capital_letters_are_those_of_the_language_of_the_name(tmp_path: Path) -
     dishes = [item("Q1", {"tr": "ızgara kıyma"}, P31="Q746549"), item("Q2", {"tr": "İskender"}, P31="Q746549")]
     source = index_of(tmp_path, [*dishes, item("Q3", "chili", P31="Q746549")])
     for language, surface in [("tr", "IZGARA KIYMA"), ("tr", "İSKENDER"), ("tr", "CHILI"), ("en", "CHILI")]:
-        found = link_one(source, language, *DISH, surface, rules=LinkRules(forms="paper"))
+        found = link_one(source, language, *DISH, surface, forms="paper")
         assert (found["status"], found["match"]) == ("linked", "exact"), surface
 
 
@@ -416,6 +414,6 @@ def test_the_linker_id_changes_with_all_that_decides(tmp_path: Path) -> None:
     assert linker_id(source, other, ["food"]) != base
     assert linker_id(source, same, ["food"]) == base
     assert linker_id(source, CATALOG, ["food", "music"]) != base
-    assert linker_id(source, CATALOG, ["food"], LinkRules(clear_lead=3.0)) != base
+    assert linker_id(source, CATALOG, ["food"], "paper") != base
     (tmp_path / "b").mkdir()
     assert linker_id(index_of(tmp_path / "b", [item("Q1", "x")]), CATALOG, ["food"]) != base

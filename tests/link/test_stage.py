@@ -16,7 +16,6 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import current_store
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES
-from polyculture.link.rules import LinkRules
 from polyculture.link.stage import DIGEST, distinct_surfaces, link_beside, link_run
 from tests.link_world import CATALOG, index_of, item
 from tests.store_builder import StoreBuilder
@@ -88,7 +87,7 @@ def test_again_does_nothing_until_something_changes(tmp_path: Path, index: Snaps
     assert before == {name: run.table(name).stat().st_mtime_ns for name in TABLES}
     run.table("entities").unlink()
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
-    assert link_run(run, manifest_of(run), CATALOG, index, rules=LinkRules(clear_lead=1.0)) == Outcome(4, 0)
+    assert link_run(run, manifest_of(run), CATALOG, index, forms="paper") == Outcome(4, 0)
     (tmp_path / "other").mkdir()
     assert link_run(run, manifest_of(run), CATALOG, index_of(tmp_path / "other", DISHES[:1])) == Outcome(4, 0)
 
@@ -129,7 +128,7 @@ def test_killed_between_the_files_it_is_done_again(
 
     monkeypatch.setattr("polyculture.link.stage.write_parquet", die)
     with pytest.raises(KeyboardInterrupt):
-        link_run(run, manifest_of(run), CATALOG, index, rules=LinkRules(clear_lead=1.0))
+        link_run(run, manifest_of(run), CATALOG, index, forms="paper")
     monkeypatch.setattr("polyculture.link.stage.write_parquet", write_parquet)
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
     assert whole == {name: run.table(name).read_bytes() for name in TABLES}
@@ -189,7 +188,7 @@ def test_snapshots_of_one_name_stand_side_by_side(tmp_path: Path, index: Snapsho
     assert newer.path.name == index.path.name
     for source in (index, newer, newer, index):
         link_beside(run, manifest_of(run), CATALOG, source)
-    link_beside(run, manifest_of(run), CATALOG, newer, LinkRules(forms="paper"))
+    link_beside(run, manifest_of(run), CATALOG, newer, "paper")
     rows = pq.read_table(run.table("snapshot_links")).to_pylist()
     assert len(rows) == 8
     assert len({row["identity"] for row in rows}) == 2
