@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert not (folder / "exp.toml").exists()
     done = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, "--skip-rows", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "10 rows: 5 texts taken, 5 rows not taken" in done.stderr
+    assert "10 rows: 5 texts taken, 5 rows or items not taken" in done.stderr
     assert "of these texts 1 are empty" in done.stderr
     assert "text from 'answer'" in done.stderr
     assert "not made up: condition, prompt" in done.stderr
@@ -199,7 +199,7 @@ def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
     ]
     file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
     done = polyculture("import", file, "--as", "exp.toml", "--skip-rows", cwd=tmp_path)
-    assert "3 texts taken, 1 rows not taken" in done.stderr
+    assert "3 texts taken, 1 rows or items not taken" in done.stderr
 
 
 def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
