@@ -194,8 +194,8 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: s
     return f"Known: {', '.join(names)}." if otherwise is None else otherwise
 
 
-def near_words(word: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """The known words that are nearest to one, `most` of them; none where none is near.
+def near_words(word: str, known: Iterable[str], most: int = 1, alike: int = _NEAR) -> list[str]:
+    """The known words that are nearest to one, `most` of them; none that is less than `alike`, of 100.
 
     A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n.
     """
@@ -207,5 +207,5 @@ def near_words(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     names = sorted(map(str, known))
     if meant := meant_by(word, names):
         return [meant]
-    near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=_NEAR)
+    near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=alike)
     return [name for name, *_ in near]

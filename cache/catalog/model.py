@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Literal
 
@@ -26,6 +26,7 @@ ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 
 # The wording that a user's own topic file brings along: condition -> template, or wording -> condition -> template.
 Templates = Mapping[str, object]
+_MISSPELT = 80  # of 100: how alike the name of a country or a language must be to a misspelt one
 NO_REGION = ("mixed", "neutral")  # labels of texts that are of several regions, or of none
 
 
@@ -216,11 +217,7 @@ class Catalog(_Data):
         if code not in self.languages:
             of_country = [one.code for one in self.languages.values() if one.first_country == code.upper()]
             near = near_words(code, self.languages) or of_country or _by_name(code, self.languages)
-            remedy = (
-                f"Did you mean {near[0]!r} ({self.languages[near[0]].name})?"
-                if near
-                else did_you_mean(code, self.languages)
-            )
+            remedy = _meant(near, self.languages) if near else did_you_mean(code, self.languages)
             raise CatalogError(f"unknown language {code!r}", remedy=remedy)
         return self.languages[code]
 
@@ -232,17 +229,28 @@ class Catalog(_Data):
 
 
 def _by_name(written: str, known: Mapping[str, Language] | Mapping[str, Country]) -> list[str]:
-    """The code whose English name is nearest to a misspelt one."""
+    """The codes of the English names that hold a word, such as Korea; else of the one that is misspelt.
+
+    Another country's name is as near as a misspelt one where they are less alike: England to Greenland.
+    """
     names = {one.name: code for code, one in known.items()}
-    return [names[name] for name in near_words(written, names)] if len(written) > 3 else []
+    holding = [code for name, code in names.items() if written.casefold() in re.findall(r"\w+", name.casefold())]
+    if holding or len(written) <= 3:
+        return holding
+    return [names[name] for name in near_words(written, names, alike=_MISSPELT)]
+
+
+def _meant(codes: Sequence[str], known: Mapping[str, Language] | Mapping[str, Country]) -> str:
+    return f"Did you mean {' or '.join(f'{code!r} ({known[code].name})' for code in codes)}?"
 
 
 def country_remedy(code: str, countries: Mapping[str, Country]) -> str:
     """What to write instead of an unknown code: the code of the country that has this name, or where codes are from."""
     from polyculture.cache.catalog.written import meant_by
 
-    if found := meant_by(code, countries) or next(iter(_by_name(code, countries)), None):
-        return f"Did you mean {found!r} ({countries[found].name})?"
+    meant = meant_by(code, countries)
+    if found := [meant] if meant else _by_name(code, countries):
+        return _meant(found, countries)
     return "Write an ISO 3166 code, such as 'GB' for the United Kingdom, or add the country: see docs/extending.md."
 
 

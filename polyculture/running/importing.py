@@ -152,7 +152,8 @@ def _tell(taken: Taken, experiment: Path) -> None:
         return
     known = f", {file.known} were there before" if file.known else ""
     replaced = f", in place of {taken.replaced}" if taken.replaced else ""
-    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{known}{replaced}, {file.failed} rows or items not taken")
+    left = f"{file.failed} rows or items not taken"
+    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{known}{replaced}, {left}")
     if taken.empty or taken.broken:
         say(f"  of these texts {taken.empty} are empty, and {taken.broken} are failed answers (as in `generate`)")
     for reason, count in taken.reasons.most_common(_SHOWN_REASONS):

@@ -9,8 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.model import country_names
+from polyculture.cache.errors import CatalogError
 from polyculture.generate.names import read_names
 from polyculture.link.entity_json import Claims, best_targets, decoder
 
@@ -175,3 +178,25 @@ def real_items(file: Path) -> tuple[dict[str, tuple[set[str], set[str]]], Counte
 def names_of(item: Any) -> list[str]:
     labels, aliases = (getattr(texts, "language_0", None) for texts in (item.labels, item.aliases))
     return [text.value for text in (*([labels] if labels else []), *(aliases or ()))]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("Korea", {"KP", "KR"}), ("England", {"GB"}), ("Ivory Coast", {"CI"}), ("Persia", {"IR"}), ("Germny", {"DE"})],
+)
+def test_a_name_of_a_country_leads_to_all_that_may_be_meant(written: str, meant: set[str]) -> None:
+    with pytest.raises(CatalogError) as told:
+        read_catalog().country(written)
+    assert set(re.findall(r"'([A-Z]{2})'", str(told.value))) == meant
+
+
+@pytest.mark.parametrize(("written", "meant"), [("Chinese", {"zh", "zh-tw"}), ("Mandarin", {"zh"}), ("englsh", {"en"})])
+def test_a_name_of_a_language_leads_to_all_that_may_be_meant(written: str, meant: set[str]) -> None:
+    with pytest.raises(CatalogError) as told:
+        read_catalog().language(written)
+    assert set(re.findall(r"'([a-z-]+)' \(", str(told.value))) == meant
+
+
+def test_a_name_that_is_no_misspelt_one_of_a_known_language_leads_to_none() -> None:
+    with pytest.raises(CatalogError, match="Known: ar"):
+        read_catalog().language("Norwegian")
