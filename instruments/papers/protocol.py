@@ -53,7 +53,7 @@ class AskedProtocol:
             found["; ".join(nearest)] = None
         size = next((part.size for part in parts if part.size), None)
         sizes = (
-            [f"{one.questions:,} questions, {size:,} in the paper"]
+            [f"{one.questions:,} questions, {size:,} by the counts that the paper prints"]
             if size and one.questions not in (None, size)
             else []
         )

@@ -143,7 +143,6 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
 
 
 def _print_costs(costs: Sequence[StageEstimate], title: str) -> None:
-
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
     print_table(PRICE, [_price(e) for e in costs], title="What is left: tokens, money, hours")
     for counted_by in dict.fromkeys(e.counted_by for e in costs):
@@ -173,7 +172,6 @@ def _print_unsupported(workspace: Workspace) -> None:
 
 
 def _print_examples(workspace: Workspace) -> None:
-
     design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
     names = f"{design.names} name{'s' if design.names != 1 else ''}"
@@ -183,7 +181,6 @@ def _print_examples(workspace: Workspace) -> None:
 
 
 def _print_detectable(workspace: Workspace) -> None:
-
     differences, notes = detectable(workspace)
     if differences:
         rows = [

@@ -242,10 +242,7 @@ def _option_fault(
     see = f"See: {command_line(command)} --help"
     name, key = str(error["loc"][0]), ".".join(map(str, error["loc"]))
     if error["type"] == "missing":
-        entry = entry_of(command)
-        argument = entry.load().commands[command].argument if entry else None
-        shown = name.upper() if name == argument else flag(name)
-        return ExperimentError(f"{command}: {shown} is missing", remedy=see)
+        return ExperimentError(f"{command}: {_typed(command, name)} is missing", remedy=see)
     if error["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=file, remedy=remedy)
@@ -253,8 +250,14 @@ def _option_fault(
     if error["type"] != "value_error":  # a sentence of ours says what it needs of the value
         message += f", not {error['input']!r}"
     if name in said:
-        return ExperimentError(f"{command}: {flag(name)}: {message}", remedy=see)
+        return ExperimentError(f"{command}: {_typed(command, name)}: {message}", remedy=see)
     return ExperimentError(f"{command}.{key}: {message}", where=file, remedy=see)
+
+
+def _typed(command: str, name: str) -> str:
+    """How an option is typed: its flag, or the argument that stands without one."""
+    entry = entry_of(command)
+    return name.upper() if entry and entry.load().commands[command].argument == name else flag(name)
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
