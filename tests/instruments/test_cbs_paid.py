@@ -44,7 +44,7 @@ CHOICE = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Ind
           "15")  # fmt: skip
 SCORES = 2 * 2 * 30
 IN_FLIGHT = 4
-KILLS = 3
+KILLS = 4
 
 
 @cache
@@ -118,7 +118,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_tables(tmp_path: Path, ser
     assert polyculture("cbs", "exp.toml", *CHOICE, cwd=folder).returncode == 0
     twice = len(asked(server)) - begun - SCORES
     assert 0 <= twice <= KILLS * 2 * IN_FLIGHT, "what was answered and kept is asked again"
-    assert in_the_middle
+    assert in_the_middle >= 2
     for query in TABLES:
         assert stored(folder, query) == stored(calm, query)
 
