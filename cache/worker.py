@@ -5,8 +5,8 @@ what is on disk, retries transient failures, reuses answers of sibling runs, and
 every answer before it takes the next. It knows neither models nor instruments: generation, extraction and every
 instrument are steps.
 
-    class Echo:
-        name, tables, span = "echo", (ECHOES,), "job"
+    class Echo(Step[str, None]):
+        name, tables = "echo", (ECHOES,)
 
         def works(self): yield Work(Job("m", "en", "food"), {"model": "m"}, lambda: iter(["a", "b"]), size=2)
         def keys(self, item): return (content_id(item),)
@@ -19,6 +19,7 @@ instrument are steps.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -94,41 +95,30 @@ class Load:
     apart: str = ""  # what it reads beside that, once: texts that recur are counted once
 
 
-class Step(Protocol[I, M]):
+class Step(ABC, Generic[I, M]):
     """A stage of work that asks for answers. The last of its tables commits, and has the key."""
 
-    @property
-    def name(self) -> str:
-        """Its name in messages: 'generate', 'extract', 'score'."""
-        ...
+    name: str  # in messages: 'generate', 'extract', 'score'
+    tables: tuple[Table[Any], ...]
+    span: Span = "job"  # whether `ask` takes one job at a time, or all of them in one pass
 
-    @property
-    def tables(self) -> tuple[Table[Any], ...]: ...
-
-    @property
-    def span(self) -> Span:
-        """Whether `ask` takes one job at a time, or all of them in one pass."""
-        ...
-
+    @abstractmethod
     def works(self) -> Iterator[Work[I]]:
         """All jobs, those that are done included."""
-        ...
 
+    @abstractmethod
     def keys(self, item: I) -> tuple[str, ...]:
         """The keys of the rows that complete an item."""
-        ...
+
+    @abstractmethod
+    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
+        """Asks for the missing items. Models are opened here, with the first item."""
 
     def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> Mapping[str, pa.Table] | None:
         """Rows of all tables, by name, that sibling runs hold for missing items; None where nothing is shared."""
-        ...
-
-    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
-        """Asks for the missing items. Models are opened here, with the first item."""
-        ...
 
     def load(self, item: I) -> Load | None:
         """The upper bound of its cost; None where no model is asked."""
-        ...
 
 
 @dataclass(frozen=True)

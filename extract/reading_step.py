@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.inflection import Endings
-from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import JobShards
-from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
@@ -35,12 +33,11 @@ _STORED = (
 )
 
 
-class ReadingStep:
+class ReadingStep(Step[ResponseRow, Models]):
     """Reads what the present reader has not read."""
 
     name = "read"
-    tables: tuple[Table[Any], ...] = (MENTIONS, EXTRACTIONS)
-    span: Span = "job"
+    tables = (MENTIONS, EXTRACTIONS)
 
     def __init__(
         self, run: RunFolder, extraction: ExtractionStep, catalog: Catalog, extractor: ExtractorChoice
@@ -58,9 +55,6 @@ class ReadingStep:
     def keys(self, item: ResponseRow) -> tuple[str, ...]:
         return (item.extraction_id,)
 
-    def adopt(self, run: RunFolder, work: Work[ResponseRow], missing: Sequence[ResponseRow]) -> None:
-        """Nothing: readings cost nothing."""
-
     def ask(
         self,
         work: Work[ResponseRow],
@@ -75,9 +69,6 @@ class ReadingStep:
             read = _read(answers[item.cell.response_id], item, topic, endings)
             if read is not None:
                 yield Done(self._extraction.rows(item, read, topic))
-
-    def load(self, item: ResponseRow) -> None:
-        """Nothing is asked."""
 
     def _unread(self, job: Job) -> frozenset[str]:
         """The responses with a row by another reader, and none by the present one."""

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.answers import wanted_batches
 from polyculture.cache.catalog import Catalog, Topic
-from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.extract.base import Extracted, Extractor, ResponseText
 from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
@@ -57,12 +55,11 @@ class ExtractorChoice:
     reader_id: str | None = None  # who reads a model's answers; None: the first reader
 
 
-class ExtractionStep:
+class ExtractionStep(Step[ResponseRow, Models]):
     """Finds the mentions of the current responses of jobs. Memory is bounded by a batch of responses and their ids."""
 
     name = "extract"
-    tables: tuple[Table[Any], ...] = (MENTIONS, EXTRACTIONS)
-    span: Span = "job"
+    tables = (MENTIONS, EXTRACTIONS)
 
     def __init__(
         self,

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES, Prompt, Response
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
@@ -43,15 +41,14 @@ class Sample:
         return response_id(self.request_id, self.number)
 
 
-class SamplingStep:
+class SamplingStep(Step[Sample, Models]):
     """Samples the prompts of jobs. Reuses answers of neighbouring runs without new requests.
 
     `requests` says, by model and language, how prompts are sent; what is not among them is sent as it is.
     """
 
     name = "generate"
-    tables: tuple[Table[Any], ...] = (RESPONSES,)
-    span: Span = "job"
+    tables = (RESPONSES,)
 
     def __init__(
         self,

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.layout import Layout
 
 if TYPE_CHECKING:
-    from polyculture.cache.layout import Layout
-    from polyculture.instruments.contract import Instrument
+    from polyculture.instruments.contract import Command
+    from polyculture.reports.section import Section
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An instrument by name: its module is imported when it is needed, since commands must start fast."""
+    """An instrument by name; what it is made of stands in modules of its folder, which commands must not all load."""
 
     name: str
-    commands: Mapping[str, str]  # command -> its line in the list of commands
-    group: str = (
-        ""  # of the command line, that the commands are in; the one of its name is what the group does by itself
-    )
+    lines: Mapping[str, str]  # command -> its line in the list of commands
+    group: str = ""  # of the command line, that the commands are in; the one of its name is what the group does itself
+
+    @property
+    def commands(self) -> Mapping[str, Command]:
+        """What it asks: `COMMANDS` in `instrument`."""
+        found: Mapping[str, Command] = self._declared("instrument", "COMMANDS", {})
+        return found
 
     @property
     def layout(self) -> Layout:
-        """Its tables and views, with those of others that it reads: `LAYOUT` in its module `layout`, beside its options
-        and steps, which a query does not need. An instrument without that module has tables of others alone.
-        """
-        from importlib import import_module
-        from importlib.util import find_spec
-
-        from polyculture.cache.layout import Layout
-
-        place = f"polyculture.instruments.{self.name}.layout"
-        found: Layout = import_module(place).LAYOUT if find_spec(place) is not None else Layout()
+        """Its tables and views, with those of others that it reads: `LAYOUT` in `layout`, if it has any."""
+        found: Layout = self._declared("layout", "LAYOUT", Layout())
         return found
 
-    def load(self) -> Instrument:
-        """The instrument: `INSTRUMENT` in `polyculture.instruments.<name>.instrument`."""
-        from importlib import import_module
-
-        found: Instrument = import_module(f"polyculture.instruments.{self.name}.instrument").INSTRUMENT
+    @property
+    def sections(self) -> Sequence[Section]:
+        """Its sections of the report: `SECTIONS` in `section`, if it has any."""
+        found: Sequence[Section] = self._declared("section", "SECTIONS", ())
         return found
+
+    def _declared(self, module: str, name: str, otherwise: Any) -> Any:
+        place = f"polyculture.instruments.{self.name}.{module}"
+        return getattr(import_module(place), name) if find_spec(place) is not None else otherwise
 
 
 INSTRUMENTS: tuple[Entry, ...] = (
@@ -75,5 +78,5 @@ INSTRUMENTS: tuple[Entry, ...] = (
 
 def command_line(command: str) -> str:
     """How an instrument's command is called: 'polyculture swap sentiment'."""
-    group = next((entry.group for entry in INSTRUMENTS if command in entry.commands), "")
+    group = next((entry.group for entry in INSTRUMENTS if command in entry.lines), "")
     return f"polyculture {command}" if group in ("", command) else f"polyculture {group} {command}"

@@ -1,9 +1,9 @@
 """The contract of instruments: their queries, tables and report sections.
 
-An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (its module
-`layout`), the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`:
-the steps that the worker runs, the ids that are valid from now on, and what follows once they are done. No other module
-names it.
+An instrument is one folder, with one line in `instruments/__init__.py`. What it is made of is found by name: `COMMANDS`
+in its module `instrument`, and, if it has them, `LAYOUT` in `layout` (tables and views) and `SECTIONS` in `section` (of
+the report). A command turns options into a `Study`: the steps that the worker runs, the ids that are valid from now on,
+and what follows once they are done. No other module names it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from annotated_types import Ge
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from polyculture.cache.outcome import Progress
     from polyculture.cache.run_folder import RunFolder
     from polyculture.cache.worker import Step
-    from polyculture.generate.engines import Capability, ModelSpec
+    from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
-    from polyculture.reports.section import Section
 
+Need = Literal["sample", "score", "represent", "patch", "attend", "tokenize"]  # of `generate.engines.capabilities`
 AtLeastOne = Annotated[int, Ge(1)]
 IN_FILE: dict[str, Any] = {"in_file": True}  # of a field of options: a preset says it or the experiment file, no flag
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
@@ -166,21 +166,7 @@ class Command:
     tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
-    needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()
+    needs: Callable[[Any], Sequence[Need]] = lambda _options: ()
     experiment: Callable[[Any], str] = lambda _options: ""  # what stands in the experiment file that is written for it
     # Does it ask for texts, so for all that `polyculture run` does with the experiment?
     texts: Callable[[Any], bool] = lambda _options: False
-
-
-class Instrument(Protocol):
-    """One way to study models."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def commands(self) -> Mapping[str, Command]: ...
-
-    def sections(self) -> Sequence[Section]:
-        """Its sections of the report."""
-        ...

@@ -71,7 +71,7 @@ def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltS
 def _about_texts(data: ReportData, sections: Sequence[Section]) -> bool:
     """Is the report about texts? True where models wrote some, and where no other section has anything to show."""
     written = totals(data.reading.rows(SQL / "health.sql")).get("answered", 0)
-    return bool(written) or all(section.build(data) is None for section in sections if section.stands_alone)
+    return bool(written) or all(section.build(data) is None for section in sections if not section.needs_texts)
 
 
 def _check_names(sections: Sequence[Section]) -> None:

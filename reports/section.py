@@ -106,5 +106,5 @@ class Section:
     template: Path
     texts: Path
     tables: tuple[ReportTable, ...] = ()
-    stands_alone: bool = False  # the report may consist of this section where no text was written
+    needs_texts: bool = False  # the report may not consist of this section alone
     first: bool = False  # it stands open when the page is opened

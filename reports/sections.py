@@ -51,7 +51,7 @@ def _section(
 ) -> Section:
     """A section with its texts, and its template where it shares none; one that is `first` stands open."""
     body = _TEMPLATES / f"{template or name}.html.jinja"
-    return Section(name, build, body, _TEMPLATES / f"{name}.toml", tables, first=first)
+    return Section(name, build, body, _TEMPLATES / f"{name}.toml", tables, needs_texts=True, first=first)
 
 
 def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:

@@ -87,7 +87,7 @@ class PageTable:
 
 def place_label(row: Row, names: Names) -> str:
     """The name of a line: language, culture and type; None in a column means all."""
-    if row["language"] is None:
+    if row.get("language") is None:
         return "All languages, cultures and types"
     return f"{names.language(row['language'])}, {row['culture']}: {row['entity_type'] or 'all types'}"
 
@@ -100,18 +100,19 @@ def page_table(
     title: str,
     caption: str,
     by: Sequence[str] = ("dataset", "form"),
-    head: Callable[[Row], str] = lambda row: f", {row['dataset']}, {row['form']}",
+    head: Callable[[Row], str] | None = None,
     label: Callable[[Row, Names], str] = place_label,
     line_head: str = "Language, culture: type",
     place: Sequence[str] = (),
 ) -> PageTable:
-    """The table of rows, grouped by model, in the experiment file's order, and by the columns `by`.
+    """The table of rows, grouped by model, in the experiment file's order, and by the columns `by`, if they have them.
 
-    The head of a group is the model's name and what `head` says of the group's first row. The columns of `place` are
-    axes of the evidence, where a line leads.
+    The head of a group is the model's name and what `head` says of the group's first row: without it, these columns.
+    The columns of `place` are axes of the evidence, where a line leads.
     """
     from polyculture.reports.names import ordered
 
+    by = [name for name in by if rows and name in rows[0]]
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault((row["model"], *(row[name] for name in by)), []).append(row)
@@ -119,7 +120,7 @@ def page_table(
     groups = [
         Group(
             model,
-            f"{data.names.model(model)}{head(own[0])}",
+            data.names.model(model) + (head(own[0]) if head else "".join(f", {own[0][name]}" for name in by)),
             tuple(
                 Line(
                     label(row, data.names),
@@ -151,7 +152,7 @@ def model_table(
     order = ordered(asked, [row[axis] for row in rows])
     return page_table(
         data, sorted(rows, key=lambda row: order.index(row[axis])), columns, title=title, caption=caption, by=(),
-        head=lambda _: "", label=lambda row, names: getattr(names, axis)(row[axis]), line_head=f"Model, {axis}",
+        label=lambda row, names: getattr(names, axis)(row[axis]), line_head=f"Model, {axis}",
         place=place,
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ def build(data: ReportData) -> PageTable | None:
         Column(said.words["unplaced"], lambda row: count(row["unplaced"]), is_size=True),
     )
     return page_table(
-        data, lines, columns, title=said.title, caption=said.words["caption"], by=(), head=lambda _: "",
+        data, lines, columns, title=said.title, caption=said.words["caption"], by=(),
         label=partial(_place, several=several, all_topics=said.words["all"]), line_head=said.words["line"],
     )  # fmt: skip
 

@@ -106,7 +106,7 @@ def _parts() -> dict[str, list[str]]:
     left = [view for view in dictionary() if not view.startswith(("stored_", "run_", "no_")) and view.isidentifier()]
     parts: dict[str, list[str]] = {}
     owners: list[tuple[str, Layout]] = [("Texts, entities and the four metrics", METRICS)]
-    titles = [", ".join(f"`{command_line(command)}`" for command in entry.commands) for entry in INSTRUMENTS]
+    titles = [", ".join(f"`{command_line(command)}`" for command in entry.lines) for entry in INSTRUMENTS]
     owners += [(title, one.layout) for title, one in zip(titles, INSTRUMENTS, strict=True)]
     for title, layout in owners:
         sql = "\n".join(file.read_text(encoding="utf-8") for file in layout.files)

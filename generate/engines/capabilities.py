@@ -6,10 +6,10 @@ loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
 from polyculture.generate.engines.patching import (
@@ -141,3 +141,5 @@ REPRESENTING: Capability[Representing] = Capability("represent", "gives no hidde
 PATCHING: Capability[Patching] = Capability("patch", "keeps its layers to itself")
 ATTENDING: Capability[Attending] = Capability("attend", "keeps its attention to itself")
 TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")
+_ALL: tuple[Capability[Any], ...] = (SAMPLING, SCORING, REPRESENTING, PATCHING, ATTENDING, TOKENIZING)
+CAPABILITIES: Mapping[str, Capability[Any]] = {one.name: one for one in _ALL}

@@ -44,7 +44,6 @@ def _table(data: ReportData, rule: str, rows: Sequence[Row], scores: Mapping[tup
         title=f"{title} by {rule}",
         caption=f"{title}, rule {section_texts(TEXTS).words['rules'][rule]}; with 95 % intervals",
         by=(),
-        head=lambda _row: "",
         label=_label,
     )
 

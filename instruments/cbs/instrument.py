@@ -23,9 +23,7 @@ from polyculture.instruments.contract import (
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Capability
     from polyculture.instruments.cbs.protocol import Protocol
-    from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
 Rule = Literal["sum", "mean", "probability", "calibrated"]
@@ -170,37 +168,19 @@ def _listing(asked: Asked, options: CbsOptions) -> Listing:
     return Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
 
 
-def _needs(_options: CbsOptions) -> tuple[Capability[Any], ...]:
-    from polyculture.generate.engines import SCORING
-
-    return (SCORING,)
-
-
-class Cbs:
-    """How probable a model finds native and Western entities in the same contexts."""
-
-    name = "cbs"
-    commands: Mapping[str, Command] = {
-        "cbs": Command(
-            CbsOptions,
-            study,
-            "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
-            Demo(
-                _OWN / "demo" / "cbs_demo.toml",
-                "cbs-demo",
-                "The embedded model, contexts of our own; in cbs-demo/.",
-                {"data": "own", "folder": _OWN / "demo"},
-                ("data", "folder"),
-            ),
-            tables=(_OWN / "cbs.sql",),
-            needs=_needs,
-        )
-    }
-
-    def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.cbs.section import SECTIONS
-
-        return SECTIONS
-
-
-INSTRUMENT = Cbs()
+COMMANDS: Mapping[str, Command] = {
+    "cbs": Command(
+        CbsOptions,
+        study,
+        "polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100",
+        Demo(
+            _OWN / "demo" / "cbs_demo.toml",
+            "cbs-demo",
+            "The embedded model, contexts of our own; in cbs-demo/.",
+            {"data": "own", "folder": _OWN / "demo"},
+            ("data", "folder"),
+        ),
+        tables=(_OWN / "cbs.sql",),
+        needs=lambda _: ("score",),
+    )
+}

@@ -26,11 +26,6 @@ def score_tables(data: ReportData, rows: Sequence[Row]) -> dict[str, PageTable]:
     return {rule: _table(data, rule, list(found)) for rule, found in groupby(plain, lambda row: row["rule"])}
 
 
-def contexts_head(row: Row) -> str:
-    """What the head of a group says of its rows."""
-    return f", {row['dataset']}, {row['form']} contexts"
-
-
 def _table(data: ReportData, rule: str, rows: Sequence[Row]) -> PageTable:
     """A line is a place, with the scores of its settings side by side."""
     settings = ordered(SETTINGS, [row["setting"] for row in rows])
@@ -40,7 +35,7 @@ def _table(data: ReportData, rule: str, rows: Sequence[Row]) -> PageTable:
     lines = [{**own[0], "cells": {_column(row): row for row in own}} for own in places]
     said = section_texts(TEXTS).words["rules"][rule]
     caption = f"Cultural Bias Score, rule {said}; with 95 % intervals"
-    return page_table(data, lines, columns, title=f"Cultural Bias Score by {rule}", caption=caption, head=contexts_head)
+    return page_table(data, lines, columns, title=f"Cultural Bias Score by {rule}", caption=caption)
 
 
 def _column(row: Row) -> str:

@@ -53,6 +53,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
         tables=(ReportTable(_SCORES),),
-        stands_alone=True,
     ),
 )

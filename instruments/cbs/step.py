@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
@@ -84,12 +83,11 @@ class ScoredPair:
         return content_id(self.request_id, self.job.topic, self.entity.entity_id)
 
 
-class ScoringStep:
+class ScoringStep(Step[ScoredPair, Models]):
     """Scores entities in contexts by the models of their jobs. A failure is a row with its reason."""
 
     name = "score"
-    tables: tuple[Table[Any], ...] = (SCORES,)
-    span: Span = "job"
+    tables = (SCORES,)
 
     def __init__(self, jobs: Sequence[ScoringJob]) -> None:
         self._jobs = jobs

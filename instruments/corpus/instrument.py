@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.cbs.step import ScoringJob
     from polyculture.instruments.corpus.count import IngestCounts
     from polyculture.instruments.corpus.step import Corpus, CorpusStep
-    from polyculture.reports.section import Section
 
 MEGABYTE = 10**6
 _PAIRS = Path(__file__).with_name("corpus_outcomes.sql")
@@ -120,23 +119,10 @@ def _open(options: CorpusOptions) -> Corpus:
     return Corpus(name, open_corpus(options.corpus, options.text_field))
 
 
-class CorpusBias:
-    """How probable a text corpus makes native and Western entities in the same contexts."""
-
-    name = "corpus"
-    commands: Mapping[str, Command] = {
-        "corpus": Command(
-            CorpusOptions,
-            study,
-            "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
-        )
-    }
-
-    def sections(self) -> Sequence[Section]:
-        """Wins and ties; its scores stand beside those of models."""
-        from polyculture.instruments.corpus.section import SECTIONS
-
-        return SECTIONS
-
-
-INSTRUMENT = CorpusBias()
+COMMANDS: Mapping[str, Command] = {
+    "corpus": Command(
+        CorpusOptions,
+        study,
+        "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+    )
+}

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
@@ -72,12 +70,12 @@ class Counting:
     counted: Callable[[IngestCounts], None] = lambda _intake: None
 
 
-class CorpusStep:
+class CorpusStep(Step[ScoredPair, Models]):
     """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
 
     name = "score"
-    tables: tuple[Table[Any], ...] = (SCORES,)
-    span: Span = "all"
+    tables = (SCORES,)
+    span = "all"
 
     def __init__(self, run: RunFolder, jobs: Sequence[ScoringJob], corpus: Corpus, counting: Counting) -> None:
         self._run, self._jobs, self._corpus, self._counting = run, jobs, corpus, counting
@@ -109,10 +107,6 @@ class CorpusStep:
                 rows = list(_rows(part, pairs, model, version))
                 # Bypasses the journal: JSON has no infinity, the logarithm of zero.
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
-
-    def load(self, item: ScoredPair) -> Load | None:
-        """Queries no model."""
-        return None
 
     def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
         root, counting = self._run.root, self._counting

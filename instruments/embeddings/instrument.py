@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.cache.layout import Table
-    from polyculture.generate.engines import Capability
-    from polyculture.reports.section import Section
 
 LAYERS = ("first", "middle", "last")
 
@@ -88,29 +86,11 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     )
 
 
-def _needs(_options: EmbeddingsOptions) -> tuple[Capability[Any], ...]:
-    from polyculture.generate.engines import REPRESENTING
-
-    return (REPRESENTING,)
-
-
-class Embeddings:
-    """The separation of two cultures' entities in a model."""
-
-    name = "embeddings"
-    commands: Mapping[str, Command] = {
-        "embeddings": Command(
-            EmbeddingsOptions,
-            study,
-            "polyculture probe embeddings exp.toml --language ja --type food",
-            needs=_needs,
-        )
-    }
-
-    def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.embeddings.section import SECTIONS
-
-        return SECTIONS
-
-
-INSTRUMENT = Embeddings()
+COMMANDS: Mapping[str, Command] = {
+    "embeddings": Command(
+        EmbeddingsOptions,
+        study,
+        "polyculture probe embeddings exp.toml --language ja --type food",
+        needs=lambda _: ("represent",),
+    )
+}

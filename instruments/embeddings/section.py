@@ -141,6 +141,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
         tables=(ReportTable(_SEPARATIONS), ReportTable(_POSITIONS)),
-        stands_alone=True,
     ),
 )

@@ -10,16 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import REPRESENTING, Represented, Representing, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
@@ -63,12 +60,11 @@ class _Mean:
         self.layers, self.read = row.layers, self.read + 1
 
 
-class RepresentingStep:
+class RepresentingStep(Step[EntityInContexts, Models]):
     """Reads hidden states of entities. A failure is a row with its reason, and is not tried again."""
 
     name = "represent"
-    tables: tuple[Table[Any], ...] = (REPRESENTATIONS,)
-    span: Span = "job"
+    tables = (REPRESENTATIONS,)
 
     def __init__(self, jobs: Sequence[RepresentingJob], layers: Layers) -> None:
         self._jobs, self._layers = jobs, layers
@@ -81,9 +77,6 @@ class RepresentingStep:
 
     def keys(self, item: EntityInContexts) -> tuple[str, ...]:
         return item.keys
-
-    def adopt(self, run: RunFolder, work: Work[EntityInContexts], missing: Sequence[EntityInContexts]) -> None:
-        """Nothing: vectors are not shared between runs."""
 
     def ask(
         self, work: Work[EntityInContexts], items: Iterator[EntityInContexts], models: Models, kept: Kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from polyculture.instruments.papers.options import DATA_PARTS, PaperOptions, cho
 if TYPE_CHECKING:
     from polyculture.cache.run_folder import RunFolder
     from polyculture.instruments.papers.join import JoinedTable
-    from polyculture.reports.section import Section
 
 
 def study(asked: Asked, options: PaperOptions) -> Study:
@@ -89,27 +88,15 @@ def _check_choice(options: PaperOptions) -> None:
                                    remedy=remedy)  # fmt: skip
 
 
-class Papers:
-    """What a paper measured, on an experiment's models or on one."""
-
-    name = "papers"
-    commands: Mapping[str, Command] = {
-        "paper": Command(
-            PaperOptions,
-            study,
-            "polyculture paper kobbq --model openai:gpt-4o-mini; polyculture paper camellia exp.toml --language ja",
-            argument="name",
-            own_experiment=lambda options: options.preset,
-            experiment=lambda options: options.preset.experiment_text,
-            parts=paper_parts,
-            texts=lambda options: bool(options.preset.experiment),
-        ),
-    }
-
-    def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.papers.section import SECTIONS
-
-        return SECTIONS
-
-
-INSTRUMENT = Papers()
+COMMANDS: Mapping[str, Command] = {
+    "paper": Command(
+        PaperOptions,
+        study,
+        "polyculture paper kobbq --model openai:gpt-4o-mini; polyculture paper camellia exp.toml --language ja",
+        argument="name",
+        own_experiment=lambda options: options.preset,
+        experiment=lambda options: options.preset.experiment_text,
+        parts=paper_parts,
+        texts=lambda options: bool(options.preset.experiment),
+    ),
+}

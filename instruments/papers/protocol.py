@@ -94,8 +94,8 @@ class AskedProtocol:
         """The options of a call that are not the paper's."""
         from polyculture.instruments import INSTRUMENTS
 
-        entry = next(entry for entry in INSTRUMENTS if part.command in entry.commands)
-        options = entry.load().commands[part.command].options
+        entry = next(entry for entry in INSTRUMENTS if part.command in entry.lines)
+        options = entry.commands[part.command].options
         wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")
         for option, value in wanted.items():
             now = asked.get(option, value)

@@ -68,6 +68,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
         tables=(ReportTable(_SCORES), ReportTable(_VOCABULARIES), ReportTable(_SENTIMENTS)),
-        stands_alone=True,
     ),
 )

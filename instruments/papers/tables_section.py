@@ -43,7 +43,7 @@ class PaperTables:
 def tables_section(name: str, tables: Sequence[JoinedTable]) -> Section:
     """A section of its own for each paper."""
     build = partial(_build, name, tables)
-    return Section(f"paper-{name}", build, _FOLDER / "tables.html.jinja", _TEXTS, stands_alone=True)
+    return Section(f"paper-{name}", build, _FOLDER / "tables.html.jinja", _TEXTS)
 
 
 def _build(name: str, tables: Sequence[JoinedTable], _data: ReportData) -> PaperTables | None:

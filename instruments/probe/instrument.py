@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,13 +17,11 @@ from polyculture.instruments.probe.attention.command import AttentionOptions
 from polyculture.instruments.probe.attention.command import study as attention_study
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Capability
     from polyculture.instruments.probe.arms import Arm
     from polyculture.instruments.probe.asking import ProbeJob
     from polyculture.instruments.probe.lenders import Lenders
     from polyculture.instruments.probe.published import Opened
     from polyculture.instruments.probe.questions import OpenQuestion
-    from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
 Names = tuple[str, ...]
@@ -268,44 +266,19 @@ def _tell_controls(asked: Asked, arms: Collection[str]) -> None:
         asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
 
 
-def _needs(_options: ProbeOptions) -> tuple[Capability[Any], ...]:
-    from polyculture.generate.engines import PATCHING
-
-    return (PATCHING,)
-
-
-def _attends(_options: AttentionOptions) -> tuple[Capability[Any], ...]:
-    from polyculture.generate.engines import ATTENDING
-
-    return (ATTENDING,)
-
-
-class Probe:
-    """What a model's layers hold of cultures."""
-
-    name = "probe"
-    commands: Mapping[str, Command] = {
-        "probe": Command(
-            ProbeOptions,
-            study,
-            "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
-            tables=(_OWN / "entity_knowledge.sql",),
-            needs=_needs,
-        ),
-        "attention": Command(
-            AttentionOptions,
-            attention_study,
-            "polyculture probe attention culture-mcq exp.toml --folder mcq_hard-negatives --units 20",
-            argument="set",
-            needs=_attends,
-        ),
-    }
-
-    def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.probe.attention.section import SECTION as ATTENTION
-        from polyculture.instruments.probe.section import SECTIONS
-
-        return (*SECTIONS, ATTENTION)
-
-
-INSTRUMENT = Probe()
+COMMANDS: Mapping[str, Command] = {
+    "probe": Command(
+        ProbeOptions,
+        study,
+        "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
+        tables=(_OWN / "entity_knowledge.sql",),
+        needs=lambda _: ("patch",),
+    ),
+    "attention": Command(
+        AttentionOptions,
+        attention_study,
+        "polyculture probe attention culture-mcq exp.toml --folder mcq_hard-negatives --units 20",
+        argument="set",
+        needs=lambda _: ("attend",),
+    ),
+}

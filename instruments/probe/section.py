@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.instruments.probe.attention.section import SECTION as ATTENTION
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
@@ -65,6 +66,6 @@ SECTIONS = (
             ReportTable(_LAYERS, shortened=_whole_groups),
             ReportTable(_ARMS, shortened=_whole_groups),
         ),
-        stands_alone=True,
     ),
+    ATTENTION,
 )

@@ -14,9 +14,7 @@ from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.folding import fold
-from polyculture.cache.layout import Table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
@@ -44,12 +42,11 @@ class _Answered:
     kinds: tuple[str, ...] = ()  # of the words; empty: not told apart
 
 
-class ProbingStep:
+class ProbingStep(Step[Asked, Models]):
     """Probes models question by question. A failure is a row with its reason, and is not tried again."""
 
     name = "probe"
-    tables: tuple[Table[Any], ...] = (PROBE_READINGS, PROBE_ITEMS, PROBES)
-    span: Span = "job"
+    tables = (PROBE_READINGS, PROBE_ITEMS, PROBES)
 
     def __init__(self, jobs: Sequence[ProbeJob], encoders: Collection[str] = ()) -> None:
         self._jobs = {one.job: one for one in jobs}
@@ -62,9 +59,6 @@ class ProbingStep:
 
     def keys(self, item: Asked) -> tuple[str, ...]:
         return (item.probe_id,)
-
-    def adopt(self, run: RunFolder, work: Work[Asked], missing: Sequence[Asked]) -> None:
-        """Nothing: probes are not shared between runs."""
 
     def load(self, item: Asked) -> Load:
         """The question and its answer; what is written for each layer is not known before the model is loaded."""

@@ -48,7 +48,6 @@ def knowledge_table(data: ReportData, rows: Sequence[Row]) -> PageTable | None:
         title="What is said and what is stored",
         caption="Items of Wikidata by model, language and topic",
         by=(),
-        head=lambda _: "",
         label=lambda row, names: ", ".join(
             (names.model(row["model"]), names.language(row["language"]), names.topic(row["topic"]))
         ),

@@ -9,14 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.answers import find_answers
-from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
@@ -28,11 +26,10 @@ from polyculture.instruments.questions.rows import ANSWERS, AnswerRow
 _OF_NOW = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
 
 
-class AskStep:
+class AskStep(Step[Ask, Models]):
     """Jobs of questions whose answers are rows of `answers`."""
 
-    span: Span = "job"
-    tables: tuple[Table[Any], ...] = (ANSWERS,)
+    tables = (ANSWERS,)
 
     def __init__(self, name: str, jobs: Sequence[AskJob]) -> None:
         self.name = name

@@ -6,23 +6,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
 
-from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.cache.run_folder import Job
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.questions.reading_step import AT_ONCE
 from polyculture.instruments.questions.rows import ANSWERS, AnswerRow
 
 
-class ImportStep:
+class ImportStep(Step[AnswerRow, Models]):
     """Stores answers, each as a row that is ready."""
 
     name = "import"
-    tables: tuple[Table[Any], ...] = (ANSWERS,)
-    span: Span = "job"
+    tables = (ANSWERS,)
 
     def __init__(self, answers: Sequence[AnswerRow]) -> None:
         self._jobs: defaultdict[Job, list[AnswerRow]] = defaultdict(list)
@@ -37,13 +34,7 @@ class ImportStep:
     def keys(self, item: AnswerRow) -> tuple[str, ...]:
         return (item.answer_id,)
 
-    def adopt(self, run: RunFolder, work: Work[AnswerRow], missing: Sequence[AnswerRow]) -> None:
-        """Nothing: the file is at hand."""
-
     def ask(self, work: Work[AnswerRow], items: Iterator[AnswerRow], models: Models, kept: Kept) -> Iterator[Done]:
         """Many rows at a time: what a kill loses is in the file."""
         while some := list(islice(items, AT_ONCE)):
             yield Done({ANSWERS.name: objects_to_table(ANSWERS, some)})
-
-    def load(self, item: AnswerRow) -> None:
-        """No model is asked."""

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table, compose
+from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
-from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.models import Models
 from polyculture.imports.record import shown
 from polyculture.instruments.questions.model import Question, QuestionSet
@@ -45,12 +44,11 @@ class Unread:
     read: Callable[[], ReadingRow]
 
 
-class ReadingStep:
+class ReadingStep(Step[Unread, Models]):
     """Reads all stored answers to the questions of some sets, whatever part of them is asked now."""
 
     name = "read"
-    span: Span = "job"
-    tables: tuple[Table[Any], ...] = (READINGS,)
+    tables = (READINGS,)
 
     def __init__(self, run: RunFolder, sets: Sequence[QuestionSet]) -> None:
         self._run = run
@@ -72,16 +70,10 @@ class ReadingStep:
     def keys(self, item: Unread) -> tuple[str, ...]:
         return (item.reading_id,)
 
-    def adopt(self, run: RunFolder, work: Work[Unread], missing: Sequence[Unread]) -> None:
-        """None: readings are free."""
-
     def ask(self, work: Work[Unread], items: Iterator[Unread], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per answer and reader, many at a time: what a kill loses is read again."""
         while some := list(islice(items, AT_ONCE)):
             yield Done({READINGS.name: objects_to_table(READINGS, [item.read() for item in some])})
-
-    def load(self, item: Unread) -> None:
-        """No model is asked."""
 
     def _unread(self, job: Job) -> Iterator[Unread]:
         known = JobShards(self._run, job, [READINGS]).read(READINGS.name, ["answer_id", "reader_id"])

@@ -36,6 +36,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         TEXTS,
         tables=(ReportTable(SCORES), ReportTable(_FOLDER / "question_differences.sql")),
-        stands_alone=True,
     ),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from polyculture.instruments.contract import Asked, Command, Demo, Idle, Study
+from polyculture.instruments.contract import Asked, Command, Demo, Idle, Need, Study
 from polyculture.instruments.swaps.options import (
     COUNTS,
     RATES,
@@ -16,10 +15,6 @@ from polyculture.instruments.swaps.options import (
     SentimentOptions,
     SwapOptions,
 )
-
-if TYPE_CHECKING:
-    from polyculture.generate.engines import Capability
-    from polyculture.reports.section import Section
 
 _DEMO = Path(__file__).parent / "demo"
 
@@ -50,49 +45,35 @@ def _idle(own: str) -> tuple[Idle, ...]:
     )
 
 
-def _needs(options: SwapOptions) -> tuple[Capability[Any], ...]:
+def _needs(options: SwapOptions) -> tuple[Need, ...]:
     """Texts of the experiment's models; nothing of them where a classifier or tagger answers."""
-    from polyculture.generate.engines import SAMPLING
-
-    return (SAMPLING,) if options.own_model is None else ()
+    return ("sample",) if options.own_model is None else ()
 
 
-class Swaps:
-    """Models' answers about texts when the entity is swapped for one of another culture."""
-
-    name = "swaps"
-    commands: Mapping[str, Command] = {
-        "sentiment": Command(
-            SentimentOptions,
-            study,
-            "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
-            _demo(),
-            tables=(RATES, COUNTS),
-            needs=_needs,
-            idle=_idle("classifier"),
-        ),
-        "qa": Command(
-            QaOptions,
-            study,
-            "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
-            _demo(),
-            tables=(WORDINGS,),
-            needs=_needs,
-        ),
-        "ner": Command(
-            NerOptions,
-            study,
-            "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
-            _demo(contexts=2),
-            needs=_needs,
-            idle=_idle("tagger"),
-        ),
-    }
-
-    def sections(self) -> Sequence[Section]:
-        from polyculture.instruments.swaps.section import SECTIONS
-
-        return SECTIONS
-
-
-INSTRUMENT = Swaps()
+COMMANDS: Mapping[str, Command] = {
+    "sentiment": Command(
+        SentimentOptions,
+        study,
+        "polyculture swap sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
+        _demo(),
+        tables=(RATES, COUNTS),
+        needs=_needs,
+        idle=_idle("classifier"),
+    ),
+    "qa": Command(
+        QaOptions,
+        study,
+        "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
+        _demo(),
+        tables=(WORDINGS,),
+        needs=_needs,
+    ),
+    "ner": Command(
+        NerOptions,
+        study,
+        "polyculture swap ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
+        _demo(contexts=2),
+        needs=_needs,
+        idle=_idle("tagger"),
+    ),
+}

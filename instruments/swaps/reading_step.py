@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
-from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.datasets.model import DataSet
@@ -39,15 +38,14 @@ class Unread:
     filled: Filled
 
 
-class ReadingStep:
+class ReadingStep(Step[Unread, Models]):
     """Reads all stored answers to the present questions of a task, whatever part of a data set is asked now.
 
     An answer that cannot be read is a row with the reason.
     """
 
     name = "read"
-    tables: tuple[Table[Any], ...] = (SWAP_READINGS,)
-    span: Span = "job"
+    tables = (SWAP_READINGS,)
 
     def __init__(self, run: RunFolder, task: str, dataset: DataSet, by_language: Mapping[str, Asking]) -> None:
         self._run, self._task, self._by_language = run, task, by_language
@@ -73,9 +71,6 @@ class ReadingStep:
     def keys(self, item: Unread) -> tuple[str, ...]:
         return (item.reading_id,)
 
-    def adopt(self, run: RunFolder, work: Work[Unread], missing: Sequence[Unread]) -> None:
-        """None: readings are free."""
-
     def ask(self, work: Work[Unread], items: Iterator[Unread], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per answer, many at a time: what a kill loses is read again."""
         reader = self._by_language[work.job.language].reader
@@ -88,9 +83,6 @@ class ReadingStep:
                 for one in some
             ]  # fmt: skip
             yield Done({SWAP_READINGS.name: objects_to_table(SWAP_READINGS, rows)})
-
-    def load(self, item: Unread) -> None:
-        """No queries."""
 
     def _rows(self, job: Job, present: pa.Array[Any], columns: Sequence[str]) -> pa.Table:
         """The answers that came to present requests about what the data set holds."""

@@ -36,6 +36,5 @@ SECTIONS = (
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
         tables=(ReportTable(_RATES),),
-        stands_alone=True,
     ),
 )

@@ -20,7 +20,7 @@ from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.whole_tables import joined, present_rows
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.swaps.asking import Ask, Asking
@@ -38,11 +38,10 @@ from polyculture.instruments.swaps.text import Filled
 _OF_NOW = ("answer_id", "request_id", "context_id", "entity_id", "sample")
 
 
-class SwapStep:
+class SwapStep(Step[Ask, Models]):
     """Asks about the texts of jobs. A failure is a row with its reason."""
 
-    tables: tuple[Table[Any], ...] = (SWAP_RESPONSES,)
-    span: Span = "job"
+    tables = (SWAP_RESPONSES,)
 
     def __init__(self, task: str, jobs: Sequence[SwapJob], by_language: Mapping[str, Asking]) -> None:
         self.name = task

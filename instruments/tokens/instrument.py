@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Capability
     from polyculture.instruments.tokens.vocabulary import Characters
-    from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
 _VOCABULARIES, _LENGTHS = _OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"
@@ -76,29 +74,12 @@ def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> li
     return [language for language in named if language in told]
 
 
-def _needs(_options: TokensOptions) -> tuple[Capability[Any], ...]:
-    from polyculture.generate.engines import TOKENIZING
-
-    return (TOKENIZING,)
-
-
-class Tokens:
-    """How much of a vocabulary is a language's own, and into how many tokens entities fall."""
-
-    name = "tokens"
-    commands: Mapping[str, Command] = {
-        "tokens": Command(
-            TokensOptions,
-            study,
-            "polyculture probe tokens exp.toml --language ja --language vi",
-            tables=(_VOCABULARIES, _LENGTHS),
-            needs=_needs,
-        )
-    }
-
-    def sections(self) -> Sequence[Section]:
-        """None: its numbers stand beside scores, in the section that puts models and cultures beside one another."""
-        return ()
-
-
-INSTRUMENT = Tokens()
+COMMANDS: Mapping[str, Command] = {
+    "tokens": Command(
+        TokensOptions,
+        study,
+        "polyculture probe tokens exp.toml --language ja --language vi",
+        tables=(_VOCABULARIES, _LENGTHS),
+        needs=lambda _: ("tokenize",),
+    )
+}

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
-from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.cache.run_folder import Job
+from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
@@ -45,12 +44,11 @@ def counted_languages(
     return found
 
 
-class VocabularyStep:
+class VocabularyStep(Step[CountedLanguage, Models]):
     """Counts the tokens of languages. The model itself is not loaded."""
 
     name = "tokens"
-    tables: tuple[Table[Any], ...] = (VOCABULARY_SHARES,)
-    span: Span = "job"
+    tables = (VOCABULARY_SHARES,)
 
     def __init__(self, languages: Sequence[CountedLanguage]) -> None:
         self._languages = languages
@@ -64,9 +62,6 @@ class VocabularyStep:
 
     def keys(self, item: CountedLanguage) -> tuple[str, ...]:
         return item.share_ids()
-
-    def adopt(self, run: RunFolder, work: Work[CountedLanguage], missing: Sequence[CountedLanguage]) -> None:
-        """Nothing: it is soon counted."""
 
     def ask(
         self, work: Work[CountedLanguage], items: Iterator[CountedLanguage], models: Models, kept: Kept
@@ -86,9 +81,6 @@ class VocabularyStep:
                     for key, share in zip(item.share_ids(), found, strict=True)
                 )
             )  # fmt: skip
-
-    def load(self, item: CountedLanguage) -> None:
-        """Queries no model."""
 
 
 def _plain(writing: Writing) -> list[Any]:

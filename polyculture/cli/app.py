@@ -150,14 +150,14 @@ def _panels() -> Mapping[str, Mapping[str, str]]:
     """The line of each command, by panel."""
     panels = {panel: {name: line for name, (line, _) in own.items()} for panel, own in PANELS.items()}
     for entry in INSTRUMENTS:
-        group = {entry.group: _GROUPS[entry.group][0]} if entry.group else entry.commands
+        group = {entry.group: _GROUPS[entry.group][0]} if entry.group else entry.lines
         panels["Instruments"] |= group
     return panels
 
 
 def _members(group: str) -> Mapping[str, str]:
     """The line of each command of a group, the one of the group's name included."""
-    of_instruments = {name: line for one in INSTRUMENTS if one.group == group for name, line in one.commands.items()}
+    of_instruments = {name: line for one in INSTRUMENTS if one.group == group for name, line in one.lines.items()}
     return of_instruments | {name: line for name, (line, _) in _GROUPS[group][1].items()}
 
 
@@ -177,8 +177,8 @@ def _of_instrument(name: str) -> Any:
     from polyculture.cli.instrument_command import instrument_command
     from polyculture.cli.option_flags import many_values
 
-    entry = next(entry for entry in INSTRUMENTS if name in entry.commands)
-    command = entry.load().commands[name]
+    entry = next(entry for entry in INSTRUMENTS if name in entry.lines)
+    command = entry.commands[name]
     app = typer.Typer(**_PLAIN)
     app.command(name, cls=many_values(command), epilog=command.example)(instrument_command(name, command))
     return get_command(app)

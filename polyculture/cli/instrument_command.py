@@ -95,7 +95,7 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
-    if asked.instrument.commands[name].texts(asked.options):
+    if asked.declared.texts(asked.options):
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))

@@ -320,7 +320,7 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     """A section named after a command sets the options of that command, as `[cbs]` does."""
     from polyculture.instruments import INSTRUMENTS
 
-    commands = {command for entry in INSTRUMENTS for command in entry.commands}
+    commands = {command for entry in INSTRUMENTS for command in entry.lines}
     named = {key: value for key, value in data.items() if key in commands and isinstance(value, dict)}
     rest = {key: value for key, value in data.items() if key not in named}
     return {**rest, "defaults": {**named, **rest.get("defaults", {})}} if named else data

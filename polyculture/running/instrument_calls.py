@@ -22,7 +22,9 @@ from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace, choose_models
 from polyculture.generate.engines import check_can
-from polyculture.instruments.contract import Instrument, Part, Setup, Study
+from polyculture.generate.engines.capabilities import CAPABILITIES
+from polyculture.instruments import Entry
+from polyculture.instruments.contract import Command, Part, Setup, Study
 from polyculture.running.models import loaded_as
 from polyculture.running.validity import make_valid, setup_of
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.catalog import Catalog
     from polyculture.cache.run_folder import RunFolder
-    from polyculture.generate.engines import Capability, ModelSpec
+    from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
     from polyculture.generate.engines.options import Use
 
@@ -110,8 +112,13 @@ class InstrumentCall:
 
     workspace: Workspace
     command: str
-    instrument: Instrument
+    entry: Entry
     options: BaseModel
+
+    @property
+    def declared(self) -> Command:
+        """The command as its instrument declares it."""
+        return self.entry.commands[self.command]
 
     @property
     def kept(self) -> tuple[str, BaseModel]:
@@ -138,7 +145,7 @@ class InstrumentCall:
             if quiet:
                 return Study()
             raise
-        return self.instrument.commands[self.command].study(self.asked(quiet=quiet), self.options)
+        return self.declared.study(self.asked(quiet=quiet), self.options)
 
     def check_able(self) -> None:
         """Raises `EngineError` where no model can be asked it."""
@@ -160,8 +167,8 @@ class InstrumentCall:
         return ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
 
     @property
-    def _needs(self) -> Sequence[Capability[Any]]:
-        return self.instrument.commands[self.command].needs(self.options)
+    def _needs(self) -> Sequence[str]:
+        return self.declared.needs(self.options)
 
     def _able(self, every: ExperimentAsked) -> ExperimentAsked:
         """With the models alone that can be asked it; a line names each other one."""
@@ -173,16 +180,16 @@ class InstrumentCall:
         return replace(every, able=tuple(model for model in every.models if model not in faults))
 
     def _fault(self, model: str) -> EngineError | None:
-        for capability in self._needs:
+        for need in self._needs:
             try:
-                check_can(self.workspace.experiment.model_spec(model), capability)
+                check_can(self.workspace.experiment.model_spec(model), CAPABILITIES[need])
             except EngineError as fault:
                 return fault
         return None
 
     def make_valid(self, study: Study) -> None:
         """Makes the study the run's current one, and stores it there for other processes."""
-        make_valid(self.workspace, self.instrument.name, study.validity)
+        make_valid(self.workspace, self.entry.name, study.validity)
         path = self.workspace.run.instruments
         name, options = self.kept
         with FileLock(self.workspace.run.root / ".present.lock"):
@@ -220,7 +227,7 @@ class PartCall(InstrumentCall):
 
     @property
     def title(self) -> str:
-        argument = self.suite.instrument.commands[self.suite.command].argument
+        argument = self.suite.declared.argument
         about = f" {getattr(self.suite.options, argument)}" if argument else ""
         return f"{self.suite.title}{about}, {self.part.name}"
 
@@ -231,7 +238,7 @@ class PartCall(InstrumentCall):
         """
         asked = self.asked(quiet=quiet)
         try:
-            found = self.instrument.commands[self.command].study(asked, self.options) if asked.models else Study()
+            found = self.declared.study(asked, self.options) if asked.models else Study()
         except PolycultureError as fault:
             told = f"{self.title}: left out: {fault}"
             asked.say(told)

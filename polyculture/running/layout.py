@@ -35,4 +35,4 @@ def report_sections() -> tuple[Section, ...]:
     """All sections in the order of the page."""
     from polyculture.reports.sections import with_instruments
 
-    return with_instruments([section for entry in INSTRUMENTS for section in entry.load().sections()])
+    return with_instruments([section for entry in INSTRUMENTS for section in entry.sections])

@@ -162,7 +162,7 @@ def _followed(begun: Sequence[tuple[InstrumentCall, Study]]) -> Iterator[Study]:
 
 def entry_of(command: str) -> Entry | None:
     """The instrument that a command belongs to."""
-    return next((entry for entry in INSTRUMENTS if command in entry.commands), None)
+    return next((entry for entry in INSTRUMENTS if command in entry.lines), None)
 
 
 def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) -> InstrumentCall:
@@ -172,17 +172,17 @@ def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) 
     """
     entry = entry_of(command)
     if entry is None:
-        known = sorted(name for entry in INSTRUMENTS for name in entry.commands)
+        known = sorted(name for entry in INSTRUMENTS for name in entry.lines)
         remedy = did_you_mean(command, known) or f"There are {', '.join(known)}."
         raise ExperimentError(f"instruments: there is no {command!r}", where=workspace.file, remedy=remedy)
-    instrument = entry.load()
-    options = instrument.commands[command].options
+    declared = entry.commands[command]
+    options = declared.options
     try:
         checked = options.model_validate({**file_values(workspace, command), **values})
     except ValidationError as fault:
         raise option_fault(fault, command, workspace.file, values, options) from fault
-    _check_idle(workspace, command, instrument.commands[command].idle, checked, values)
-    return InstrumentCall(workspace, command, instrument, checked)
+    _check_idle(workspace, command, declared.idle, checked, values)
+    return InstrumentCall(workspace, command, entry, checked)
 
 
 def _check_idle(
@@ -211,12 +211,11 @@ def _kept_call(workspace: Workspace, command: str, values: Mapping[str, Any]) ->
     entry = entry_of(command)
     if entry is None:
         return None
-    instrument = entry.load()
     try:
-        options = instrument.commands[command].options.model_validate(values)
+        options = entry.commands[command].options.model_validate(values)
     except ValidationError:
         return None
-    return InstrumentCall(workspace, command, instrument, options)
+    return InstrumentCall(workspace, command, entry, options)
 
 
 def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
@@ -257,7 +256,7 @@ def _option_fault(
 def _typed(command: str, name: str) -> str:
     """How an option is typed: its flag, or the argument that stands without one."""
     entry = entry_of(command)
-    return name.upper() if entry and entry.load().commands[command].argument == name else flag(name)
+    return name.upper() if entry and entry.commands[command].argument == name else flag(name)
 
 
 def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
@@ -266,7 +265,7 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     A part's options stand in the file under `[COMMAND]`, those of the whole over them. Raises `ExperimentError` where
     an option of a part is wrong.
     """
-    parts = asked.instrument.commands[asked.command].parts
+    parts = asked.declared.parts
     told: set[str] = set()
     yield asked
     for part in parts(asked.options) if parts else ():
@@ -277,13 +276,12 @@ def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentC
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{suite.command}: no instrument has the command {part.command!r}")
-    instrument = entry.load()
-    options, defaults = instrument.commands[part.command].options, suite.workspace.experiment.defaults
+    options, defaults = entry.commands[part.command].options, suite.workspace.experiment.defaults
     try:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
         raise option_fault(fault, part.command, suite.workspace.file, (), options) from fault
-    return PartCall(suite.workspace, part.command, instrument, checked, suite, part, told)
+    return PartCall(suite.workspace, part.command, entry, checked, suite, part, told)
 
 
 def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:

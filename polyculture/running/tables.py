@@ -22,7 +22,7 @@ def all_tables() -> dict[str, ReportTable]:
     from polyculture.running.layout import report_sections
 
     of_sections = [table for section in report_sections() for table in section.tables]
-    commands = [command for entry in INSTRUMENTS for command in entry.load().commands.values()]
+    commands = [command for entry in INSTRUMENTS for command in entry.commands.values()]
     others = [ReportTable(file) for command in commands for file in command.tables]
     return {table.declared.name: table for table in (*of_sections, *others)}
 

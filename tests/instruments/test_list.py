@@ -19,12 +19,11 @@ OWN = {name: told for panel in PANELS.values() for name, told in panel.items()}
 
 
 def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
-    listed = [command for entry in INSTRUMENTS for command in entry.commands]
+    listed = [command for entry in INSTRUMENTS for command in entry.lines]
     assert max(Counter(listed).values()) == 1
     assert not set(OWN).intersection(listed)
     for entry in INSTRUMENTS:
-        assert entry.load().name == entry.name
-        assert entry.load().commands.keys() == entry.commands.keys()
+        assert entry.commands.keys() == entry.lines.keys()
 
 
 def test_tables_that_are_paid_for_feed_what_was_bought(tmp_path: Path) -> None:

@@ -121,13 +121,13 @@ def test_without_texts_the_report_rests_on_a_section_that_stands_alone(tmp_path:
     run = builder.write()
     basis = "{% macro basis() %}<b>lengths</b>{% endmacro %}{{ section.letters }}"
     section = made_up(tmp_path, template=basis)
-    alone = replace(section, build=lambda _data: Lengths("", 7), stands_alone=True)
+    alone = replace(section, build=lambda _data: Lengths("", 7))
     write_report(run, sections=with_instruments([alone]))
     page = parsed(run)
     assert "what follows rests on lengths." in page.all("header")[0].text
     assert anchors(page) == ["lengths", "method"]
     assert next(e for e in page.all("a") if e.attributes.get("class") == "skip").attributes["href"] == "#lengths"
-    write_report(run, sections=with_instruments([replace(alone, stands_alone=False)]))
+    write_report(run, sections=with_instruments([replace(alone, needs_texts=True)]))
     assert {"numbers", "distrust"} < set(anchors(parsed(run)))
 
 

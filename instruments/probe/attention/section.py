@@ -130,7 +130,7 @@ def _tests(data: ReportData, title: str, rows: Sequence[Row]) -> PageTable | Non
         return None
     caption = "Two-sided t-tests of attention: as the study does, and paired over questions"
     return page_table(
-        data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(), head=lambda _: "",
+        data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(),
         label=_test_label, line_head="Answers: comparison",
     )  # fmt: skip
 
@@ -180,5 +180,4 @@ SECTION = Section(
     _FOLDER / "section.html.jinja",
     _TEXTS,
     tables=(ReportTable(_MAPS), ReportTable(_TESTS)),
-    stands_alone=True,
 )

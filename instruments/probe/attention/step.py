@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import ATTENDING, Message
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
@@ -113,12 +111,11 @@ def contribution(attention: Vector) -> float:
     return float(attention.mean(axis=0).max())
 
 
-class AttentionStep:
+class AttentionStep(Step[AttentionAsk, Models]):
     """Reads the attention of models to options. A failure is a row per option, and is not tried again."""
 
     name = "attend"
-    tables: tuple[Table[Any], ...] = (ATTENTION,)
-    span: Span = "job"
+    tables = (ATTENTION,)
 
     def __init__(self, jobs: Sequence[AttentionJob]) -> None:
         self._jobs = {one.asked.job: one for one in jobs}
@@ -130,9 +127,6 @@ class AttentionStep:
 
     def keys(self, item: AttentionAsk) -> tuple[str, ...]:
         return item.keys
-
-    def adopt(self, run: RunFolder, work: Work[AttentionAsk], missing: Sequence[AttentionAsk]) -> None:
-        """Nothing: weights are not shared between runs."""
 
     def ask(
         self, work: Work[AttentionAsk], items: Iterator[AttentionAsk], models: Models, kept: Kept
