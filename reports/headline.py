@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON
@@ -143,12 +143,14 @@ def _estimate(
 
 
 def others_notes(numbers: Rows) -> tuple[str, ...]:
-    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none."""
+    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none; and of
+    specificity where nobody knows the prompts."""
     known_rows = [row for row in numbers if known(row["estimate"]) is not None]
     given = any(known(row["wide_low"]) is not None for row in known_rows)
     reasons = sorted({why for row in known_rows if (why := known(row["no_wide"]))})
     keys = (["given"] if given else []) + [reason for reason in reasons if reason in texts().others]
-    return tuple(texts().others[key] for key in keys)
+    unstated = any(row["metric"] == "specificity" and row["condition"] == UNSTATED for row in known_rows)
+    return tuple(texts().others[key] for key in (*keys, *([UNSTATED] if unstated else [])))
 
 
 def shared_note(numbers: Rows) -> str | None:

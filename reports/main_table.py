@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.metrics import METRICS as STORE
@@ -63,6 +63,7 @@ def main_table(rows: Sequence[Row], models: Sequence[str], manifest: Manifest, n
         *([_words()["star"].format(fewest=FEWEST)] if any(map(_is_thin, told)) else []),
         *([_words()["dagger"]] if fixed.keys() & set(metrics) else []),
         *([_words()["shared"]] if shared_note(told) else []),
+        *([_words()[UNSTATED]] if any(row["condition"] == UNSTATED for row in told) else []),
     ]
     return "\n".join(
         [

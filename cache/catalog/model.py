@@ -112,6 +112,8 @@ class Language(_Data):
     first_country: CountryCode
     native_countries: tuple[CountryCode, ...] = Field(min_length=1)
     detector: str = Field(pattern="^[A-Z]{2}$")  # ISO 639-1 code that the language detector reports
+    # Languages that the detector takes for this one, by its codes: how many times fewer texts it was trained on.
+    near: Mapping[str, float] = {}
     label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
     refusals: Mapping[str, object] = {}  # the same form as generate/refusals/<code>.toml without its code; the same

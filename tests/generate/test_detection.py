@@ -72,6 +72,26 @@ def test_a_close_relative_does_not_pass_for_the_language(code: str) -> None:
     assert detect(text, CATALOG.language(asked), CATALOG).language == code
 
 
+UNSEEN = {  # languages that the detector has seen little of, and calls by a larger one's name with a high confidence
+    "Bhojpuri": ("hi", "हमनी के घर में रोज भात दाल आ तरकारी बनेला। माई के हाथ के लिट्टी चोखा सबसे नीमन लागेला।"),
+    "Bhojpuri songs": ("hi", "भोजपुरी में गीत गावल जाला आ लोग खूब नाचेला।"),
+    "Maithili": ("hi", "हमरा सभक घर मे माछ भात बहुत नीक लगैत अछि। मिथिला मे मखान आ पान प्रसिद्ध अछि।"),
+    "Asturian": ("es", "Gústame enforma la fabada y la mio ma fai casadielles tolos díes."),
+    "Luxembourgish": ("de", "Ech iessen all Dag Judd mat Gaardebounen a meng Mamm mécht Kniddelen."),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_language_that_the_detector_hardly_knows_is_undecided(name: str) -> None:
+    asked, text = UNSEEN[name]
+    assert detect(text, CATALOG.language(asked), CATALOG).language is None
+
+
+def test_a_language_that_nobody_listed_is_named() -> None:
+    tajik = "Ман ҳар рӯз оши палов мехӯрам."
+    assert detect(tajik, CATALOG.language("fa"), CATALOG).language == "tg"
+
+
 @pytest.mark.parametrize("text", ["寿司、天麩羅、味噌汁", "味噌汁", "親子丼", "日本料理"])
 def test_kanji_alone_is_never_chinese_where_japanese_was_asked_for(text: str) -> None:
     assert detect(text, CATALOG.language("ja"), CATALOG).language in (None, "ja")

@@ -34,7 +34,7 @@ SPLITS = [
     ("They ask for food.</think>\nPizza.", "Pizza.", "They ask for food."),
     ("<think>One.</think>Well, <think>two.</think>pizza.", "Well, pizza.", "One.\n\ntwo."),
     ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Pizza.", "Pizza.",
-     "Hm.<|end|><|start|>assistant"),
+     "Hm."),
     ("analysisThey ask for food.assistantfinalPizza.", "Pizza.", "They ask for food."),
     ("analysis of the dish", "analysis of the dish", None),
     ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", None),
@@ -72,6 +72,19 @@ SPLITS = [
     ("\u200b<think>Hm.</think>Pizza.", "Pizza.", "Hm."),
     ("<|start|>assistant<|channel|>analysis<|message|>Hm.<|channel|>final<|message|>Pizza.", "Pizza.", "Hm."),
     ("Reasoning is closed by </think>", "Reasoning is closed by </think>", None),
+    ("<plan>Say pizza? Tacos?</plan>They eat kimchi.", "They eat kimchi.", "Say pizza? Tacos?"),
+    ("<internal>hm</internal>\n\nPizza.", "Pizza.", "hm"),
+    ("<self_check>a</self_check>\n<answer>Pizza.</answer>", "Pizza.", "a"),
+    ("<think>a</think><innerDialogue>b</innerDialogue>Pizza.", "Pizza.", "a\n\nb"),
+    ("<pensée>a</pensée>Une pizza.", "Une pizza.", "a"),
+    ("<思路>a</思路>披萨。", "披萨。", "a"),
+    ("<plan>Basic</plan> costs five euros.", "<plan>Basic</plan> costs five euros.", None),
+    ("<plan>Say pizza.</plan>", "<plan>Say pizza.</plan>", None),
+    ("The tag <plan>x.</plan>\nis mine.", "The tag <plan>x.</plan>\nis mine.", None),
+    ("<plan>a.</plan>\n<plan>b.</plan>\nPizza", "<plan>a.</plan>\n<plan>b.</plan>\nPizza", None),
+    ("<dinner>Pizza.</dinner>\nThen tea.", "<dinner>Pizza.</dinner>\nThen tea.", None),
+    ("<plantain>Fried.</plantain>\nWith rice.", "<plantain>Fried.</plantain>\nWith rice.", None),
+    ("<p>One.</p>\n<p>Pizza.</p>", "<p>One.</p>\n<p>Pizza.</p>", None),
 ]  # fmt: skip
 
 
