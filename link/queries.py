@@ -14,6 +14,7 @@ from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.identity import query_number
 from polyculture.link.keys import keys_of, plain_forms
 from polyculture.link.normalise import fold_of, normalise_array
+from polyculture.link.ontology import scopes_of
 from polyculture.link.statements import statement
 
 QUERY_COLUMNS = ("language", "topic", "kind", "surface", "name", "english")
@@ -23,6 +24,7 @@ _KINDS: dict[str, pa.DataType] = {
     "kind": pa.string(),
     "scope": pa.int16(),
     "place": pa.int32(),
+    "roots": pa.list_(pa.uint32()),
 }
 _QUERIES: dict[str, pa.DataType] = {"query": pa.int64()} | dict.fromkeys(QUERY_COLUMNS, pa.string())
 
@@ -56,8 +58,9 @@ def create_queries(
     `scopes` gives the scope of each (topic, kind), in the order of the topics' files. Queries of other kinds are
     dropped.
     """
+    rules = scopes_of(catalog, dict.fromkeys(topic for topic, _ in scopes))
     kinds = [
-        {"topic": topic, "kind": kind, "scope": scope, "place": place}
+        {"topic": topic, "kind": kind, "scope": scope, "place": place, "roots": rules[topic, kind].roots}
         for place, ((topic, kind), scope) in enumerate(scopes.items())
     ]
     connection.from_arrow(pa.Table.from_pylist(kinds, schema=pa.schema(_KINDS))).create("kinds")

@@ -18,7 +18,7 @@ SELECT
         WHEN candidate.rank = 1 AND first.outside THEN 'ambiguous: an item outside the topic bears the name more surely'
         WHEN candidate.rank = 1 AND first.survivors = 1 THEN 'linked: the only one of this name in the topic'
         WHEN candidate.rank = 1 THEN 'linked: the best of those in the topic'
-        WHEN candidate.other_kind AND NOT first.other_kind AND candidate.by_key_or_english >= first.by_key_or_english
+        WHEN candidate.other_kind AND NOT candidate.akin AND NOT first.other_kind AND candidate.by_key_or_english >= first.by_key_or_english
             THEN format('lost to Q{}: {} where {} is meant', first.item, candidate.reached_kind, query.kind)
         WHEN candidate.rank_key > first.rank_key THEN format(
             'lost to Q{}: {} in {}, against {}', first.item, match_words(candidate.rank_key), found.matched.language,

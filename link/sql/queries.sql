@@ -1,11 +1,11 @@
 -- From `given` (queries, perhaps repeated) and `kinds` (a row is a kind of a topic with its scope, in the order of the topics).
 
 -- queries: a row is a mention's surface, dictionary form and English name within a language, topic and kind. `own` is the scope
--- of its kind.
+-- of its kind, with these roots.
 CREATE TABLE queries AS
-SELECT DISTINCT given.query, given.language, given.topic, given.kind, given.surface, given.name, given.english, kinds.scope AS own
+SELECT DISTINCT given.query, given.language, given.topic, given.kind, given.surface, given.name, given.english, kinds.scope AS own, kinds.roots
 FROM given JOIN kinds USING (topic, kind);
 
 -- topic_scopes: a row is a scope of a topic, with the first kind that has it: the entity of a query may be of another kind
 -- of its topic, since what an extractor calls a dish may be an ingredient.
-CREATE TABLE topic_scopes AS SELECT topic, scope, min_by(kind, place) AS kind FROM kinds GROUP BY topic, scope;
+CREATE TABLE topic_scopes AS SELECT topic, scope, any_value(roots) AS roots, min_by(kind, place) AS kind FROM kinds GROUP BY topic, scope;

@@ -5,6 +5,7 @@ CREATE TABLE ranked AS
 WITH reached AS (
     SELECT found.query, found.item, found.rank_key, found.tier,
         member.scope <> query.own AS other_kind, CASE WHEN member.scope = query.own THEN query.kind ELSE scope.kind END AS reached_kind,
+        list_has_any(scope.roots, query.roots) AS akin,
         member.distance, member.root, member.path, coalesce(item.sitelinks, 0) AS sitelinks
     FROM found
     JOIN queries AS query USING (query)
@@ -23,12 +24,13 @@ FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached
 
 -- chosen: a row is a query with its first candidate, and why it is ambiguous, if it is. `close`: a rival is as good, with more
 -- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not); subclasses and instances of the first are
--- no rivals, for a name that both have means the general one (car, and passenger car).
+-- no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
+-- two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
 -- `outside`: an item outside the topic bears the name more surely.
 CREATE TABLE chosen AS
 WITH rivals AS (
     SELECT first.query, bool_or(
-        second.other_kind = first.other_kind AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
+        (second.other_kind = first.other_kind OR second.akin) AND second.rank_key = first.rank_key AND second.distance <= first.distance + 1
         AND first.sitelinks + 1 < 2 * (second.sitelinks + 1)
     ) AS close
     FROM ranked AS first

@@ -256,6 +256,23 @@ def test_kinds_take_instances_or_classes_as_their_file_says(tmp_path: Path) -> N
     ]
 
 
+def test_twins_of_kinds_that_share_a_root_are_ambiguous(tmp_path: Path) -> None:
+    """A dish and an ingredient are both food: an extractor that errs in the kind would decide which item is counted."""
+    twins = [
+        item("Q1", "dulce", sitelinks=30, P31="Q746549"),
+        item("Q2", "dulce", sitelinks=50, P31="Q25403900"),
+        item("Q3", "brodo", sitelinks=30, P31="Q746549"),
+        item("Q4", "brodo", sitelinks=3, P31="Q25403900"),
+        item("Q25403900", "food ingredient"),
+    ]
+    source = index_of(tmp_path, twins)
+    assert [(row(source, "en", "dulce", ("food", kind))["status"]) for kind in ("dish", "ingredient")] == [
+        "ambiguous"
+    ] * 2
+    assert reasons(source, "en", "dulce")["Q2"] == "too close to Q1 to tell"
+    assert (row(source, "en", "brodo")["qid"], row(source, "en", "brodo")["status"]) == ("Q3", "linked")
+
+
 def test_a_name_of_another_kind_of_the_topic_is_found_after_those_of_its_own(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,
