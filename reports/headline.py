@@ -143,8 +143,10 @@ def _estimate(
 
 
 def others_notes(numbers: Rows) -> tuple[str, ...]:
-    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none; and of
-    specificity where nobody knows the prompts."""
+    """What is to be said of the intervals of other prompts: what they are, and why some or all numbers have none.
+
+    And of specificity, where nobody knows whether prompts name the country.
+    """
     known_rows = [row for row in numbers if known(row["estimate"]) is not None]
     given = any(known(row["wide_low"]) is not None for row in known_rows)
     reasons = sorted({why for row in known_rows if (why := known(row["no_wide"]))})
