@@ -20,9 +20,14 @@ FOUND = 200  # rows of a search
 SIZE = 20  # responses on a page
 ROWS = 1_000  # of a reader's own question
 LONGEST = 2_000  # characters of a cell
+NAMED = 30  # codes in a line that says which ones there are
 LONGEST_NAME = 80  # of a search for which names like it are looked for
 
 Asked = Mapping[str, str]
+
+
+class NotInRunError(StoreError):
+    """An address names a model, a language, a topic, ... that the run has not."""
 
 
 class Pages:
@@ -80,20 +85,29 @@ class Pages:
         filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
         number = asked.get("page", "1")
         page = int(number) if number.isdecimal() and 0 < int(number) < 1_000_000 else 1
+        choices = self._choices(asked)
         found = self._store.ask("responses", SIZE + 1, **filters, size=SIZE, skipped=(page - 1) * SIZE).records()
         for row in found:
             row["pieces"] = pieces(row["text"] or "", row["marks"] or ())
-        choices = self._store.ask("axes").records()[0]
         shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
         return self._page("responses", filters=filters, **shown)
 
     def judge(self, asked: Asked) -> str:
         """Who judges what; with a judge, a mention or a response to judge."""
+        choices = self._choices(asked)
         shown = self._judging.shown(asked)
         if "case" in shown:
             shown["pieces"] = pieces(shown["case"].text, shown["marks"])
-        choices = {} if "case" in shown else self._store.ask("axes").records()[0]
         return self._page("judge", **{"case": None, "choices": choices, **shown})
+
+    def _choices(self, asked: Asked) -> dict[str, Sequence[str]]:
+        """What can be chosen along each axis. Raises `NotInRunError` where an address names anything else."""
+        choices = {axis: codes or () for axis, codes in self._store.told("axes").records()[0].items()}
+        for axis in AXES:
+            if asked.get(axis) and asked[axis] not in choices[axis]:
+                there = ", ".join(choices[axis][:NAMED])
+                raise NotInRunError(f"this run has no {axis} {asked[axis]!r}", remedy=f"It has {there or 'none'}.")
+        return choices
 
     def answered(self, asked: Asked) -> str:
         """Keeps a judge's answer; returns the address of the page that is next."""

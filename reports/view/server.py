@@ -26,14 +26,14 @@ from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
-from polyculture.reports.view.pages import FOLDER, Pages
+from polyculture.reports.view.pages import FOLDER, NotInRunError, Pages
 
 LOOPBACK = "127.0.0.1"
 HOSTS = (LOOPBACK, "localhost")
 FROM = ("same-origin", "none")  # Sec-Fetch-Site: a page of ours, or an address that the user typed
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -76,7 +76,8 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
             try:
                 return sent(await asyncio.to_thread(make, request, _texts(asked)))
             except (PolycultureError, duckdb.Error, pa.ArrowException) as fault:
-                return _html(pages.fault(_line(fault, layout)), status=503)
+                missing = isinstance(fault, NotInRunError)
+                return _html(pages.fault(_line(fault, layout)), status=404 if missing else 503)
 
         return answer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -94,6 +95,31 @@ def test_a_contradiction_is_said_and_nothing_of_it_kept(served: Served, browser:
     assert "press it again" in page.locator(".fault").inner_text()
     page.close()
     assert said(served) == [(0, None, None, None, "invented", None, None)]
+
+
+def test_no_key_is_lost_that_is_pressed_before_the_next_page_is_there(served: Served, page: Page) -> None:  # noqa: F811
+    """Keys were heard at the end of a page's loading alone: what a quick judge pressed before that was lost."""
+    begin(served, page)
+    page.route("**/judge*", lambda route: (time.sleep(0.3), route.continue_()))
+    for key in ("r", "i", "1", "w", "y", "2"):  # of the mention, of the next one, of the whole response
+        page.keyboard.press(key)
+    page.locator(".where", has_text="response 2 of 2").wait_for()
+    assert sorted(said(served), key=str) == [
+        (0, "right", None, "right", "item", None, None),
+        (1, "wrong", None, None, None, None, None),
+        (None, None, None, None, None, 2, "yes"),
+    ]
+    page.go_back()
+    page.locator("h1", has_text="The whole response").wait_for()
+
+
+@pytest.mark.parametrize("address", ["/judge?judge=Ana&language=eng", "/responses?topic=foods", "/responses?model=x"])
+def test_an_address_that_names_what_the_run_has_not_says_what_it_has(served: Served, address: str) -> None:
+    axis, _, code = address.rpartition("?")[2].rpartition("&")[2].partition("=")
+    page = served.get(address)  # noqa: F811
+    there = {"language": "ar, en", "topic": "food", "model": "m"}[axis]
+    assert page.status_code == 404
+    assert f"this run has no {axis} &#39;{code}&#39;. It has {there}." in page.text
 
 
 def test_two_tabs_write_over_nothing(served: Served, page: Page, browser: Browser) -> None:  # noqa: F811
