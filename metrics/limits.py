@@ -22,6 +22,7 @@ class Limit(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     says: str
+    briefly: str  # the same in a few words, for a line
     remedy: str
     metrics: Mapping[str, str]
     disqualifies: tuple[str, ...] = ()  # metrics that it fixes, so that no difference of them says anything of models

@@ -73,32 +73,38 @@ def dots(
 ) -> Dots:
     """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them.
 
-    Where models were asked in different languages by design, lines of the languages that all were asked in follow: the
-    means over all are not of the same prompts. `ranks` are the rows of `sql/ranks.sql`.
+    Where models were asked in different languages by design, lines of the languages that all were asked in come first:
+    the means over all are not of the same prompts, and a model without any has no line of them. `ranks` are the rows
+    of `sql/ranks.sql`.
     """
     places = {(row["name"], row["metric"]): _rank(row) for row in ranks if row["dimension"] == "model"}
     metrics, fixed = shown_metrics(manifest), disqualified(manifest)
-    shown = (None, *_languages_of_all(manifest))
+    shown = (*_languages_of_all(manifest), None)
     found = {(row["model"], row["language"], row["metric"]): row for row in numbers if row["language"] in shown}
     ends = {metric: _ends([row for (*_, of), row in found.items() if of == metric], metric) for metric in metrics}
+    drawn = [
+        DotLine(
+            model,
+            names.model(model),
+            language,
+            tuple(
+                replace(
+                    _mark(line[metric], found.get((model, language, metric)), *ends[metric]),
+                    rank=places.get((model, metric), "") if language is None else "",
+                )
+                for metric in metrics
+            ),
+        )
+        for wanted in shown
+        for (model, language), line in lines.items()
+        if language == wanted
+    ]
     return Dots(
         tuple(_scale(metric, *ends[metric], fixed=metric in fixed) for metric in metrics),
         tuple(
-            DotLine(
-                model,
-                names.model(model),
-                language,
-                tuple(
-                    replace(
-                        _mark(line[metric], found.get((model, language, metric)), *ends[metric]),
-                        rank=places.get((model, metric), "") if language is None else "",
-                    )
-                    for metric in metrics
-                ),
-            )
-            for wanted in shown
-            for (model, language), line in lines.items()
-            if language == wanted
+            line
+            for line in drawn
+            if len(shown) == 1 or line.language or any(mark.at is not None for mark in line.marks)
         ),
         shared_note(list(found.values())),
     )

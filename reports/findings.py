@@ -154,6 +154,8 @@ def _rests(row: Row, sign: int) -> list[str]:
     """What a finding rests on: of which prompts, how many units, where it holds, and what would turn it."""
     said = _texts().rests
     parts = [said[row["target"]], said[row["unit"]].format(units=count(row["units"]))]
+    if row["left_out"]:
+        parts.append(said["left_out"].format(cells=count(row["cells"]), left_out=count(row["left_out"])))
     if where := holds(row):
         parts.append(said["holds"].format(holds=where))
     if row["without_largest"] is not None:

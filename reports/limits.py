@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.limits import Limit, by_construction, by_starter, limits
+from polyculture.reports.names import short_name
 from polyculture.reports.texts import texts
 
 
@@ -46,10 +47,10 @@ def effects(limit: Limit) -> tuple[tuple[str, str], ...]:
 
 def limit_line(manifest: Manifest, place: str) -> str:
     """The limits in one line for a terminal; `place` says where the reader finds what they do to each number."""
-    said = [limit.says.partition(". ")[0].rstrip(".") for limit in limits(manifest)]
+    said = [limit.briefly for limit in limits(manifest)]
     if not said and manifest.extractor:
-        said = [extraction_error(manifest).says.rstrip(".")]
-    return f"Mind: {'. '.join(said)}. What that does to each number: {place}" if said else ""
+        said = [f"nobody has measured the errors of {short_name(str(manifest.extractor.get('with')))}"]
+    return f"Mind: {'; '.join(said)}: {place}" if said else ""
 
 
 def extraction_error(manifest: Manifest) -> ExtractionError:

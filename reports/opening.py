@@ -50,6 +50,7 @@ class Opening:
     totals: dict[str, int]
     counts: Counts
     picture: Figure | None  # where prompts name countries, and any item is linked
+    picture_leads: bool  # it stands above the findings: it has a sentence of its own, or they have none
     findings: Findings
     targets: tuple[str, ...]  # what each target can tell
     dots: Dots
@@ -74,6 +75,7 @@ def opening(data: ReportData) -> Opening:
     thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
+    found = findings(frame, data.names)
     [asked] = data.reading.rows(RUN_FACTS["asked"])
     entities: int = data.reading.rows(RUN_FACTS["entities"])[0]["entities"]
     return Opening(
@@ -82,8 +84,9 @@ def opening(data: ReportData) -> Opening:
         data.about_texts,
         facts,
         _counts(facts, entities),
-        picture(data) if facts.get("linked") else None,
-        findings(frame, data.names),
+        shown := picture(data) if facts.get("linked") else None,
+        not found.shown or (shown is not None and shown.title != texts().figures["asked_about"].title),
+        found,
         target_lines(data.reading.rows(SQL / "targets.sql")),
         dots(
             numbers,

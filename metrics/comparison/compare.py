@@ -124,8 +124,13 @@ def _of_sides(columns: Columns, sides: Sides, terms: Terms, inputs: str) -> list
     for at, key in enumerate(pairs.keys.tolist()):
         groups[group_of(keys[key])].append(at)
     left_out = Counter(group_of(keys[key]) for key in pairs.left_out.tolist())
+    # A language that one side was not asked in at all is the experiment's choice, and no gap in what both were asked.
+    languages = {keys[key].language for key in pairs.keys.tolist()}
+    lacking = Counter(group_of(keys[key]) for key in pairs.left_out.tolist() if keys[key].language in languages)
+    numbers = {key: np.array(members, dtype=np.int64) for key, members in groups.items()}
+    nothing = np.array([], dtype=np.int64)
     found = [
-        _Group(columns, pairs, np.array(groups[key], dtype=np.int64), key, sides, reason, inputs, left_out[key])
+        _Group(columns, pairs, numbers.get(key, nothing), key, sides, reason, inputs, (left_out[key], lacking[key]))
         for key in sorted({*groups, *left_out})  # one that nothing is left of has a row with its reason
     ]
     return [row for group in found for row in group.rows(terms.targets, sizes)]
@@ -193,7 +198,7 @@ class _Group:
         sides: Sides,
         fixed: str | None,
         inputs: str,
-        left_out: int,
+        left_out: tuple[int, int],  # cells that one side alone was asked: all, and those in languages of both
     ) -> None:
         inside = np.zeros(len(pairs.keys), dtype=bool)
         inside[members] = True
@@ -202,7 +207,8 @@ class _Group:
         told = [~np.isnan(mean) for mean in means]
         used = inside & told[0] & told[1]
         self.columns, self.key, self.sides = columns, key, sides
-        self.fixed, self.inputs, self.left_out = fixed, inputs, left_out
+        self.fixed, self.inputs = fixed, inputs
+        self.left_out, self.left_out_in_common = left_out
         self.missing = int((inside & ~told[0]).sum()), int((inside & ~told[1]).sum())
         self.weights = [one.weights(used, len(values)) for one in (pairs.a, pairs.b)]
         self.of_key = (means[0] - means[1])[used]  # of each cell that both have
@@ -223,7 +229,7 @@ class _Group:
 
     def _too_few(self) -> str | None:
         """Whether models, runs or snapshots lack so many cells that the rest speaks for little of them."""
-        lacking = max(self.missing) + self.left_out
+        lacking = max(self.missing) + self.left_out_in_common
         whole = self.sides.dimension in ("model", RUN, SNAPSHOT)
         return FEW_SHARED if whole and lacking > MOST_LACKING * (len(self.used) + lacking) else None
 

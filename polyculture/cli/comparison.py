@@ -10,7 +10,7 @@ import pyarrow as pa
 from polyculture.cache.database import connect
 from polyculture.cache.errors import ConditionHeldError, StoreError, UntestableError
 from polyculture.cli.options import Format
-from polyculture.cli.tables import PAGE, print_table, write_rows
+from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision
@@ -47,7 +47,7 @@ def write_comparison(found: Compared, decisions: Sequence[Decision], format: For
             for of_texts in (True, False):
                 own = [row for row in of_pair if (row.difference.measure == MEASURE.name) == of_texts]
                 if lines := lines_of(own):
-                    print_table(list(lines[0]), [list(line.values()) for line in lines], title, PAGE)
+                    print_table(list(lines[0]), [list(line.values()) for line in lines], title)
     for remark in remarks_of(found.rows):
         say(remark)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
-from polyculture.cli.tables import MORE, PAGE, SHOWN_ROWS, WIDTH, cell, print_table, write_values
+from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, print_table, write_values
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Shown, Study
 
+# Of print_metrics: no line of a model without a number that can be compared.
+_TOLD = "language IS NOT NULL OR (estimate IS NOT NULL AND metric <> 'granularity_defined')"
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
 
@@ -24,7 +26,6 @@ def print_declared(
     table: DeclaredTable,
     rows: duckdb.DuckDBPyRelation,
     values: Mapping[str, Any] | None = None,
-    width: int = WIDTH,
     title: str = "",
 ) -> None:
     """Prints rows of a table under its title, or another; without any, what its header says of there being none."""
@@ -35,9 +36,14 @@ def print_declared(
     lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS]))
     if table.header.side_by_side:
         lines = _side_by_side(lines, table.header.side_by_side)
-    columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
+    told = [name for name in lines[0] if any(line[name] is not None for line in lines)]
+    # What all rows have in common is said once, above them: the others have its room.
+    alike = [name for name in told[1:] if len(lines) > 1 and len({str(line[name]) for line in lines}) == 1]
+    columns = [name for name in told if name not in alike]
+    of_all = "; ".join(f"{name.replace('_', ' ')} {cell(lines[0][name])}" for name in alike)
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
-    print_table(heads, [[line[name] for name in columns] for line in lines], title or table.shown_title(values), width)
+    heading = title or table.shown_title(values)
+    print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
     if len(shown) > SHOWN_ROWS:
         say(MORE)
 
@@ -46,7 +52,7 @@ def _lines(header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     """The printed columns of each row; a number that has limits is text with its interval or the reason for none."""
     bounded = limits(columns)
     hidden = {limit for both in bounded.values() for limit in both}
-    printed = header.printed or [name for name in columns if name not in (*hidden, *REASONS)]
+    printed = [name for name in header.printed or columns if name not in (*hidden, *REASONS)]
     for row in rows:
         values = dict(zip(columns, row, strict=True))
         yield {name: _value(name, values, bounded.get(name)) for name in printed}
@@ -83,14 +89,17 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 
 def print_metrics(workspace: Workspace) -> None:
-    """Prints the four metrics per model and language."""
+    """Prints the metrics per model and language; those languages first in which most models can be compared."""
     from polyculture.cache.store import open_store
     from polyculture.metrics import METRICS
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
     with open_store(workspace.run, METRICS, asked=table.sql) as store:
-        print_declared(table, table.select(store), width=PAGE)
+        rows = table.select(store).filter(_TOLD)
+        print_declared(
+            table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
+        )
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:

@@ -39,8 +39,7 @@ def demo(
         shutil.copytree(RECORDED, recorded, dirs_exist_ok=True)  # a copy that broke off is made whole
     workspace = open_workspace(file)
     pipeline, report = run_experiment(workspace, Part())
-    for note in workspace.experiment.notes:
-        say(note)
+    say("Two of the smallest models, and few texts: an example of a page, and no evidence about any model")
     finish_run(workspace, pipeline, report, "polyculture init exp.toml")
 
 

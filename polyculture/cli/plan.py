@@ -11,7 +11,7 @@ import typer
 
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.cli.tables import PAGE, print_table
+from polyculture.cli.tables import print_table
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.link.origins import items_by_country
@@ -105,7 +105,7 @@ def plan(
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
     rows = [*stages, *request_rows(workspace)]
     rows += [*([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
-    print_table(("stage", "with"), rows, width=PAGE)
+    print_table(("stage", "with"), rows)
     for line in (*not_ready(workspace.experiment), limit_line(pipeline.manifest, LIMITS)):
         if line:
             say(line)
@@ -137,7 +137,7 @@ def _print_items(workspace: Workspace, source: Snapshot) -> None:
     shown = experiment.countries[:SHOWN_COUNTRIES]
     rows = [[topic, items.get((topic, None), 0), *(items.get((topic, code), 0) for code in shown)]
             for topic in experiment.topics]  # fmt: skip
-    print_table(("topic", "all", *shown), rows, "Items in the snapshot", PAGE)
+    print_table(("topic", "all", *shown), rows, "Items in the snapshot")
     if len(experiment.countries) > len(shown):
         say(f"items in the snapshot: {len(experiment.countries) - len(shown)} more countries are asked about")
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from polyculture.cache.run_folder import Job
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.tables import make_table, print_rich, print_table, write_values
+from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace, open_workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
 from polyculture.running.failures import failures_query
 from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary
+Lines = tuple[Sequence[str], Sequence[Sequence[str]]]  # the columns of a table, and its rows
 COLUMNS = ("model", "language", "topic", *STAGES)
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
@@ -55,7 +52,8 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
     """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
     summed = not all_jobs and len(workspace.jobs) > FEW_JOBS
-    print_rich(_by_model(workspace, status) if summed else _matrix(workspace, status))
+    columns, lines = _by_model(workspace, status) if summed else _matrix(status)
+    print_table(columns, lines, title=str(workspace.run.root))
     others = [one for one in status.jobs if one.stage not in STAGES]
     if others and not summed:
         print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
@@ -64,19 +62,18 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
         rows.append(("to go on", f"polyculture run {workspace.file}"))
     if summed:
         rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
-    print_rich(make_table(("", ""), rows, headed=False))
+    print_table(("", ""), rows, headed=False)
 
 
-def _matrix(workspace: Workspace, status: RunStatus) -> Table:
+def _matrix(status: RunStatus) -> Lines:
     by_job: dict[Job, list[JobStatus]] = {}
     for one in status.jobs:
         if one.stage in STAGES:
             by_job.setdefault(one.job, []).append(one)
-    rows = [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
-    return make_table(COLUMNS, rows, title=str(workspace.run.root))
+    return COLUMNS, [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
 
 
-def _by_model(workspace: Workspace, status: RunStatus) -> Table:
+def _by_model(workspace: Workspace, status: RunStatus) -> Lines:
     """A line per model with its jobs added up; of very many models the last ones together."""
     models = list(dict.fromkeys(job.model for job in workspace.jobs))
     alone = len(models) if len(models) <= MOST_MODELS else MOST_MODELS - 1
@@ -84,7 +81,7 @@ def _by_model(workspace: Workspace, status: RunStatus) -> Table:
     groups = [(model, {model}) for model in shown]
     groups += [(f"{len(others)} other models", set(others))] if others else []
     rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
-    return make_table(("model", "jobs", *STAGES), rows, title=str(workspace.run.root))
+    return ("model", "jobs", *STAGES), rows
 
 
 def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:

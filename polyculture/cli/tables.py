@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-WIDTH, PAGE = 200, 100  # characters of a line in a file or pipe, and of one that is read in a letter or an issue
+WIDTH = 100  # characters of a table in a file or pipe: what a letter or an issue shows
 NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
+_WORD = 10  # characters of a word that a table does not break
 LONG = 40  # characters of a model's name, beyond which a path is shortened
 _LONG_WORD = re.compile(r"\S{41,}")
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
@@ -49,15 +50,17 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
     """Prints a query's rows on standard output, a line per column, under the number of the row."""
     lines = _first_rows(rows)
-    names = [escape_control_chars(name) for name in rows.columns]
-    width = max(map(len, names), default=0)
-    for number, row in enumerate(lines[:SHOWN_ROWS], 1):
-        sys.stdout.write(f"row {number}\n")
-        sys.stdout.writelines(
-            f"  {name:<{width}}  {escape_control_chars(cell(value))}\n" for name, value in zip(names, row, strict=True)
-        )
+    heads = [escape_control_chars(name) for name in rows.columns]
+    _print_vertical(heads, [[escape_control_chars(cell(value)) for value in row] for row in lines[:SHOWN_ROWS]])
     if len(lines) > SHOWN_ROWS:
         sys.stdout.write(f"{MORE}\n")
+
+
+def _print_vertical(heads: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+    width = max(map(len, heads), default=0)
+    for number, row in enumerate(texts, 1):
+        sys.stdout.write(f"row {number}\n")
+        sys.stdout.writelines(f"  {head:<{width}}  {text}\n" for head, text in zip(heads, row, strict=True))
 
 
 def _first_rows(rows: duckdb.DuckDBPyRelation) -> Sequence[Sequence[Any]]:
@@ -98,40 +101,51 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, width: int = WIDTH
-) -> None:
-    """Prints a table on standard output, up to the terminal's width; where there is none, up to `width` characters."""
-    table = make_table(columns, rows, title)
-    if width == PAGE and table.columns:
-        table.padding = (0, 1, 0, 0)
-        if not table.columns[0].no_wrap:
-            table.columns[0].width = NAME  # a longer name is broken as late as it may be
-    print_rich(table, width)
-
-
-def make_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, headed: bool = True
-) -> Table:
-    """Builds a rich table from rows. A cell that is too wide goes on in the next line: no name is cut.
+) -> None:
+    """Prints a table on standard output: as wide as the terminal, `WIDTH` characters in a file or pipe.
 
-    Other columns give way first where those of the first are short: names of models have no spaces to break at. Of a
-    model that is a path the end stands in the cells, and the whole under the table.
+    A cell that is too wide goes on in the next line: no name is cut. Where columns would be so narrow that words break,
+    each row is printed by itself, a line per column. Of a model that is a path the end stands in the cells, and the
+    whole under the table.
     """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console
 
     texts = [[escape_control_chars(cell(value)) for value in row] for row in rows]
     ends = _ends_of_paths([one for row in texts for one in row if len(one) > LONG] + _LONG_WORD.findall(title or ""))
     texts = [[ends.get(one, one) for one in row] for row in texts]
     for path, end in ends.items():
         title = title and title.replace(path, end)
-    caption = "\n".join(f"{end} is {path}" for path, end in ends.items()) or None
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, show_header=headed)
-    table.title_justify = table.caption_justify = "left"
-    whole = all(len(row[0]) <= NAME for row in texts if row)
-    for number, column in enumerate(columns):
-        table.add_column(Text(escape_control_chars(column)), overflow="fold", no_wrap=whole and number == 0)
+    heads = [escape_control_chars(column) for column in columns]
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    if sum(_narrowest(column) + 1 for column in zip(heads, *texts, strict=True)) > console.width:
+        console.print(title or "", markup=False, highlight=False)
+        _print_vertical(heads, texts)
+    else:
+        console.print(_grid(heads, texts, title, headed, console.width))
+    sys.stdout.writelines(f"{end} is {path}\n" for path, end in ends.items())
+
+
+def _narrowest(column: Sequence[str]) -> int:
+    """The width below which words of a column break, but for long ones."""
+    return min(max(len(word) for text in column for word in text.split() or [""]), _WORD)
+
+
+def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | None, headed: bool, width: int) -> Table:
+    """A rich table. Other columns give way first where those of the first are short: names of models have no spaces
+    to break at; longer ones are broken as late as they may be."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0))
+    table.title_justify = "left"
+    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
+    fits = sum(widths) + len(widths) < width
+    for number, head in enumerate(heads):
+        first, short = number == 0, widths[number] <= NAME
+        own = NAME if first and not (short or fits) else None
+        table.add_column(Text(head), overflow="fold", no_wrap=first and (short or fits), width=own)
     for row in texts:
         table.add_row(*map(Text, row))
     return table
@@ -148,16 +162,6 @@ def _ends_of_paths(texts: Iterable[str]) -> dict[str, str]:
         if len(set(ends.values())) == len(ends):
             return {text: end for text, end in ends.items() if len(end) < len(text)}
     return {}
-
-
-def print_rich(table: Table, width: int = WIDTH) -> None:
-    """Prints a rich table on standard output, as `print_table`."""
-    from rich.console import Console
-
-    caption, table.caption = table.caption, None  # which would be broken at the table's width
-    Console(width=None if sys.stdout.isatty() else width).print(table)
-    if caption:
-        sys.stdout.write(f"{caption}\n")
 
 
 def cell(value: Any) -> str:

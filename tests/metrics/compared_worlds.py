@@ -32,7 +32,7 @@ ITEMS = 200  # of a topic
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Models that are asked of topics and countries under conditions, in two languages.
+    """Models that are asked of topics and countries under conditions.
 
     Standard deviations are of one model's chance of a specific item, whose mean is a half: so differences of models
     have them times the square root of two.
@@ -51,6 +51,7 @@ class World:
     shift: float = 0.0  # of the first model's chance
     exact: bool = False  # is the shift the whole difference in the prompts of a run, whatever effects they drew?
     missing: Mapping[int, Sequence[int]] = field(default_factory=dict)  # topics that a model was not asked of
+    elsewhere: Sequence[int] = ()  # topics that are asked about in another language than the others
     thin: Sequence[int] = ()  # topics that the second model was asked of under one condition alone
 
     def draw(self, random: Random) -> DrawnRun:
@@ -115,7 +116,7 @@ class DrawnRun:
             for k in range(1 if number == 1 and t in world.thin else world.conditions)
         ]
         cells = [
-            Cell(at, name, "en", f"t{t}", f"k{k}", f"c{c}", "w", size, 1, size, size)
+            Cell(at, name, "ja" if t in world.elsewhere else "en", f"t{t}", f"k{k}", f"c{c}", "w", size, 1, size, size)
             for at, (t, c, k) in enumerate(places)
         ]
         total = len(cells) * size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,19 @@ def test_models_are_compared_over_the_topics_that_both_were_asked() -> None:
     world = World(of_topic=0.3, missing={1: (0, 1)})
     row = compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (THESE,))[0].difference
     assert (row.cells, row.topics, row.left_out) == (4 * 36, 4, 2 * 36)
+
+
+def test_a_language_that_one_model_was_not_asked_in_is_no_gap_in_what_both_were_asked() -> None:
+    """The demo's models could not be compared: one of them writes English alone."""
+    gaps = World(missing={1: (0, 1, 2, 3)})
+    languages = replace(gaps, elsewhere=(0, 1, 2, 3))
+    found = [
+        compared(world.draw(np.random.default_rng(1)), ("m0", "m1"), "granularity", (THESE,))[0].difference
+        for world in (gaps, languages, replace(languages, elsewhere=(0, 1, 2)))
+    ]
+    assert [row.reason for row in found] == ["too few in common", None, None]
+    assert [row.left_out for row in found] == [4 * 36] * 3
+    assert found[1].low is not None
 
 
 def test_counts_are_compared_at_the_fewest_responses() -> None:

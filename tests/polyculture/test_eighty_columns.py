@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cli.tables import PAGE, print_table
+from polyculture.cli.tables import print_table
 from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_console import on_a_terminal
 
@@ -69,7 +69,7 @@ def test_models_that_are_paths_are_shown_by_their_ends_and_told_in_full(capsys: 
     """A path of 90 characters took the whole width of a terminal, and all other columns broke."""
     paths = [f"llamacpp:/home/somebody/models/{size}/quantised/of-2026/Qwen2.5-Instruct-Q4_K_M.gguf" for size in "ab"]
     models = [*paths, "openai:org/a-very-long-name-of-a-model-GGUF-Q4_K_M"]
-    print_table(("model", "n"), [(model, 1) for model in models], f"a: {paths[0]}", PAGE)
+    print_table(("model", "n"), [(model, 1) for model in models], f"a: {paths[0]}")
     table, _, legend = capsys.readouterr().out.partition("\nllamacpp:…/a/")
     assert all(model not in table for model in paths)
     assert all(model in legend for model in paths)

@@ -39,13 +39,20 @@ TOLD = {"verdict": "higher", "stays_in_all": True, "p": 1e-5, "q": 0.001, "reaso
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "target", "a_estimate", "b_estimate", "difference",
     "low", "high", "p", "q", "verdict", "reason", "lacking", "stays", "stays_in_all", "unit", "units", "cells",
-    "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
+    "left_out", "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
 )  # fmt: skip
 
 
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     common = {"difference": 0.12, "a_estimate": 0.61, "b_estimate": 0.49, "low": 0.08, "high": 0.16, "cells": 900}
-    rests = {"target": "others", "unit": "topic x country", "units": 72, "stays": "all", "without_largest": 0.07}
+    rests = {
+        "target": "others",
+        "unit": "topic x country",
+        "units": 72,
+        "stays": "all",
+        "left_out": 0,
+        "without_largest": 0.07,
+    }
     parts = {"topics": 6, "topics_same_sign": 5, "countries": 12, "countries_same_sign": 11, "tipping": 0.31}
     return pd.DataFrame([common | rests | parts | TOLD | row for row in rows], columns=list(COLUMNS))
 
@@ -72,6 +79,9 @@ def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     assert "31\u00a0% of the unlinked mentions" in rests
     assert [place.label for place in found.places] == ["Qwen2.5-7B-Instruct", "smollm2"]
     assert found.places[1].address == "#evidence&model=llamacpp%3Asmollm2&condition=explicit"
+    assert "cells that both" not in rests
+    [fewer] = findings(frame(of_models(cells=12, left_out=36)), NAMES).shown
+    assert "over the 12 cells that both sides were asked, without 36 that one alone was" in fewer.rests
 
 
 def test_a_finding_of_these_prompts_alone_says_so() -> None:
@@ -248,7 +258,7 @@ def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have
     plot = dots(numbers, [], model_lines(numbers, health, manifest), manifest, NAMES)
     at = METRICS_OF_PAGE.index("granularity")
     assert [(line.model, line.language, line.marks[at].found.value) for line in plot.lines] == [
-        (A, None, "0.60"), (B, None, None), (A, "en", "0.62"), (B, "en", "0.55"),
+        (A, "en", "0.62"), (B, "en", "0.55"), (A, None, "0.60"),
     ]  # fmt: skip
 
 
