@@ -108,7 +108,8 @@ def _whole(engine: TransformersEngine, text: str) -> tuple[Any, list[tuple[int, 
     if before != "eager":
         model.set_attn_implementation("eager")
     with torch.inference_mode():
-        found = model(torch.tensor([read["input_ids"]]), use_cache=False, output_attentions=True).attentions
+        whole = torch.tensor([read["input_ids"]], device=model.device)
+        found = model(whole, use_cache=False, output_attentions=True).attentions
     if before != "eager":
         model.set_attn_implementation(before)
     return torch.stack([one[0] for one in found]), read["offset_mapping"]
@@ -153,7 +154,7 @@ def test_norms_are_what_a_token_adds_through_the_output_projection(engine: Trans
     whole, offsets = _whole(engine, TEXT)
     model, read = engine._loaded.model, engine._loaded.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
     with torch.inference_mode():
-        kept = model(torch.tensor([read]), use_cache=True).past_key_values
+        kept = model(torch.tensor([read], device=model.device), use_cache=True).past_key_values
     found, seen = _one(engine, _request(bare=True, norms=True)), 0
     assert found.norms is not None
     for layer, projection in enumerate(_projections(model)):

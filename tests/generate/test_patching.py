@@ -83,7 +83,7 @@ def test_states_are_those_of_a_plain_pass(engine: TransformersEngine) -> None:
     tokenizer = engine._loaded.tokenizer
     before, read = tokenizer(prompt)["input_ids"], tokenizer(answer, return_offsets_mapping=True)
     with torch.inference_mode():
-        whole = torch.tensor([[*before, *read["input_ids"]]])
+        whole = torch.tensor([[*before, *read["input_ids"]]], device=engine._loaded.model.device)
         states = engine._loaded.model(whole, output_hidden_states=True).hidden_states
     offsets = read["offset_mapping"]
     places = [
@@ -132,7 +132,7 @@ def test_a_patch_at_the_last_layer_is_its_state_through_norm_and_unembedding(eng
     patches = [Patch(p.patch_id, {depth: next(iter(p.states.values()))}) for p in _random_patches(engine, 3)]
     norm = model.get_submodule(NORMS[kind])
     with torch.inference_mode():
-        expected = [model.lm_head(norm(torch.from_numpy(p.states[depth]))) for p in patches]
+        expected = [model.lm_head(norm(torch.from_numpy(p.states[depth]).to(model.device))).cpu() for p in patches]
     found = _writer(engine).first_logits(patches)
     assert float(found.std(0).mean()) > 0.001
     np.testing.assert_allclose(found, torch.stack(expected), rtol=1e-4, atol=1e-4)
@@ -159,11 +159,12 @@ def _plain(engine: TransformersEngine, patch: Patch) -> str:
         for layer, state in patch.states.items():
 
             def put(_: Any, __: Any, output: Any, state: Any = state) -> None:
-                (output[0] if isinstance(output, tuple) else output)[:, place] = torch.from_numpy(state)
+                (output[0] if isinstance(output, tuple) else output)[:, place] = torch.from_numpy(state).to(loaded.model.device)
 
             hooks.append(engine._blocks()[layer - 1].register_forward_hook(put))
         with torch.inference_mode():
-            token = int(loaded.model(torch.tensor([[*ids, *written]]), use_cache=False).logits[0, -1].argmax())
+            read = torch.tensor([[*ids, *written]], device=loaded.model.device)
+            token = int(loaded.model(read, use_cache=False).logits[0, -1].argmax())
         for hook in hooks:
             hook.remove()
         if token == loaded.tokenizer.eos_token_id:

@@ -57,7 +57,7 @@ def by_key(rows: Iterator[Scored]) -> dict[tuple[str, int], Scored]:
 def plain_scores(engine: TransformersEngine, text: str, asked: int) -> list[float]:
     """The log-probabilities of the last `asked` tokens of `text`, by one pass over it and nothing clever."""
     loaded = engine._loaded
-    ids = torch.tensor([loaded.tokenizer(text)["input_ids"]])
+    ids = torch.tensor([loaded.tokenizer(text)["input_ids"]], device=loaded.model.device)
     with torch.inference_mode():
         spread = loaded.model(input_ids=ids).logits[0].log_softmax(-1)
     places = range(ids.shape[1] - asked, ids.shape[1])
@@ -262,7 +262,7 @@ class TestMasked:
             hidden = [place] if pseudo else places
             fed = [tokenizer.mask_token_id if n in hidden else token for n, token in enumerate(ids)]
             with torch.inference_mode():
-                spread = model(input_ids=torch.tensor([fed])).logits[0].log_softmax(-1)
+                spread = model(input_ids=torch.tensor([fed], device=model.device)).logits[0].log_softmax(-1)
             scores.append(float(spread[place, ids[place]]))
         return scores
 

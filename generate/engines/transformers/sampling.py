@@ -27,6 +27,8 @@ from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
 from polyculture.generate.engines.transformers.batches import need_finite, padded, padding_of, stop_tokens
 from polyculture.generate.engines.transformers.loading import Loaded
 
+# A step on a GPU takes as long for one text as for a hundred; on a CPU, texts wait for the longest of their batch.
+_BATCH, _BATCH_ELSEWHERE = {"cpu": 8}, 128
 _TEMPLATE = "Download the model again, or write its template (chat_template.jinja, or tokenizer_config.json) anew."
 
 
@@ -41,14 +43,15 @@ class _Ask:
 
 
 class Sampler:
-    """Samples answers, `batch_size` at a time. With `bare`, the model continues the messages without a chat template,
-    as a base model does."""
+    """Samples answers, `batch_size` at a time (None: as many as suit the device). With `bare`, the model continues the
+    messages without a chat template, as a base model does."""
 
-    def __init__(self, loaded: Loaded, batch_size: int, bare: bool = False) -> None:
+    def __init__(self, loaded: Loaded, batch_size: int | None, bare: bool = False) -> None:
         if not bare and not loaded.tokenizer.chat_template:
             remedy = "Name a chat model, or set bare_prompts = true to let it continue the prompt's text."
             raise EngineError("has no chat template: it is no chat model", where=loaded.version, remedy=remedy)
-        self._loaded, self._batch_size, self._bare = loaded, batch_size, bare
+        self._loaded, self._bare = loaded, bare
+        self._batch_size = batch_size or _BATCH.get(loaded.model.device.type, _BATCH_ELSEWHERE)
         self._system = SystemPrompts(loaded.version, self._render)
         self._stops, self._padding = stop_tokens(loaded), padding_of(loaded)
         # The model's own generation defaults (penalties, temperatures) would change the requested settings.
@@ -127,7 +130,7 @@ class Sampler:
             yield
         except (MemoryError, torch.OutOfMemoryError) as fault:
             raise EngineError(
-                "the memory is used up", where=self._loaded.version, remedy="Lower batch_size."
+                "the memory is used up", where=self._loaded.version, remedy=f"Set batch_size below {len(asks)}."
             ) from fault
         except (RuntimeError, IndexError, TypeError, ValueError) as fault:
             what = f"fails while it writes: {' '.join(str(fault).split())[:200]}"
