@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ SILENT = 15.0  # seconds without any line, after which one says that the work go
 BAR_EVERY = 0.25  # seconds between two updates of a bar
 BAR_WIDTH = 12  # columns
 BESIDE_LABEL = 40  # columns of the spinner, the bar, the count and the clock
+_FOLDERS = re.compile(
+    r"(?<!\S)(\w+:)(?:[^\s/\\]*[/\\]){2,}(?=[^\s/\\])"
+)  # of a model that is a path, but its last part
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ def sending(send: Send) -> Iterator[None]:
         yield
     finally:
         _send[:] = before
+
+
+def brief(label: str) -> str:
+    """A label whose model is a path, with the path's end alone."""
+    return _FOLDERS.sub(r"\1…/", label)
 
 
 def say(line: str) -> None:

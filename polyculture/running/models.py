@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from polyculture.cache.identity import content_id
 from polyculture.cache.stop_rule import StopRule
 from polyculture.cache.worker import Step, Work
-from polyculture.console import PLAIN_EVERY, say
+from polyculture.console import PLAIN_EVERY, brief, say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.models import MODEL
@@ -66,13 +66,13 @@ def _told(model: str) -> Iterator[None]:
 
     def tell() -> None:
         while not ready.wait(PLAIN_EVERY):
-            say(f"{model}: {seconds():.0f} s, still being loaded")
+            say(f"{brief(model)}: {seconds():.0f} s, still being loaded")
 
     Thread(target=tell, name=TELLER, daemon=True).start()
     try:
         yield
         if seconds() >= PLAIN_EVERY:
-            say(f"{model}: loaded in {seconds():.0f} s")
+            say(f"{brief(model)}: loaded in {seconds():.0f} s")
     finally:
         ready.set()
 

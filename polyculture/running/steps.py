@@ -16,7 +16,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
 from polyculture.cache.worker import Step, Work, do_works, end_stage, models_of
-from polyculture.console import Place, say, watch
+from polyculture.console import Place, brief, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
@@ -110,6 +110,7 @@ class StepRunner:
         Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
         `asks`: whether answers are asked for; else stored ones are read.
         """
+        label = brief(label)
         try:
             with watch(label, total, place) as progress:
                 outcome = work(progress)

@@ -176,7 +176,7 @@ def test_only_what_decides_is_in_a_setup(tmp_path: Path) -> None:
         return model_setup(ModelSpec(model, options), "score")
 
     plain = setup("transformers:some/name")
-    assert plain == setup("transformers:some/name", batch_tokens=64, device="cpu", bare_prompts=True)
+    assert plain == setup("transformers:some/name", batch_tokens=64, attention="eager", bare_prompts=True)
     assert plain != setup("transformers:some/name", dtype="bfloat16")
     assert setup("openai:m", tokenizer="t", concurrency=3, max_retries=1) == {"tokenizer": "t"}
     assert setup("vllm:m", quantization="fp8", gpu_memory_utilization=0.5) == {"quantization": "fp8"}

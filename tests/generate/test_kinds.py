@@ -128,6 +128,7 @@ def test_an_option_decides_unless_its_type_says_otherwise() -> None:
     assert decided("openai:m", tokenizer="t") == {"score"}
     assert decided("openai:m", extra_body={"x": 1}) == {"answer"}
     assert decided("transformers:org/m", bos=True) == {"score", "represent"}
-    assert decided("transformers:org/m", device="cpu", batch_tokens=9) == set()
+    assert decided("transformers:org/m", batch_tokens=9) == set()
+    assert decided("transformers:org/m", device="cpu") == {"score", "represent", "answer"}  # it decides the precision
     assert decided("vllm:org/m", gpu_memory_utilization=0.5, python="python") == set()
     assert decided("vllm:org/m", quantization="fp8") == {"score", "represent", "answer"}

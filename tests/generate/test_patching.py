@@ -159,7 +159,9 @@ def _plain(engine: TransformersEngine, patch: Patch) -> str:
         for layer, state in patch.states.items():
 
             def put(_: Any, __: Any, output: Any, state: Any = state) -> None:
-                (output[0] if isinstance(output, tuple) else output)[:, place] = torch.from_numpy(state).to(loaded.model.device)
+                (output[0] if isinstance(output, tuple) else output)[:, place] = torch.from_numpy(state).to(
+                    loaded.model.device
+                )
 
             hooks.append(engine._blocks()[layer - 1].register_forward_hook(put))
         with torch.inference_mode():

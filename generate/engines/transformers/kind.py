@@ -24,8 +24,11 @@ _ENGINE = "transformers.engine:TransformersEngine"
 
 
 def _precision(options: TransformersOptions, use: Use) -> Mapping[str, Any]:
-    """The precision of texts, where the device is named that decides it: see `TransformersOptions.dtype`."""
-    if use != "sample" or options.dtype is not None or options.device is None:
+    """The precision, where the device is named that decides it: see `TransformersOptions.dtype`.
+
+    Scores in half precision are tenths of a nat from those in single precision.
+    """
+    if use == "tokenize" or options.dtype is not None or options.device is None:
         return {}
     return {"dtype": "float32" if options.device.startswith("cpu") else "the checkpoint's"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,11 +56,13 @@ class _Place:
 def check_installed(spec: ModelSpec) -> None:
     """Raises `MissingDependencyError` where the extra is not installed. Imports nothing.
 
-    Says how torch's threads wait, which torch reads when it is imported.
+    Says how torch's threads wait, which torch reads when it is imported; tqdm draws no bars where no terminal is.
     """
     packages = (*EXTRA.packages, "gguf") if is_gguf(spec.name) else EXTRA.packages
     Extra(EXTRA.name, packages).check(f"The model {spec.model}")
     let_waiting_threads_sleep()
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_DISABLE", "1")
 
 
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:

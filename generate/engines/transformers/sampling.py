@@ -130,7 +130,7 @@ class Sampler:
             yield
         except (MemoryError, torch.OutOfMemoryError) as fault:
             raise EngineError(
-                "the memory is used up", where=self._loaded.version, remedy=f"Set batch_size below {len(asks)}."
+                "the memory is used up", where=self._loaded.version, remedy=f"Set batch_size below {self._batch_size}."
             ) from fault
         except (RuntimeError, IndexError, TypeError, ValueError) as fault:
             what = f"fails while it writes: {' '.join(str(fault).split())[:200]}"
