@@ -3,7 +3,7 @@
 -- token boundaries are counted over all settings of a row's entities. NULL in language, culture or entity_type: over
 -- all of them, where there are several.
 -- printed: metric, rule, model, dataset, language, culture, entity_type, setting, other_setting, phrasing,
--- other_phrasing, context_prefix, estimate, p, contexts, native_entities, western_entities, tied, western_won, pairs
+-- other_phrasing, context_prefix, estimate, p, contexts, native_entities, western_entities, tied, western_won, pairs, incomplete
 WITH became AS (
     SELECT
         model, dataset, form, language, culture, entity_type,

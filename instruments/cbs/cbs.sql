@@ -6,8 +6,9 @@
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities
 --   setting: of the contexts, with their phrasing and what precedes them; of a difference, less the second side
+--   incomplete: what was asked of these entities and has no score: run the command again
 --   tied: pairs of equal likelihood, over all contexts
--- printed: model, place, setting, estimate, contexts, tied
+-- printed: model, place, setting, estimate, contexts, tied, incomplete
 -- no rows: no entity has a likelihood under this rule: see the reasons of failures
 SELECT
     CASE WHEN $model IS NULL THEN model END AS model,
@@ -17,7 +18,7 @@ SELECT
     ) AS place,
     concat_ws(', ', setting, phrasing, context_prefix)
         || coalesce(' - ' || CASE WHEN plain THEN 'plain' ELSE coalesce(other_setting, other_phrasing) END, '') AS setting,
-    estimate, low, high, lacking, contexts, tied
+    estimate, low, high, lacking, contexts, tied, incomplete
 FROM (
     SELECT *, (SELECT count(DISTINCT (dataset, form)) FROM cbs_scores WHERE rule = $rule) AS sets
     FROM cbs_scores

@@ -16,6 +16,7 @@ class WantedScore:
     setup_id: str  # its scores count while this is the model's setup
     topic: str  # as in `scores`
     context_id: str  # as in `dataset_contexts`
+    entities: int  # how many were asked in it; of several commands the most
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.reports.names import ordered
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, share
 from polyculture.reports.section import ReportData
-from polyculture.reports.table_section import Column, PageTable, Row, page_table
+from polyculture.reports.table_section import Column, PageTable, Row, TextCell, page_table
 from polyculture.reports.texts import section_texts
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
@@ -30,7 +30,8 @@ def _table(data: ReportData, rule: str, rows: Sequence[Row]) -> PageTable:
     """A line is a place, with the scores of its settings side by side."""
     settings = ordered(SETTINGS, [row["setting"] for row in rows])
     names = [*settings, DIFFERENCE] if any(row["other_setting"] for row in rows) else settings
-    columns = [Column(name.capitalize(), partial(_score, name)) for name in names] + _SIZES
+    sizes = [one for one in _SIZES if one.head != "Incomplete" or any(known(row["incomplete"]) for row in rows)]
+    columns = [Column(name.capitalize(), partial(_score, name)) for name in names] + sizes
     places = [list(found) for _, found in groupby(rows, lambda row: tuple(row[name] for name in _PLACE))]
     lines = [{**own[0], "cells": {_column(row): row for row in own}} for own in places]
     said = section_texts(TEXTS).words["rules"][rule]
@@ -94,12 +95,18 @@ def _failed(line: Row) -> str:
     return "" if known(line["failed"]) is None else count(line["failed"])
 
 
+def _incomplete(line: Row) -> TextCell:
+    told = known(line["incomplete"]) or ""
+    return TextCell(told, bad=bool(told))
+
+
 _SIZES = [
     Column("Contexts", _of_each(lambda row: count(row["contexts"])), "of each setting where they differ"),
     Column("Native", _of_each(partial(_entities, side="native"))),
     Column("Western", _of_each(partial(_entities, side="western"))),
     Column("Ties", _of_each(_tied), "pairs of equal likelihood, of all pairs"),
     Column("Failed", _failed, "scores that could not be made"),
+    Column("Incomplete", _incomplete, "scores that were asked and are not there: the numbers are of a part"),
     Column(
         "Boundary broken",
         lambda line: share(line["broken_boundaries"], line["scored"]) or "",

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 RULE = "sum"  # the likelihood that the page shows: Camellia's; the table that it offers has all
 _FOLDER = Path(__file__).parent
+_MISSING = """
+SELECT model, sum(missing)::BIGINT AS missing, sum(asked)::BIGINT AS asked
+FROM missing_scores
+WHERE language IS NULL
+GROUP BY model
+HAVING missing > 0
+ORDER BY model
+"""
 _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
 
 
@@ -33,6 +41,7 @@ class CulturalBias:
     scored: ScoreCounts
     scores: Mapping[str, PageTable]  # by rule
     contrasts: Mapping[str, PageTable]
+    incomplete: tuple[str, ...]  # the models of which scores are missing that were asked, with how many
 
 
 def _build(data: ReportData) -> CulturalBias | None:
@@ -43,7 +52,11 @@ def _build(data: ReportData) -> CulturalBias | None:
     if not scored.scores:
         return None
     rows = [row for row in data.reading.lines(_SCORES) if row["rule"] == RULE]
-    return CulturalBias(scored, score_tables(data, rows), contrast_tables(data, rows))
+    missing = data.reading.connection.sql(_MISSING).fetchall()
+    incomplete = tuple(
+        f"{data.names.model(model)}, {missing:,} of {asked:,} scores" for model, missing, asked in missing
+    )
+    return CulturalBias(scored, score_tables(data, rows), contrast_tables(data, rows), incomplete)
 
 
 SECTIONS = (

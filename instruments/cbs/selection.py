@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
+from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.whole_tables import present_rows
 from polyculture.instruments.cbs.camel_draws import CamelDraws
@@ -29,6 +30,7 @@ from polyculture.instruments.datasets.selection import (
 )
 
 PLAIN = PrefixOptions()
+_KEY = ("request_id", "topic", "context_id")  # of what is wanted
 
 
 def scoring_jobs(
@@ -82,17 +84,31 @@ def asked_tables(
 
     None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts.
     """
-    wanted = sorted({row for job in jobs for row in _wanted(job)}, key=astuple)
+    before = _entities_before(run)
+    wanted = sorted({row for job in jobs for row in _wanted(job, before)}, key=astuple)
     return {
         **present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
-        **present_rows(run, WANTED_SCORES, wanted, ("request_id", "topic", "context_id")),
+        **present_rows(run, WANTED_SCORES, wanted, _KEY),
     }
 
 
-def _wanted(asked: ScoringJob) -> Iterator[WantedScore]:
+def _wanted(asked: ScoringJob, before: Mapping[tuple[str, ...], int]) -> Iterator[WantedScore]:
     setup, job = setup_id(asked.setup), asked.job
-    for context, _ in asked.asked:
-        yield WantedScore(asked.request_id(context), job.model, setup, job.topic, context.context_id)
+    for context, entities in asked.asked:
+        key = asked.request_id(context), job.topic, context.context_id
+        size = max(len(entities), before.get(key, 0))
+        yield WantedScore(key[0], job.model, setup, job.topic, context.context_id, size)
+
+
+def _entities_before(run: RunFolder) -> dict[tuple[str, ...], int]:
+    """How many entities a run's contexts were asked with: who was killed in the midst of many has begun them all."""
+    path = run.table(WANTED_SCORES.name)
+    if not path.exists():
+        return {}
+    rows = read_rows(path, WANTED_SCORES)
+    return dict(
+        zip(zip(*(rows[name].to_pylist() for name in _KEY), strict=True), rows["entities"].to_pylist(), strict=True)
+    )
 
 
 def _job(

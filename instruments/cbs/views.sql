@@ -118,6 +118,24 @@ SELECT
 FROM scores
 GROUP BY ALL;
 
+-- missing_scores: a row is what was asked of a type of entities, or of all types of a language and culture, or of all (NULL),
+-- and how much of it has no score: a killed command leaves the numbers of an earlier one, over a part of what it asks.
+--   asked: entities that were asked, once for each context
+--   missing: of those: not scored yet, or failed for a reason that may pass
+CREATE VIEW missing_scores AS
+WITH scored AS (
+    SELECT model, topic, context_id, count(*) AS scored FROM scores WHERE status = 'ok' OR NOT retryable GROUP BY ALL
+)
+SELECT
+    w.model, c.dataset, c.form, c.language, c.culture, c.entity_type, sum(w.entities)::BIGINT AS asked,
+    sum(greatest(w.entities - coalesce(s.scored, 0), 0))::BIGINT AS missing
+FROM wanted_scores AS w
+INNER JOIN dataset_contexts AS c USING (context_id)
+LEFT JOIN scored AS s USING (model, topic, context_id)
+GROUP BY GROUPING SETS (
+    (model, dataset, form, language, culture, entity_type), (model, dataset, form, language, culture), (model, dataset, form)
+);
+
 -- cultural_entities: a row is an entity of a data set that was scored, with the Wikidata item that the linker or else
 -- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average, over the plain contexts.
 --   english: the publisher's translation of the entity
@@ -150,6 +168,7 @@ GROUP BY ALL;
 --   lacking: why there is no interval, or no difference
 --   types: types of entities that have such a row in the language and culture
 --   places: languages and cultures that have such a row
+--   incomplete: what was asked of these entities and has no score, in all settings: then the number is of a part
 CREATE VIEW cbs_scores AS
 WITH scores_and_differences AS (
     SELECT
@@ -178,6 +197,12 @@ WITH scores_and_differences AS (
         units AS contexts, reason AS lacking
     FROM differences
     WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
+), whole_or_not AS (
+    SELECT s.*, CASE WHEN m.missing > 0 THEN m.missing || ' of ' || m.asked || ' scores' END AS incomplete
+    FROM scores_and_differences AS s
+    LEFT JOIN missing_scores AS m
+        ON s.model = m.model AND s.dataset = m.dataset AND s.form = m.form AND s.language IS NOT DISTINCT FROM m.language
+        AND s.culture IS NOT DISTINCT FROM m.culture AND s.entity_type IS NOT DISTINCT FROM m.entity_type
 )
 SELECT *,
     count(DISTINCT entity_type) OVER (
@@ -188,7 +213,7 @@ SELECT *,
         PARTITION BY metric, rule, model, dataset, form, setting, other_setting, phrasing, other_phrasing, context_prefix,
             plain
     ) AS places
-FROM scores_and_differences
+FROM whole_or_not
 -- What is over one type, or over one language, stands in that row already.
 QUALIFY entity_type IS NOT NULL OR (language IS NOT NULL AND types > 1) OR (language IS NULL AND places > 1);
 

@@ -2,7 +2,7 @@
 WITH contexts AS (
     SELECT
         w.model, c.dataset, c.language, c.culture, c.form, c.setting, c.entity_type,
-        w.context_id, bool_or(coalesce(s.status = 'ok', false)) AS is_scored,
+        w.context_id, count(s.score_id) >= any_value(w.entities) AS is_scored, -- with each of its entities
         count(*) FILTER (s.status = 'failed') AS failed
     FROM wanted_scores AS w
     INNER JOIN stored_dataset_contexts AS c ON w.context_id = c.context_id AND c.context_prefix IS NULL

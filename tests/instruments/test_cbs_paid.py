@@ -123,6 +123,25 @@ def test_killed_at_random_moments_it_ends_in_the_same_tables(tmp_path: Path, ser
         assert stored(folder, query) == stored(calm, query)
 
 
+def test_a_killed_extension_leaves_numbers_that_are_marked_as_incomplete(tmp_path: Path, server: StubServer) -> None:
+    folder = write(tmp_path / "run", server.url)
+    small = (*CHOICE[:-1], "5")
+    assert "incomplete" not in polyculture("cbs", "exp.toml", *small, cwd=folder).stdout
+    few = len(asked(server))
+    process = begin_polyculture("cbs", "exp.toml", *CHOICE, cwd=folder)
+    while len(asked(server)) < few + SCORES // 4 and process.exitcode is None:
+        time.sleep(0.002)
+    process.kill()
+    process.join()
+    assert f"of {SCORES} scores" in polyculture("table", "cbs", "exp.toml", cwd=folder).stdout
+    assert polyculture("report", "exp.toml", cwd=folder).returncode == 0
+    page = (folder / "runs" / "paid" / "report.html").read_text(encoding="utf-8")
+    assert f"of {SCORES} scores are missing" in page
+    assert f"of {SCORES} scores</" in page
+    assert "incomplete" in polyculture("cbs", "exp.toml", *small, cwd=folder).stdout, "of all that was ever asked"
+    assert "incomplete" not in polyculture("cbs", "exp.toml", *CHOICE, cwd=folder).stdout
+
+
 def test_scores_stop_before_max_cost_is_passed_and_go_on_when_it_is_raised(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.0
     folder = write(tmp_path / "run", server.url, limit=0.5)
