@@ -56,7 +56,8 @@ def _sides(dataset: DataSet) -> Iterator[LeftOut]:
         kind = (context.language, context.culture, context.entity_type, context.gender, context.source_language)
         if kind not in known:
             known[kind] = {entity.culture for entity in dataset.fitting(context)}
-        for side in (context.culture, dataset.reference):
+        of_reference = context.culture == dataset.reference
+        for side in ("other",) if of_reference else (context.culture, dataset.reference):
             if side not in known[kind]:
                 of = f"{context.gender} " if context.gender else ""
                 reason = f"no {side} entity of type {of}{context.entity_type!r} in {context.language!r}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -31,6 +32,9 @@ _WORDS = ("मास्क", "માસ્ક", "മാസ്ക്", "മസ്
 _BRACKETED = re.compile(r"[\[【［]\s*([^\[\]【】［］\r\n]{1,15}?)\s*[\]】］]")
 # In brackets of any kind.
 _ENCLOSED = re.compile(rf"[{_OPENING}]\s*([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*[{_CLOSING}]")
+# What a stranger's sheet may write for the gap: a word in brackets of any kind, or a line to write on.
+_TOKEN = re.compile(rf"[{_OPENING}][^{_OPENING}{_CLOSING}\r\n]{{0,20}}[{_CLOSING}]|_{{2,}}|…")
+_FEWEST, _MOST_OF = 3, 0.9  # of the texts without a gap that must have such a token once
 _IN_A_ROW = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 SIMILAR = 0.6  # of two spellings, from 0 to 1
 
@@ -68,6 +72,15 @@ def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
     if joined != text:
         changes.append("kept: its gaps in a row are read as one")
     return GapReading(joined, tuple(changes))
+
+
+def own_spelling(texts: Sequence[str], spellings: Sequence[str]) -> tuple[str, ...]:
+    """How a column writes the gap, where nobody has listed it: what nearly all texts without one have, once each."""
+    without = [text for text in texts if spellings[0] not in text and MASK not in read_gaps(text, spellings).text]
+    if len(without) < _FEWEST:
+        return ()
+    found = Counter(token for text in without for token, times in Counter(_TOKEN.findall(text)).items() if times == 1)
+    return tuple(token for token, texts_with in found.most_common(1) if texts_with >= _MOST_OF * len(without))
 
 
 def _read_as(spelling: str) -> str:

@@ -18,7 +18,7 @@ from polyculture.instruments.datasets.columns import (
     column_names,
     find_columns,
 )
-from polyculture.instruments.datasets.gaps import read_gaps
+from polyculture.instruments.datasets.gaps import own_spelling, read_gaps
 from polyculture.instruments.datasets.headers import with_header
 from polyculture.instruments.datasets.model import (
     BOTH,
@@ -34,7 +34,7 @@ from polyculture.instruments.datasets.model import (
 )
 from polyculture.instruments.datasets.rules import Block, DatasetRules
 from polyculture.instruments.datasets.sentiments import LABELS, read_sentiment
-from polyculture.instruments.datasets.sheets import SUFFIXES, Sheet, read_sheets
+from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Sheet, read_sheets
 
 ANY = "any"  # the form of a context without one
 QA = (
@@ -50,6 +50,7 @@ class DatasetRow:
     language: str
     text: str
     values: Mapping[str, str]
+    masks: tuple[str, ...]  # the spellings of a gap in its sheet
 
     def get(self, name: str) -> str | None:
         return self.values.get(name) or None
@@ -98,7 +99,8 @@ class Loader:
                 if match is not None:
                     self._read_by(block, path, match.groupdict(), contexts)
                     return
-        self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
+        if path.suffix.lower() not in RECORDS:
+            self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
 
     def _read_by(self, block: Block, path: Path, said: Mapping[str, str], contexts: bool) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
@@ -130,8 +132,11 @@ class Loader:
             of = self.rules.cultures.get(fixed["culture"], ())
             self._leave_out(sheet.place(sheet.header_row or None), told, languages=of)
         texts = {code: column for code, column in columns.texts.items() if not languages or code in languages}
+        written = [sheet.cells(column) for column in texts.values()] if contexts else []
+        own = (token for cells in written for token in own_spelling(cells, self.rules.masks))
+        masks = tuple(dict.fromkeys((*self.rules.masks, *own)))
         for number, cells in sheet.numbered():
-            yield from self._row(sheet.place(number), cells, columns, texts, fixed)
+            yield from self._row(sheet.place(number), cells, columns, texts, fixed, masks)
 
     def _row(
         self,
@@ -140,6 +145,7 @@ class Loader:
         columns: Columns,
         texts: Mapping[str, int],
         fixed: Mapping[str, str],
+        masks: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
         own = {name: _cell(cells, column) for name, column in columns.of.items()}
         values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
@@ -148,7 +154,7 @@ class Loader:
             self._leave_out(place, reason, _cell(cells, next(iter(texts.values()))), tuple(texts))
             return
         for language, column in texts.items():
-            yield DatasetRow(place, language or own.get("language", ""), _cell(cells, column), values)
+            yield DatasetRow(place, language or own.get("language", ""), _cell(cells, column), values, masks)
 
     def _fixed(self, block: Block, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
         """What block and path say of all rows; and the languages, where the path names one instead of its culture."""
@@ -232,7 +238,7 @@ class Loader:
         return kept
 
     def _add_context(self, row: DatasetRow) -> None:
-        read = read_gaps(row.text, self.rules.masks)
+        read = read_gaps(row.text, row.masks)
         fault = self._fault_of_context(read.text, row)
         if fault:
             self._leave_out(row.place, fault, row.text, (row.language,))
@@ -300,7 +306,13 @@ def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> Da
             raise loader.faults[0]
         lacking = "entities" if not found.entities else "contexts"
         first = next(iter(found.left_out), None)
-        why = f"; {len(found.left_out)} left out, the first: {first.place}: {first.reason}" if first else ""
+        blocks = rules.contexts if found.entities else rules.entities
+        names = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
+        why = ""
+        if first:
+            why = f"; {len(found.left_out)} left out, the first: {first.place}: {first.reason}"
+        elif not any(block.pattern.fullmatch(name) for block in blocks for name in names):
+            why = f": there is no file {' or '.join(dict.fromkeys(block.files for block in blocks))}"
         raise DataSetError(f"holds no {lacking} of {rules.title}{why}", where=folder, remedy="See docs/datasets.md.")
     return found
 

@@ -87,6 +87,8 @@ def of_both_sides(dataset: DataSet, contexts: Sequence[MaskedContext], tell: Tel
         if key not in known:
             known[key] = {entity.culture for entity in dataset.fitting(context)}
         missing = [culture for culture in (context.culture, dataset.reference) if culture not in known[key]]
+        if context.culture == dataset.reference:
+            missing = ["other"]  # a context of the reference has no side of its own
         if missing:
             lacking[_unit(context), " and no ".join(missing)] += 1
         else:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 _TABLES = (".csv", ".tsv")
-SUFFIXES = (".xlsx", ".xls", ".ods", *_TABLES)
+RECORDS = (".json", ".jsonl")  # a row an object
+SUFFIXES = (".xlsx", ".xls", ".ods", *_TABLES, *RECORDS)
 _LONGEST_CELL = 2**24  # characters
 HEADER = 1  # the row of the column names, as a person counts, where no other row has them
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
@@ -70,8 +71,9 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     installed.
     """
     file = path.relative_to(folder).as_posix()
-    is_book = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in _TABLES
-    tables = _read_workbook(path) if is_book else _read_table(path)
+    suffix = path.suffix.lower()
+    is_book = suffix in SUFFIXES and suffix not in (*_TABLES, *RECORDS)
+    tables = _read_workbook(path) if is_book else _read_records(path) if suffix in RECORDS else _read_table(path)
     sheets = [(name, [tuple(_text(cell) for cell in row) for row in rows]) for name, rows in tables]
     return [Sheet(file, name, rows[0], tuple(rows[1:])) for name, rows in sheets if any(map(any, rows))]
 
@@ -119,6 +121,20 @@ def _read_table(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
     except csv.Error as fault:
         raise _unreadable(path, f"row {len(rows) + 1}: {fault}; is a quotation mark open?") from fault
     return [(None, [list(row) for row in rows])]
+
+
+def _read_records(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
+    """Objects as rows under all names that they have. Raises `DataSetError` where a line is no object."""
+    from polyculture.imports.files import read_file  # here: few data sets are so written
+    from polyculture.imports.record import BadRow
+
+    records = []
+    for record in read_file(path):
+        if isinstance(record, BadRow):
+            raise _unreadable(path, f"row {record.row}: {record.reason}")
+        records.append(record.values)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return [(None, [names, *([record.get(name) for name in names] for record in records)])]
 
 
 def _unreadable(path: Path, why: str) -> DataSetError:

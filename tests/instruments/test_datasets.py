@@ -644,3 +644,41 @@ def test_an_english_name_of_both_sides_is_out_and_one_of_a_side_stands_once(tmp_
     assert len(published.contexts) == 3
     assert published.left_out == ()
     assert {one.entity_id for one in ours.entities} < {one.entity_id for one in published.entities}
+
+
+STRANGE = "language,culture,type,setting,context\n"
+SIDES = "language,culture,type,entity\nka,Western,food,pizza\nka,Georgian,food,khachapuri\n"
+
+
+@pytest.mark.parametrize("gap", ["[ნიღაბი]", "[BLANK]", "____", "{}", "<X>"])
+def test_a_gap_that_nobody_has_listed_is_what_nearly_all_texts_of_a_column_have(tmp_path: Path, gap: str) -> None:
+    rows = [f"ka,Georgian,food,neutral,We {word} {gap} today\n" for word in ("ate", "liked", "cooked", "sold")]
+    found = write_own(tmp_path, **{"contexts.csv": STRANGE + "".join(rows), "entities.csv": SIDES})
+    assert [context.text for context in found.contexts][:2] == ["We ate [MASK] today", "We liked [MASK] today"]
+    assert sum(gap in line.reason for line in found.left_out) == 4, "it is told"
+    few = write_own(tmp_path, **{"contexts.csv": STRANGE + rows[0] + "ka,Georgian,food,neutral,We [MASK]\n"})
+    assert len(few.contexts) == 1, "one text alone tells nothing"
+
+
+def test_a_context_of_the_reference_culture_has_one_side_and_is_not_asked(tmp_path: Path) -> None:
+    rows = "ka,Western,food,neutral,We eat [MASK]\nka,Georgian,food,neutral,We eat [MASK] now\n"
+    found = write_own(tmp_path, **{"contexts.csv": STRANGE + rows, "entities.csv": SIDES})
+    assert ["Western are not asked" in line.reason for line in findings(found)] == [True]
+    told: list[str] = []
+    ((unit, _),) = chosen_contexts(found, Selection(), told.append)
+    assert unit == ("ka", "Georgian", "food")
+    assert len(told) == 1
+
+
+def test_tables_of_json_are_read_and_a_missing_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match=r"no file entities\.csv"):
+        load(rules_of("own"), tmp_path)
+    (tmp_path / "entities.json").write_text(
+        '[{"Language": "ka", "culture": "Western", "type": "food", "entity": "pizza"}]', encoding="utf-8"
+    )
+    (tmp_path / "contexts.jsonl").write_text(
+        '{"language": "ka", "culture": "Georgian", "type": "food", "setting": "neutral", "context": "We eat [MASK]"}\n',
+        encoding="utf-8",
+    )
+    found = load(rules_of("own"), tmp_path)
+    assert (found.entities[0].surface, found.contexts[0].text) == ("pizza", "We eat [MASK]")
