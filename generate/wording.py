@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -169,19 +170,23 @@ def read_wording(language: Language, countries: Mapping[str, Country] | None = N
     """
     file = wording_file(language)
     if language.wording:
-        data: dict[str, Any] = {"language": language.code, **language.wording}
+        wording = parse_model(Wording, {"language": language.code, **language.wording}, file)
     elif file.exists():
-        data = read_toml(file)
+        wording = _built_in(file)
     else:
         raise CatalogError(
             f"language {language.code!r} has no wording",
             where=Path("languages", f"{language.code}.toml"),
             remedy="Add a table [wording] of the form of generate/wording/en.toml.",
         )
-    wording = parse_model(Wording, data, file)
     if wording.language != language.code:
         raise CatalogError(f"language is {wording.language!r}", where=file, remedy=f"Write {language.code!r}.")
     return _with_own_countries(wording, countries or {})
+
+
+@cache  # a command asks for it several times, and it takes as long to read as the whole catalogue
+def _built_in(file: Path) -> Wording:
+    return parse_model(Wording, read_toml(file), file)
 
 
 def own_countries(countries: Mapping[str, Country]) -> dict[str, Country]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemBytecodeCache, FileSystemLoader, FunctionLoader, StrictUndefined
 from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
+from polyculture.cache.files import cache_folder
 from polyculture.reports.building import BuiltSection
 from polyculture.reports.escaping import packed, table_link
 from polyculture.reports.opening import opening
@@ -72,10 +75,14 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ma
     )
 
 
-@cache  # it keeps the compiled templates, which take longer to compile than a small page to render
+@cache  # the compiled templates are kept, here and on disk: to compile takes longer than to render a small page
 def _environment() -> Environment:
     """Templates of `templates/` by name, those of sections by path; every value is escaped."""
+    kept = cache_folder() / "templates"
+    with suppress(OSError):
+        kept.mkdir(parents=True, exist_ok=True)
     return Environment(
+        bytecode_cache=FileSystemBytecodeCache(str(kept)) if os.access(kept, os.W_OK) else None,
         loader=ChoiceLoader([FileSystemLoader(_FOLDER / "templates"), FunctionLoader(_load)]),
         autoescape=True,
         undefined=StrictUndefined,

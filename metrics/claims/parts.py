@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from polyculture.cache.errors import did_you_mean
 from polyculture.cache.schema.measured import Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import Claim
@@ -77,7 +76,7 @@ class ClaimedRun:
     def _of_texts(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
         for name, value in claim.where.items():
             if name in self.run.values and value not in self.run.values[name]:
-                raise UntestableError(self._lacks(name, value))
+                raise UntestableError(f"the run has no {name} {value!r}")
         sides = self._sides(claim)
         by = tuple(dict.fromkeys((*claim.where, *claim.by)))
         dimension = sides[0].dimension if sides[0].dimension in self.run.values else "language"
@@ -113,10 +112,10 @@ class ClaimedRun:
     def _of_one(self, a: str, against: str | tuple[str, ...], named: tuple[str, ...]) -> list[Sides]:
         dimension = next((name for name, values in self.run.values.items() if a in values), None)
         if dimension is None:
-            raise UntestableError(self._lacks("value", a))
+            raise UntestableError(f"the run has no value {a!r}")
         for other in named:
             if other not in self.run.values[dimension]:
-                raise UntestableError(self._lacks(dimension, other))
+                raise UntestableError(f"the run has no {dimension} {other!r}")
         if named:
             return [Sides(dimension, a, other) for other in named]
         values = self._several(dimension)
@@ -129,7 +128,3 @@ class ClaimedRun:
         if len(values) < 2:
             raise UntestableError(f"the run has only one {dimension}")
         return values
-
-    def _lacks(self, what: str, value: str) -> str:
-        near = did_you_mean(value, sorted(set().union(*self.run.values.values())))
-        return f"the run has no {what} {value!r}{'. ' + near if near else ''}"

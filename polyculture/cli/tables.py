@@ -153,10 +153,12 @@ def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | Non
 
 def _ends_of_paths(texts: Iterable[str]) -> dict[str, str]:
     """Of the texts that are models with a path of several folders: `engine:…/` and as many last parts as differ."""
-    from polyculture.generate.engines import ENGINES
-
-    parts = {text: re.split(r"[/\\\\]", text) for text in texts if text.partition(":")[0] in ENGINES}
+    parts = {text: re.split(r"[/\\\\]", text) for text in texts if ":" in text}
     long = {text: words for text, words in parts.items() if len(words) > 2}
+    if long:
+        from polyculture.generate.engines import ENGINES  # here: most tables have no such text, and need no engine
+
+        long = {text: words for text, words in long.items() if text.partition(":")[0] in ENGINES}
     for count in range(1, max(map(len, long.values()), default=0) - 1):
         ends = {text: f"{text.partition(':')[0]}:…/{'/'.join(words[-count:])}" for text, words in long.items()}
         if len(set(ends.values())) == len(ends):

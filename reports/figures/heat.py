@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
@@ -149,6 +148,8 @@ class Heat:
         for one in shown.to_dict("records"):
             at = values.index.get_loc(one["row"]), values.columns.get_loc(one["column"])
             self._paint_cell(axes, values, texts, at, one, letter)
+        import seaborn as sns  # here: the page has no drawing of a map, and seaborn loads all of scipy.stats
+
         colours = ListedColormap(list(GAIN if self.signed else HEAT))
         sns.heatmap(
             values, ax=axes, cmap=colours, vmin=self.limits[0], vmax=self.limits[1], cbar=False, annot=texts,
