@@ -9,12 +9,10 @@ import pytest
 
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, Scoring, open_engine
 from polyculture.generate.engines.vllm.engine import VllmEngine
-from polyculture.generate.engines.vllm.scoring import score
 
 pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 ENGLISH = "My grandmother came from a village by the sea, and on Sundays the whole family met. She always brought"
 REQUESTS = [
-    # Many begin alike: the cache reaches into what is scored.
     ScoreRequest(
         "alike", ENGLISH, tuple(f" rice with {a} and {b}" for a in ("peas", "lamb", "figs") for b in ("oil", "mint"))
     ),
@@ -42,14 +40,11 @@ def assert_equal(ours: dict[tuple[str, int], Scored], theirs: dict[tuple[str, in
         )
 
 
-def test_the_cache_changes_no_score(engine: VllmEngine) -> None:
+def test_asking_again_changes_no_score(engine: VllmEngine) -> None:
     first = by_place(engine.score(REQUESTS))
     assert len(first) == sum(len(request.continuations) for request in REQUESTS)
     assert not [row.error for row in first.values() if row.error]
-    again = by_place(engine.score(REQUESTS))  # now the cache holds every text whole
-    naive = by_place(score(engine._client, REQUESTS, cached=False))
-    assert_equal(first, naive)
-    assert_equal(again, naive)
+    assert_equal(by_place(engine.score(REQUESTS)), first)  # now vLLM has every text in its cache
 
 
 def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: Path) -> None:

@@ -31,7 +31,6 @@ class ModelFacts:
     max_num_seqs: int  # texts that it works on at the same time
     max_model_len: int  # tokens of a text, prompt and answer together
     chat_template: bool
-    block_size: int  # tokens that the prefix cache keeps together
     bos_token_id: int | None  # that is put before what is scored, where the tokenizer puts nothing
     unk_token_id: int | None
 

@@ -66,10 +66,7 @@ class VllmEngine:
         return sample(self._client, requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per continuation, in the order in which they finish; the context is computed once.
-
-        Raises `EngineError` where a sample of the scores differs from the model's scores without the prefix cache.
-        """
+        """Yields a row per continuation, in the order in which they finish."""
         return score(self._client, requests)
 
     def _find_python(self) -> str:

@@ -69,7 +69,6 @@ class Worker:
             "max_num_seqs": config.scheduler_config.max_num_seqs,
             "max_model_len": model.max_model_len,
             "chat_template": bool(self._template["chat_template"] or getattr(self._tokenizer, "chat_template", True)),
-            "block_size": config.cache_config.block_size,
             "bos_token_id": self._tokenizer.bos_token_id if self._bos else None,
             "unk_token_id": getattr(self._tokenizer, "unk_token_id", None),
         }
@@ -153,29 +152,17 @@ class Worker:
         self._systems.add(system)
 
     async def _score(self, line: Line) -> None:
-        """The log-probabilities of the tokens from `start` on, and the first position at which they are valid.
-
-        With `cached`, positions from the prefix cache are not computed; vLLM's values for them have no meaning.
-        """
+        """The log-probabilities of the tokens from `start` on."""
         tokens = line["tokens"]
-        asked = {
-            "max_tokens": 1,
-            "prompt_logprobs": 0,
-            "flat_logprobs": True,
-            "detokenize": False,
-            "skip_reading_prefix_cache": not line["cached"],
-        }
+        asked = {"max_tokens": 1, "prompt_logprobs": 0, "flat_logprobs": True, "detokenize": False}
         output = await self._generate(str(line["id"]), tokens, asked)
-        # The pass over the last cached token would score the next one, but did not take place.
-        first = output.num_cached_tokens + 1
         values = [
-            output.prompt_logprobs[position][tokens[position]].logprob if position >= first else 0.0
-            for position in range(line["start"], len(tokens))
+            output.prompt_logprobs[position][tokens[position]].logprob for position in range(line["start"], len(tokens))
         ]
         if not all(map(math.isfinite, values)):
             raise ValueError("a log-probability is not a finite number")
         names = self._tokenizer.convert_ids_to_tokens(tokens[line["start"] :])
-        self.write({"id": line["id"], "log_probabilities": values, "from": first, "tokens": names})
+        self.write({"id": line["id"], "log_probabilities": values, "tokens": names})
 
     async def _generate(self, name: str, tokens: list[int], asked: Line, schema: Line | None = None) -> Any:
         """vLLM's output for one text, once it is finished."""
