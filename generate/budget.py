@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -42,29 +41,21 @@ class BudgetedSampling(Wrapper):
 
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
-        self._metered = getattr(engine, "metered", False)
         self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
-        self._requests: dict[str, Request] = {}  # that the engine has, by the caller's name for them
-        self._open: Counter[str] = Counter()  # answers that each of these still owes
-        self._left: list[Request] = []  # taken from the caller, not yet asked
-        self._stopped = False  # nothing more is taken until what is on its way has ended
+        self._left: list[Request] = []  # taken from the caller, not yet asked of such an engine
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields the engine's own samples, up to the limit."""
         self._job_budget.open()
         source = iter(requests)
+        take = self._with_meter if getattr(self._engine, "metered", False) else self._affordable
         try:
             while True:
-                self._stopped = False
-                with cancelling(self._engine.sample(self._affordable(source))) as answers:
+                with cancelling(self._engine.sample(take(source))) as answers:
                     for answer in answers:
-                        request = self._close(answer)
                         if answer.asked:
                             self._settle(answer)
                             yield answer
-                        else:
-                            self._stopped = True
-                            self._left.append(replace(request, seeds=(answer.seed,)))
                 self._job_budget.check()
                 if not self._left:
                     return
@@ -72,16 +63,21 @@ class BudgetedSampling(Wrapper):
         finally:
             self._job_budget.give_back()
 
+    def _with_meter(self, source: Iterator[Request]) -> Iterator[Request]:
+        """Requests of an engine that asks before each attempt, until one cannot be paid."""
+        while not self._job_budget.stopped and (request := next(source, None)):
+            yield replace(request, meter=RequestMeter(self._job_budget, self._cost_bound(request)))
+
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
-        """Requests, in pieces, until one cannot be paid."""
-        while not self._stopped and (request := self._left.pop() if self._left else next(source, None)):
-            cost_bound = self._cost_bound(request)
-            taken = len(request.seeds) if self._metered else self._take(request, cost_bound)
+        """Requests whose money is reserved here, in pieces, until one cannot be paid."""
+        while request := self._left.pop() if self._left else next(source, None):
+            taken = self._take(request, self._cost_bound(request))
             if taken < len(request.seeds):
                 self._left.append(replace(request, seeds=request.seeds[taken:]))
-            if taken == 0:
+            if taken:
+                yield replace(request, seeds=request.seeds[:taken])
+            if taken < len(request.seeds):
                 return
-            yield self._opened(replace(request, seeds=request.seeds[:taken]), cost_bound)
 
     def _take(self, request: Request, cost_bound: CostBound) -> int:
         """How many of a request's answers can be paid now, from the first."""
@@ -91,20 +87,6 @@ class BudgetedSampling(Wrapper):
                 return place
             self._flights[request.request_id, seed] = flight
         return len(request.seeds)
-
-    def _opened(self, request: Request, cost_bound: CostBound) -> Request:
-        self._requests[request.request_id] = request
-        self._open[request.request_id] += len(request.seeds)
-        if self._metered:
-            return replace(request, meter=RequestMeter(self._job_budget, cost_bound))
-        return request
-
-    def _close(self, answer: Completion) -> Request:
-        request = self._requests[answer.request_id]
-        self._open[answer.request_id] -= 1
-        if not self._open[answer.request_id]:
-            del self._open[answer.request_id], self._requests[answer.request_id]
-        return request
 
     def _settle(self, answer: Completion) -> None:
         flight = self._flights.pop((answer.request_id, answer.seed), None)
@@ -119,15 +101,6 @@ class BudgetedSampling(Wrapper):
         return CostBound(*self._bound(most_prompt_tokens(request), request.decoding.max_tokens), self._price)
 
 
-@dataclass
-class _Piece:
-    """Continuations of a request that are scored together."""
-
-    request: ScoreRequest
-    first: int
-    waiting: int = 0  # scores still in flight
-
-
 class BudgetedScoring(Wrapper):
     """The scores of `engine`, which asks a request's meter, within the budget.
 
@@ -139,62 +112,23 @@ class BudgetedScoring(Wrapper):
         if not getattr(engine, "metered", False):
             raise _not_counted(SCORING)
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
-        self._pieces: dict[str, _Piece] = {}  # in flight, by the engine's name for them
-        self._asked = 0
-        self._left: list[_Piece] = []  # taken from the caller, not yet asked
-        self._stopped = False  # as in `BudgetedSampling`
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per request and continuation, as the engine does."""
         self._job_budget.open()
-        source = iter(requests)
         try:
-            while True:
-                self._stopped = False
-                with cancelling(self._engine.score(self._affordable(source))) as scores:
-                    for scored in scores:
-                        piece = self._close(scored)
-                        index = piece.first + scored.index
-                        if scored.asked:
-                            yield replace(scored, request_id=piece.request.request_id, index=index)
-                        else:
-                            self._stopped = True
-                            one = (piece.request.continuations[scored.index],)
-                            self._left.append(_Piece(replace(piece.request, continuations=one), index))
-                self._job_budget.check()
-                if not self._left:
-                    return
-                self._job_budget.wait_for(self._cost_bound(self._left[-1].request))
+            with cancelling(self._engine.score(self._with_meter(iter(requests)))) as scores:
+                yield from (scored for scored in scores if scored.asked)
+            self._job_budget.check()
         finally:
             self._job_budget.give_back()
 
-    def _affordable(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
-        """Requests until one cannot be paid; what was left of one comes first."""
-        while not self._stopped and (piece := self._left.pop() if self._left else _whole(next(source, None))):
-            yield self._opened(replace(piece, waiting=len(piece.request.continuations)))
-
-    def _opened(self, piece: _Piece) -> ScoreRequest:
-        self._asked += 1
-        name = str(self._asked)
-        self._pieces[name] = piece
-        meter = RequestMeter(self._job_budget, self._cost_bound(piece.request))
-        return replace(piece.request, request_id=name, meter=meter)
-
-    def _close(self, scored: Scored) -> _Piece:
-        piece = self._pieces[scored.request_id]
-        piece.waiting -= 1
-        if not piece.waiting:
-            del self._pieces[scored.request_id]
-        return piece
-
-    def _cost_bound(self, request: ScoreRequest) -> CostBound:
-        longest = max((len(end.encode()) for end in request.continuations), default=0)
-        # No tokenizer makes more than one token per byte.
-        return CostBound(*self._bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN), self._price)
-
-
-def _whole(request: ScoreRequest | None) -> _Piece | None:
-    return None if request is None else _Piece(request, 0)
+    def _with_meter(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
+        while not self._job_budget.stopped and (request := next(source, None)):
+            longest = max((len(end.encode()) for end in request.continuations), default=0)
+            # No tokenizer makes more than one token per byte.
+            most = self._bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
+            yield replace(request, meter=RequestMeter(self._job_budget, CostBound(*most, self._price)))
 
 
 # A wrapper per paid capability. Under a limit, no other capability is used.

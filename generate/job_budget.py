@@ -70,6 +70,8 @@ class JobBudget:
         self._opened = False
         self._in_flight = 0
         self._doubt: str | None = None
+        self._refused: CostBound | None = None  # of an attempt that the limit leaves no money for
+        self._told = self._looking = False  # that others hold money; whether they still do
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     def open(self) -> None:
@@ -79,7 +81,8 @@ class JobBudget:
             self._opened = True
 
     async def admit(self, bound: CostBound) -> Admission | None:
-        """Reserves the money for an attempt; waits for its turn, and for what answers in flight may give back.
+        """Reserves the money for an attempt; waits for its turn, and for what answers in flight, here and in other
+        processes, may give back.
 
         None: there is none.
         """
@@ -87,13 +90,26 @@ class JobBudget:
             if (flight := self.take(bound)) is not None:
                 self._wake(1)
                 return flight
-            if not self._in_flight:
+            if self._in_flight or self._looking:
+                place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._waiting.append(place)
+                await place
+                continue
+            if not self._may_come(bound):
+                self._refused = bound
                 break
-            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
-            await place
+            self._looking = True
+            try:
+                await asyncio.sleep(WAIT)
+            finally:
+                self._looking = False
         self._wake(len(self._waiting))
         return None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no further attempt is admitted."""
+        return self._doubt is not None or self._refused is not None
 
     def take(self, bound: CostBound) -> Flight | None:
         """The money for one answer; None where its turn has not come, or it cannot be paid now."""
@@ -131,32 +147,40 @@ class JobBudget:
             self._in_flight = 0
 
     def check(self) -> None:
-        """Raises `BudgetError` where the spending is unknown."""
+        """Raises `BudgetError` where the spending is unknown, or the limit is reached."""
         if self._doubt is not None:
             raise BudgetError(
                 f"stopped: max_cost = {self._ledger.limit:g} cannot be kept: {self._doubt} (`usage`); what came is "
                 "kept. Let the server count, or run without max_cost"
             )
+        if self._refused is not None:
+            raise self._reached(self._refused)
 
     def wait_for(self, bound: CostBound) -> None:
         """Waits until other processes release reservations, so that an answer can be paid.
 
         Raises `BudgetError` where there is no other reservation: the limit is reached.
         """
-        told, price = False, bound.cost(self.purchase)
-        while not self._ledger.has_room(price):
-            others = self._ledger.in_flight_elsewhere(self._account)
-            if not others and not self._ledger.has_room(price):
-                raise BudgetError(
-                    f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, "
-                    f"and the next answer may cost {price:.4f}. Raise max_cost and run the same command "
-                    "again: it goes on where it was"
-                )
-            if others and not told:
-                holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
-                self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
-                told = True
+        while not self._ledger.has_room(bound.cost(self.purchase)):
+            if not self._may_come(bound):
+                raise self._reached(bound)
             time.sleep(WAIT)
+
+    def _may_come(self, bound: CostBound) -> bool:
+        """Whether there is money for an answer, or others may release some; then a line says so, once."""
+        others = self._ledger.in_flight_elsewhere(self._account)
+        if others and not self._told:
+            holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
+            self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
+            self._told = True
+        return bool(others) or self._ledger.has_room(bound.cost(self.purchase))
+
+    def _reached(self, bound: CostBound) -> BudgetError:
+        return BudgetError(
+            f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, and the "
+            f"next answer may cost {bound.cost(self.purchase):.4f}. Raise max_cost and run the same command again: it "
+            "goes on where it was"
+        )
 
     def _wake(self, count: int) -> None:
         while self._waiting and count > 0:

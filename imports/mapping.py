@@ -205,14 +205,20 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
     ranked = sorted(lengths, key=lambda column: -lengths[column])
     others = lengths[ranked[1]] if len(ranked) > 1 else 0
     if ranked and lengths[ranked[0]] >= max(_LONG, _LONGER * others):
-        if not ranked[0].endswith("[0]"):
+        head, is_list, _ = ranked[0].partition("[0]")
+        every = ranked[0].replace("[0]", "[*]", 1)
+        # The first text of each record alone would leave the others out in silence.
+        if not is_list or not (every.endswith("[*]") or any(_is_several(record.get(head)) for record in records)):
             return ranked[0]
-        every = f"{ranked[0][:-3]}[*]"
-        what = f"a record has a list of texts in {ranked[0][:-3]!r}"
+        what = f"a record has a list of texts in {head!r}"
         raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {ranked[0]} for the first.")
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
     remedy = f"Write text=COLUMN. It has: {names(_paths(first.values))}."
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1
 
 
 def read_pattern(pattern: str) -> tuple[str, re.Pattern[str]]:

@@ -101,6 +101,12 @@ def test_lists_of_texts_are_taken_whole_or_asked_about(tmp_path: Path) -> None:
         found, read_texts, _ = read(file, {**told, "text": path})
         assert [(text.text, text.prompt) for text in read_texts] == [(one, "Was?") for one in texts]
         assert found.rows == 2
+    several = {"prompt": "Was?", "outputs": [{"text": one} for one in texts]}
+    with pytest.raises(UserError, match=r"texts.*'outputs'"):
+        read(write_lines(tmp_path / "c.jsonl", several, several), {"topic": "=food", "model": "=m"})
+    one = {"prompt": "Was?", "outputs": [{"text": texts[0]}]}
+    _, read_texts, _ = read(write_lines(tmp_path / "d.jsonl", one, one), {"topic": "=food", "model": "=m"})
+    assert [text.text for text in read_texts] == [texts[0]] * 2
 
 
 def test_the_records_of_an_object_are_those_of_its_only_list(tmp_path: Path) -> None:
