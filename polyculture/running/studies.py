@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.errors import (
+    DataSetError,
     EngineError,
     ExperimentError,
     MissingDependencyError,
@@ -47,11 +48,17 @@ def whole(works: list[Work[Any]]) -> list[Work[Any]]:
 def check_calls(calls: Iterable[InstrumentCall]) -> None:
     """Raises `ChangedExperimentError` where a model has changed that instruments have asked.
 
-    A study that cannot be made says so when it is asked.
+    Raises `DataSetError` where the file's own instruments have nothing to ask about: before texts are paid for.
+
+    A study that cannot be made for another reason, or was asked by hand, says so when it is asked.
     """
     for asked in calls:
         try:
             study = asked.study(quiet=True)
+        except DataSetError:
+            if asked.command in asked.workspace.experiment.instruments:
+                raise
+            continue
         except PolycultureError:
             continue
         check_setups(asked.workspace, study.validity)

@@ -140,7 +140,7 @@ def test_a_model_that_cannot_score_is_told_by_plan_and_refused_before_anything_i
     planned = polyculture("plan", "exp.toml", cwd=folder)
     assert planned.returncode == 0, planned.stderr
     told = planned.stdout.partition("What models cannot do is not asked")[2]
-    assert re.search(r"cbs +llamacpp:smollm2 +gives no log-probabilities of a given text", told)
+    assert re.search(r"cbs +llamacpp:smollm2 +gives no log-probabilities", told)
     assert re.search(r"embeddings +llamacpp:smollm2 +gives no hidden states", told)
     assert "cbs score" not in planned.stdout  # nor is it priced
     assert "no log-probabilities" in one_line(polyculture("run", "exp.toml", cwd=folder))
@@ -150,6 +150,14 @@ def test_a_model_that_cannot_score_is_told_by_plan_and_refused_before_anything_i
     assert other.returncode == 0, other.stderr
     assert "cbs: left out: llamacpp:smollm2 gives no log-probabilities" in other.stderr
     assert rows(folder, "SELECT DISTINCT model FROM scores") == [("mock:able",)]
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_data_that_are_not_there_are_told_before_texts_are_made(folder: Path, command: str) -> None:
+    asks = "\n[instruments.cbs]\ndata = 'own'\nfolder = 'nowhere'\n"
+    (folder / "exp.toml").write_text(EXPERIMENT.format(model="mock:a") + asks, encoding="utf-8")
+    assert "nowhere: " in one_line(polyculture(command, "exp.toml", cwd=folder))
+    assert not list((folder / "runs").rglob("responses"))
 
 
 def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
