@@ -25,6 +25,7 @@ from polyculture.metrics.audit.scores import Share, audit_scores, share_limits
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
+from tests.simulated import data_sets
 from tests.store_builder import StoreBuilder
 
 
@@ -517,10 +518,11 @@ def run_of(experiment: Path) -> RunFolder:
     return RunFolder(experiment.parent / "runs" / "pilot")
 
 
-def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
+@data_sets(4, 8)
+def test_corrected_numbers_cover_the_truth(tmp_path: Path, count: int) -> None:
     """Models whose mentions are often wrong: what is reported is far off, what is corrected covers the truth."""
-    random, covered, off, worlds = np.random.default_rng(11), 0, 0, 8
-    for world in range(worlds):
+    random, covered, off = np.random.default_rng(11), 0, 0
+    for world in range(count):
         built = StoreBuilder(tmp_path / str(world), models=("m",), n=300)
         prompt = built.ask("en", country="JP")
         truth: dict[tuple[int, int], tuple[bool, int, bool]] = {}
@@ -562,8 +564,8 @@ def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
         assert diversity.reported_high is not None
         assert diversity.corrected == pytest.approx(1.0, abs=0.15)
         assert diversity.low <= 1.0 <= diversity.high < diversity.reported_high * 0.6
-    assert off == worlds
-    assert covered >= 6  # of 8 at 95 %: fewer than six in one of 150 series
+    assert off == count
+    assert covered >= 0.75 * count  # of 8 at 95 %: fewer than six in one of 150 series
 
 
 def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]]) -> None:

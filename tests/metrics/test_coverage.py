@@ -23,29 +23,30 @@ from tests.metrics.response_worlds import (
     gain_covered,
     share_covered,
 )
-
-RUNS = 60
-LOW, HIGH = 0.88, 1.0  # of 60 runs that cover 95 %, fewer than 88 % is one in a hundred
+from tests.simulated import data_sets, least, most
 
 
+@data_sets(30, 200)
 @pytest.mark.parametrize("name", [name for name in NULLS if "diversity, nothing" not in name])
-def test_a_world_without_a_difference_has_none(name: str) -> None:
+def test_a_world_without_a_difference_has_none(name: str, count: int) -> None:
     world, metric, target, truth, texts = NULLS[name]
-    found = tried(world, metric, target, RUNS, truth=truth, selection=texts)
-    assert LOW <= found.covered <= HIGH
+    found = tried(world, metric, target, count, truth=truth, selection=texts)
+    assert found.covered >= least(count)
     assert found.withheld <= 0.1
 
 
-def test_true_differences_of_two_and_three_standard_errors_are_told() -> None:
-    shares = [told(World(), sizes, THESE, RUNS) for sizes in (2.0, 3.0)]
+@data_sets(30, 60)
+def test_true_differences_of_two_and_three_standard_errors_are_told(count: int) -> None:
+    shares = [told(World(), sizes, THESE, count) for sizes in (2.0, 3.0)]
     assert shares[0] >= 0.4
     assert shares[1] >= 0.75
 
 
+@data_sets(20, 60)
 @pytest.mark.parametrize("models", [2, 5])
-def test_families_without_a_difference_seldom_show_one(models: int) -> None:
+def test_families_without_a_difference_seldom_show_one(models: int, count: int) -> None:
     world = World(models=models, of_prompt=0.1, topics=4, countries=6, conditions=1)
-    assert false_findings(world, OTHERS, RUNS) <= 0.12  # of 60 that show 5 %, more than 12 % is one in a hundred
+    assert false_findings(world, OTHERS, count) <= most(count)
 
 
 def test_refusals_alone_are_no_difference_of_what_is_named() -> None:
@@ -106,26 +107,31 @@ def test_a_metric_that_is_fixed_by_construction_is_told_apart_nowhere() -> None:
     "name", ["one mention, share 0.5, alike 0.0", "cv 0.7, share 0.5, alike 0.0", "40 % none, share 0.93, alike 1.0"]
 )
 @pytest.mark.parametrize("responses", [10, 50])
-def test_shares_of_a_cell(name: str, responses: int) -> None:
-    assert share_covered(SHARES[name], responses, 250) >= 0.91
+@data_sets(100, 250)
+def test_shares_of_a_cell(name: str, responses: int, count: int) -> None:
+    assert share_covered(SHARES[name], responses, count) >= least(count)
 
 
+@data_sets(100, 200)
+@pytest.mark.parametrize("size", [25, 50])
 @pytest.mark.parametrize("name", PLAIN)
-def test_counts_of_a_cell(name: str) -> None:
-    assert count_covered(PLAIN[name], 50, 50, 200) >= 0.9
-    assert count_covered(PLAIN[name], 50, 25, 200) >= 0.9
+def test_counts_of_a_cell(name: str, size: int, count: int) -> None:
+    assert count_covered(PLAIN[name], 50, size, count) >= least(count)
 
 
 @pytest.mark.parametrize("name", ["8 items, Zipf 1.0", "cv 0.7, 2000 items, Zipf 1.6", "40 % none, 50 items, Zipf 1.0"])
-def test_consensus_of_a_pair(name: str) -> None:
+@data_sets(100, 200)
+def test_consensus_of_a_pair(name: str, count: int) -> None:
     assert name in PAIRS
-    assert consensus_covered(name, (30, 30), 200) >= 0.9
+    assert consensus_covered(name, (30, 30), count) >= least(count)
 
 
 @pytest.mark.parametrize("metric", ["hill_1", "hill_2", "coverage", "dominance"])
-def test_companions_of_diversity(metric: str) -> None:
-    assert companion_covered(metric, PLAIN["independent"], 50, 200) >= 0.9
+@data_sets(100, 200)
+def test_companions_of_diversity(metric: str, count: int) -> None:
+    assert companion_covered(metric, PLAIN["independent"], 50, count) >= least(count)
 
 
-def test_gains() -> None:
-    assert gain_covered(GAINS["lists, share 0.5; 0.1"], (20, 50), 200) >= 0.9
+@data_sets(100, 200)
+def test_gains(count: int) -> None:
+    assert gain_covered(GAINS["lists, share 0.5; 0.1"], (20, 50), count) >= least(count)

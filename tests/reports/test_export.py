@@ -20,7 +20,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.metrics import METRICS
+from polyculture.cache.schema import CORE
 from polyculture.reports.export import tables as exported_tables
 from polyculture.reports.export.redaction import ADDRESS, redaction_of
 from polyculture.reports.export.write import CARD, METADATA, write_export
@@ -174,11 +174,11 @@ def test_large_views_that_others_give_are_left_out_and_told(
 def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Path) -> None:
     target = tmp_path / "data"
     target.mkdir()
-    write_export(run, METRICS, target)
-    write_export(run, METRICS, target)
+    write_export(run, CORE, target)
+    write_export(run, CORE, target)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-    write_export(run, METRICS, tmp_path / "one.duckdb")
-    write_export(run, METRICS, tmp_path / "one.duckdb")
+    write_export(run, CORE, tmp_path / "one.duckdb")
+    write_export(run, CORE, tmp_path / "one.duckdb")
 
     theirs = tmp_path / "theirs"
     theirs.mkdir()
@@ -189,9 +189,9 @@ def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Pat
     (tmp_path / "link").symlink_to(theirs)
     for place in (theirs, tmp_path / "own.duckdb", tmp_path / "text.duckdb", tmp_path / "link", theirs / "thesis.txt"):
         with pytest.raises(StoreError, match="is no export"):
-            write_export(run, METRICS, place)
+            write_export(run, CORE, place)
     with pytest.raises(StoreError, match=r"inside.*itself"):
-        write_export(run, METRICS, run.root / "out")
+        write_export(run, CORE, run.root / "out")
     assert (theirs / "thesis.txt").read_text(encoding="utf-8") == "years of work"
     with duckdb.connect(tmp_path / "own.duckdb", read_only=True) as own:
         assert own.sql("FROM x").fetchall() == [(1,)]
@@ -202,9 +202,9 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from polyculture.reports.export import write; from polyculture.cache.run_folder import RunFolder\n"
-        "from polyculture.metrics import METRICS\n"
+        "from polyculture.cache.schema import CORE\n"
         "write.data_card = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "write.write_export(RunFolder(Path(sys.argv[1])), METRICS, Path(sys.argv[2]))\n"
+        "write.write_export(RunFolder(Path(sys.argv[1])), CORE, Path(sys.argv[2]))\n"
     )
     target = tmp_path / name
     done = subprocess.run([sys.executable, "-c", code, run.root, target], cwd=ROOT, capture_output=True, check=False)
@@ -219,7 +219,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     own = tmp_path / f".{name}.backup.tmp"
     own.write_text("mine", encoding="utf-8")
     os.utime(own, (long_ago, long_ago))
-    write_export(run, METRICS, target)
+    write_export(run, CORE, target)
     assert target.exists()
     assert set(tmp_path.iterdir()) == {target, own, *left}, "only what this very call made is removed"
 
@@ -233,7 +233,7 @@ def test_two_exports_of_a_run_are_the_same_bytes(run: RunFolder, folder: Path, s
 
 
 def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder, tmp_path: Path) -> None:
-    target = write_export(run, METRICS, tmp_path / "data").path
+    target = write_export(run, CORE, tmp_path / "data").path
     (target / "notes.md").write_text("mine", encoding="utf-8")
     (target / "figures" / "deep").mkdir(parents=True)
     (target / "figures" / "deep" / "one.svg").write_text("<svg/>", encoding="utf-8")
@@ -247,7 +247,7 @@ def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder
 
     watching = threading.Thread(target=watch)
     watching.start()
-    write_export(run, METRICS, target)
+    write_export(run, CORE, target)
     done.set()
     watching.join()
     assert not absent
