@@ -174,9 +174,9 @@ class TextReader:
         code = self._names.topic(written)
         if code is not None:
             return code
-        raise NoTextError(
-            "the topic is not in the catalogue (--like TOPIC=food reads it with the kinds of food)", shown(written)
-        )
+        known = ", ".join(self.catalog.topics)
+        remedy = f"(known: {known}; --like LABEL=food reads a topic of your own with the kinds of food)"
+        raise NoTextError(f"the topic is not in the catalogue {remedy}", shown(written))
 
     def country(self, value: Any) -> str | None:
         """A catalogue's country: by ISO 3166 code or name, in any case; None where the row says none.

@@ -54,12 +54,12 @@ def text_doubts(
     for model, versions in rows(_VERSIONS):
         several = f"its texts are of several versions behind one name: {versions}"
         yield f"{model}: {several}; the view health lists them by cell"
+    why = "they are no independent samples"
+    if manifest.deterministic:
+        why = "sampling is deterministic by the experiment's settings"
+    elif not manifest.imported:
+        why += ". Is the seed ignored, or does a cache stand before the server?"
     for model, texts, distinct in rows(_REPEATED, fewest=FEWEST_DISTINCT):
-        why = (
-            "sampling is deterministic by the experiment's settings"
-            if manifest.deterministic
-            else "they are no independent samples. Is the seed ignored, or does a cache stand before the server?"
-        )
         few = f"{distinct} of {texts} texts are distinct within their prompt"
         yield f"{model}: {few}, and numbers have no interval: {why}"
     yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])

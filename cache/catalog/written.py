@@ -12,8 +12,9 @@ from polyculture.cache.catalog.model import Catalog, country_names, long_codes
 
 @cache
 def written_names() -> Mapping[str, Mapping[str, str]]:
-    """The tables of `written.toml`."""
-    return tomllib.loads(Path(__file__).with_name("written.toml").read_text(encoding="utf-8"))
+    """The tables of `written.toml`: what people write, and what they mean by it."""
+    tables = tomllib.loads(Path(__file__).with_name("written.toml").read_text(encoding="utf-8"))
+    return tables | {"topics": {word: code for code, words in tables["topics"].items() for word in words}}
 
 
 class WrittenNames:
@@ -33,9 +34,11 @@ class WrittenNames:
         return self._languages.get(written.casefold())
 
     def topic(self, written: str) -> str | None:
-        """By code or name."""
-        every = self.catalog.topics.values()
-        return {name.casefold(): one.code for one in every for name in (one.name, one.code)}.get(written.casefold())
+        """By code or name, or by what the topic is called in a language of the catalogue."""
+        every, folded = self.catalog.topics.values(), written.casefold()
+        code = {name.casefold(): one.code for one in every for name in (one.name, one.code)}.get(folded)
+        meant = written_names()["topics"].get(folded)
+        return code or (meant if meant in self.catalog.topics else None)
 
     def country(self, written: str) -> str | None:
         """By ISO 3166 code of two or three letters, or by a name in any of the catalogue's languages."""

@@ -109,8 +109,11 @@ def engine_remedy(spec: ModelSpec) -> str:
         "ollama": r"(aya|codellama|command-r|deepseek|falcon|gemma|gpt-oss|llama|mistral|mixtral|olmo|phi|qwen).*",
     }  # fmt: skip
     engine = next((name for name, form in by_form.items() if re.fullmatch(form, spec.model, re.IGNORECASE)), None)
-    guess = f"Did you mean '{engine}:{spec.model}'? " if engine else ""
-    return f"{guess}A model is 'engine:name', of {', '.join(ENGINES)}."
+    if engine:
+        return f"Did you mean '{engine}:{spec.model}'? A model is 'engine:name', of {', '.join(ENGINES)}."
+    # Most services speak OpenAI's language at an address of theirs.
+    service = f"Of a service: 'openai:{spec.model}', with its base_url under [options.openai]."
+    return f"A model is 'engine:name', of {', '.join(ENGINES)}. {service}"
 
 
 def check_model(spec: ModelSpec) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.contract import AtLeastOne
+from polyculture.instruments.contract import IN_FILE, AtLeastOne
 from polyculture.instruments.questions.asking import METHODS, Method
 from polyculture.instruments.questions.prompting import Orders
 
@@ -49,8 +49,13 @@ class AskOptions(BaseModel):
         Field(description="generated: the model writes; letter, text: how probable an option's label or text is. Pairs "
                           "and gaps have one of their own."),
     ] = ()  # fmt: skip
-    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
-    n: Annotated[AtLeastOne, Field(description="Answers to each request; several at a temperature above 0.")] = 1
+    temperature: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.", json_schema_extra=IN_FILE)
+    ] = 0.0
+    n: Annotated[
+        AtLeastOne,
+        Field(description="Answers to each request; several at a temperature above 0.", json_schema_extra=IN_FILE),
+    ] = 1
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
 
     @field_validator("set")
@@ -74,7 +79,7 @@ class AskOptions(BaseModel):
     @classmethod
     def _samples(cls, n: int, info: ValidationInfo) -> int:
         if n > 1 and info.data.get("temperature") == 0:
-            raise ValueError("several answers to a request need --temperature above 0")
+            raise ValueError("several answers to a request need a temperature above 0")
         return n
 
     @property

@@ -55,7 +55,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "table": (
             "Show a table of a run, or write it with all columns.",
-            "polyculture table headline exp.toml; polyculture table leaderboard exp.toml language=ja; "
+            "polyculture table headline exp.toml; polyculture table leaderboard exp.toml metric=specificity; "
             "polyculture table bias exp.toml language=ja --format csv -o bias.csv",
         ),
         "sql": (

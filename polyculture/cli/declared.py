@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
-from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, print_table, write_values
+from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table, write_values
 from polyculture.console import say
 
 if TYPE_CHECKING:
@@ -37,8 +37,11 @@ def print_declared(
     if table.header.side_by_side:
         lines = _side_by_side(lines, table.header.side_by_side)
     told = [name for name in lines[0] if any(line[name] is not None for line in lines)]
-    # What all rows have in common is said once, above them: the others have its room.
-    alike = [name for name in told[1:] if len(lines) > 1 and len({str(line[name]) for line in lines}) == 1]
+    # Of a wide table a label that all rows have in common is said once, above them: the others have its room.
+    numbers = {*limits(rows.columns), *table.header.side_by_side}
+    alike = [name for name in told[1:] if name not in numbers and len({str(line[name]) for line in lines}) == 1]
+    if fits(told, [[cell(line[name]) for name in told] for line in lines]):
+        alike = []
     columns = [name for name in told if name not in alike]
     of_all = "; ".join(f"{name.replace('_', ' ')} {cell(lines[0][name])}" for name in alike)
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line

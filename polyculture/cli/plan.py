@@ -11,6 +11,7 @@ import typer
 
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cli.run import next_command
 from polyculture.cli.tables import print_table
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace
@@ -113,7 +114,9 @@ def plan(
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
-    say(f"Next: polyculture run {shlex.quote(str(experiment))}")
+    status = run_status(workspace)
+    over = status.reported and not status.surfaces_left and not any(one.open for one in status.jobs)
+    say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")
 
 
 def _print_jobs(workspace: Workspace, runs: Path | None) -> None:

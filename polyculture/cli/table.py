@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.errors import StoreError, did_you_mean, near_words
 from polyculture.cache.manifest import require_run
-from polyculture.cache.sql_file import typed
+from polyculture.cache.sql_file import OVER_ALL, typed
 from polyculture.cli.boards import print_boards
 from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polyculture.reports.section import ReportTable
 
 _NAMED = 20  # values that a line names
+_LIKE = 75  # of 100: how alike a name must be to that of a table; there are many of them, and a word is like some
 
 
 def table(
@@ -58,7 +59,9 @@ def table(
         what = f"{name} is no table: the table's name comes first"
         raise StoreError(what, remedy=f"Write: polyculture table NAME {name}. Without any, all tables are listed.")
     elif name not in tables:
-        raise StoreError(f"there is no table {name}", remedy=did_you_mean(name, tables))
+        near = near_words(name, tables, alike=_LIKE)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
+        raise StoreError(f"there is no table {name}", remedy=f"{meant}`polyculture table` lists all.")
     elif experiment is None:
         _describe(tables[name])
     else:
@@ -91,7 +94,7 @@ def _show(
         if not values or rows.limit(1).fetchall():
             print_declared(table.declared, rows, values)
             return
-    say(_nothing_fits(workspace, table, values, selection) or f"the table {table.name} has no row with all of these")
+    say(_nothing_fits(workspace, table, asked, selection) or f"the table {table.name} has no row with all of these")
 
 
 def _nothing_fits(
@@ -107,6 +110,8 @@ def _nothing_fits(
             others[name] = "any"
         with table_rows(workspace, table, others, selection) as rows:
             found = rows.project(f'"{name}"').distinct().fetchall() if name in rows.columns else []
+        if found == [(None,)] and name in OVER_ALL:
+            return f"the table {table.name} has no row with {name}={value}: its rows are over all of them"
         if there := sorted(str(one) for (one,) in found if one is not None):
             near = did_you_mean(str(value), there, otherwise=f"There are {', '.join(there[:_NAMED])}")
             return f"the table {table.name} has no row with {name}={value}. {near}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -117,13 +118,22 @@ def print_table(
     for path, end in ends.items():
         title = title and title.replace(path, end)
     heads = [escape_control_chars(column) for column in columns]
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    if sum(_narrowest(column) + 1 for column in zip(heads, *texts, strict=True)) > console.width:
+    console = Console(width=_width())
+    if fits(heads, texts):
+        console.print(_grid(heads, texts, title, headed, console.width))
+    else:
         console.print(title or "", markup=False, highlight=False)
         _print_vertical(heads, texts)
-    else:
-        console.print(_grid(heads, texts, title, headed, console.width))
     sys.stdout.writelines(f"{end} is {path}\n" for path, end in ends.items())
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+
+
+def fits(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> bool:
+    """Whether a table is as narrow as the terminal without breaking words."""
+    return sum(_narrowest(column) + 1 for column in zip(heads, *texts, strict=True)) <= _width()
 
 
 def _narrowest(column: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.manifest import Manifest
+from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.reports.figures.figure import (
     Figure,
     Key,
@@ -30,9 +30,13 @@ SELDOM = ("audience", "implicit_male", "implicit_female")  # conditions that not
 def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/specificity.sql`: maps per model; those that name no country stand in a fold."""
     said = texts().figures["specificity"]
+    stated = list(dict.fromkeys(panel.split()[1] for panel in said.panels))
+    own_conditions = sorted(set(frame["condition"].dropna()) - set(stated))  # of imported texts
+    titles = {**said.panels, **{f"specificity {one}": names.condition(one) for one in own_conditions}}
+    opened = FIRST if (frame["condition"] == FIRST).any() else next(iter(own_conditions), FIRST)
     found = {
         panel: frame[(frame["metric"] == panel.split()[0]) & (frame["condition"] == panel.split()[1])]
-        for panel in said.panels
+        for panel in titles
     }
     tops = {
         metric: reach(frame.loc[frame["metric"] == metric, "estimate"].astype(float))
@@ -44,12 +48,12 @@ def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> F
             own = rows[rows["model"] == model]
             metric, condition = panel.split()
             if own["estimate"].notna().any():
-                title = f"{names.model(model)}: {said.panels[panel]}"
+                title = f"{names.model(model)}: {titles[panel]}"
                 drawn = _country_panel(title, own, metric, condition, tops[metric], manifest, names)
-                panels[condition == FIRST].append(drawn)
-    missing = " ".join(filter(None, (_nothing(panel, rows, manifest) for panel, rows in found.items())))
+                panels[condition == opened].append(drawn)
+    missing = " ".join(filter(None, (_nothing(panel, found[panel], manifest) for panel in said.panels)))
     return make_figure(
-        "specificity", [panels[True]], _native_key("specificity"), "unlinked", folded=panels[False],
+        "specificity", [panels[True]], _native_key("specificity"), _missing(manifest), folded=panels[False],
         values={"missing": missing, "dash": texts().missing["unlinked"], "fewest": str(FEWEST)},
     )  # fmt: skip
 
@@ -146,8 +150,9 @@ def _missing(manifest: Manifest) -> str:
 
 
 def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
-    """A sentence on a panel without a number; empty for others, and for a condition that few runs ask."""
-    if rows["estimate"].notna().any() or (rows.empty and panel.endswith(SELDOM)):
+    """A sentence on a panel without a number; empty for others, for a condition that few runs ask, and where a file
+    does not say what was asked."""
+    if rows["estimate"].notna().any() or (rows.empty and (panel.endswith(SELDOM) or UNSTATED in manifest.conditions)):
         return ""
     no_neutral = manifest.why_without("neutral") if panel.startswith(GAIN) else None
     reason = "not_asked" if rows.empty else no_neutral or "unlinked"

@@ -311,6 +311,7 @@ def test_background_work_that_raises_comes_after_what_had_finished() -> None:
     [
         (ModelSpec("opnai:gpt"), "unknown engine 'opnai' in 'opnai:gpt'. Did you mean 'openai'"),
         (ModelSpec("gpt-4o-mini"), "names no engine"),
+        (ModelSpec("claude-sonnet-4"), "Of a service: 'openai:claude-sonnet-4', with its base_url"),
         (ModelSpec("openai:"), "names no model"),
         (ModelSpec("transformers:org/model", {"dtyp": "float16"}), "dtype"),
         (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown option 'base_ur'. Did you mean 'base_url'"),

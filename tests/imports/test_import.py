@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.catalog.written import WrittenNames
+from polyculture.cache.errors import near_words
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.experiment.workspace import open_workspace
 from polyculture.imports.mapping import Columns
@@ -129,11 +131,17 @@ def test_imported_and_generated_models_are_not_mixed(folder: Path, tmp_path: Pat
     assert "experiment of their own" in done.stderr
 
 
+@pytest.mark.parametrize(("written", "topic"), [("Essen", "food"), ("meals", "food"), ("Fashion", "clothing")])
+def test_what_people_call_a_topic_leads_to_it(written: str, topic: str) -> None:
+    assert WrittenNames(read_catalog()).topic(written) == topic
+    assert near_words(written, read_catalog().topics) == [topic]
+
+
 def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Path) -> None:
     row: dict[str, object] = {
         "text": "Pizza.",
         "language": "en",
-        "topic": "cuisine",
+        "topic": "festival",
         "model": "m",
         "condition": "persona",
     }
@@ -141,10 +149,10 @@ def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Pat
     refused = polyculture("import", "b.jsonl", "--as", "exp.toml", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--like" in refused.stderr
-    done = polyculture("import", "b.jsonl", "--as", "exp.toml", "--like", "cuisine=food", cwd=tmp_path)
+    done = polyculture("import", "b.jsonl", "--as", "exp.toml", "--like", "festival=food", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = rows_of(tmp_path, "SELECT topic, condition, country FROM responses")
-    assert found == [{"topic": "cuisine", "condition": "persona", "country": ""}]
+    assert found == [{"topic": "festival", "condition": "persona", "country": ""}]
     for stage in ("extract", "link", "measure"):  # no text of the run is of any country
         done = polyculture("run", "--only", stage, "exp.toml", cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -21,6 +21,7 @@ from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import dots, lines, scatter
+from polyculture.reports.figures.maps import specificity_maps
 from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.figures.style import PAGE_COLOURS, SERIES
 from polyculture.reports.leaderboard import boards
@@ -268,3 +269,17 @@ def test_a_letter_is_drawn_with_any_installed_font_that_has_it_or_is_reported(mo
     ours = [font for font in style.font_manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
     monkeypatch.setattr(style.font_manager.fontManager, "ttflist", ours)
     assert style.fonts_for(frozenset("a\u5bff")) == (("DejaVu Sans Mono",), "\u5bff")
+
+
+def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
+    """Of an import with countries there was "no figure: no linked mentions", where 600 had linked mentions."""
+    manifest = Manifest(
+        experiment="x", polyculture="0", models=["imported:a"], languages=["en"], countries=["JP"],
+        conditions=["unstated"],
+    )  # fmt: skip
+    row = {"metric": "specificity", "model": "imported:a", "language": "en", "condition": "unstated", "country": "JP"}
+    frame = pd.DataFrame([row | {"estimate": 0.4, "low": 0.3, "high": 0.5, "no_interval": None, "incidences": 90}])
+    figure = specificity_maps(frame, manifest, Names(read_catalog(), ("imported:a",)))
+    [[panel]] = figure.rows
+    assert panel.title == "a: the file does not say what kind of prompt"
+    assert "Neutral prompts:" not in figure.caption

@@ -19,6 +19,7 @@ import polyculture.instruments.questions as questions
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.model import Question
+from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
@@ -213,7 +214,6 @@ def test_a_model_alone_needs_no_experiment(tmp_path: Path) -> None:
         (("made-up.toml", "--model", "openay:gpt-4o"), "unknown engine 'openay'"),
         (("nosuch", "--model", "mock:x"), "there is no question set 'nosuch'"),
         (("made-up.toml:none", "--model", "mock:x"), "there is no selection 'none'"),
-        (("made-up.toml", "--model", "mock:x", "--n", "3"), "--n: several answers"),
     ],
 )
 def test_no_experiment_is_written_of_what_cannot_be_asked(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
@@ -221,6 +221,11 @@ def test_no_experiment_is_written_of_what_cannot_be_asked(tmp_path: Path, words:
     before = sorted(tmp_path.iterdir())
     assert told in one_line(polyculture("ask", *words, cwd=tmp_path))
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_several_answers_of_the_likeliest_are_one() -> None:
+    with pytest.raises(ValueError, match="several answers to a request need a temperature above 0"):
+        AskOptions(set="made-up.toml", n=3)
 
 
 @pytest.mark.parametrize(
