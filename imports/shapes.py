@@ -29,7 +29,6 @@ _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "
         "id_more", "chat", "prompt", "items"}  # fmt: skip
 _ROLES = ("role", "from", "speaker", "author.role")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
-_SERVERS = {"chat", "completions", "responses", "anthropic", "gemini", "bedrock"}  # others: a plain column may look so
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _LARGEST_RESULTS = 64 * 2**20  # bytes
@@ -232,7 +231,7 @@ def _words(message: Mapping[str, Any]) -> str | None:
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
     for one in path.split("|"):
         for _, value in find(record.values, one):
-            if isinstance(value, Mapping) and shape_of(value) in _SERVERS:
+            if isinstance(value, Mapping) and shape_of(value) is not None:
                 return value
     return None
 

@@ -23,7 +23,7 @@ from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 
-Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "ollama", "tgi"]
+Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock"]
 
 NO_ANSWER = "no answer behind the reasoning"
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
@@ -297,19 +297,6 @@ def _bedrock(body: Mapping[str, Any]) -> _Parts:
     return _Parts(text, body.get("stopReason"), thought, usage=body.get("usage"))
 
 
-def _ollama(body: Mapping[str, Any]) -> _Parts:
-    """https://github.com/ollama/ollama/blob/main/docs/api.md"""
-    message = _table(body.get("message"))
-    text, thought = message.get("content", body.get("response")), message.get("thinking", body.get("thinking"))
-    return _Parts(text, body.get("done_reason"), thought if isinstance(thought, str) else None, usage=body)
-
-
-def _tgi(body: Mapping[str, Any]) -> _Parts:
-    """https://huggingface.co/docs/text-generation-inference"""
-    details = _table(body.get("details"))
-    return _Parts(body.get("generated_text"), details.get("finish_reason"), usage=details)
-
-
 # Shape -> what a body has that is of it, and its reader; the first that fits.
 _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], _Parts]]] = {
     "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
@@ -318,8 +305,6 @@ _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Map
     "anthropic": (lambda body: isinstance(body.get("content"), list) and "stop_reason" in body, _anthropic),
     "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
     "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
-    "ollama": (lambda body: "done" in body and ("message" in body or "response" in body), _ollama),
-    "tgi": (lambda body: "generated_text" in body, _tgi),
 }
 
 

@@ -60,8 +60,8 @@ class Meter(Protocol):
         ...
 
 
-# A count's names, without case and underscores: OpenAI's, those of its /v1/responses and Anthropic's, Bedrock's,
-# Gemini's, Ollama's, TGI's, watsonx's.
+# A count's names, without case and underscores: OpenAI's, those of its /v1/responses, Anthropic's, Bedrock's, Gemini's,
+# and of gateways that hand on Ollama's, TGI's or watsonx's.
 _NAMES = {
     "prompt_tokens": ("prompttokens", "inputtokens", "prompttokencount", "inputtokencount", "promptevalcount"),
     "completion_tokens": (
@@ -107,7 +107,9 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     elif prompt is not None and completion is not None and total is not None and total != prompt + completion:
         sanitizer.notes.append(f"usage: {prompt} + {completion} tokens are not its total of {total}")
         completion = max(completion, total - prompt)
-    if reasoning is not None and completion is not None and reasoning > completion:
+    # Gemini counts its thoughts beside the answer; without its total nothing else says so.
+    beside = total is None and "thoughtstokencount" in table
+    if reasoning is not None and completion is not None and (beside or reasoning > completion):
         sanitizer.notes.append(f"usage: {reasoning} tokens of reasoning among {completion} written ones")
         completion += reasoning  # they cannot be a part of these: the server counts them apart, and its total without
     return Usage(prompt, completion, reasoning, nonsense)

@@ -107,11 +107,6 @@ SHAPES = {
         {"stopReason": "end_turn", "output": {"message": {"content": [
             {"reasoningContent": {"reasoningText": {"text": "Hm"}}}, {"text": "Pizza."}]}}}, "Pizza.", "whole", "Hm",
     ),
-    "ollama": (
-        {"done": True, "done_reason": "stop", "message": {"content": "Pizza.", "thinking": "Hm"}},
-        "Pizza.", "whole", "Hm",
-    ),
-    "tgi": ({"generated_text": "Pizza.", "details": {"finish_reason": "eos_token"}}, "Pizza.", "whole", None),
 }  # fmt: skip
 
 
@@ -227,6 +222,7 @@ def test_reasoning_that_the_completion_cannot_hold_is_billed_and_told() -> None:
 
 COUNTS = [
     ({"promptTokenCount": 3, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "totalTokenCount": 27}, (3, 24, 20)),
+    ({"promptTokenCount": 3, "candidatesTokenCount": 40, "thoughtsTokenCount": 20}, (3, 60, 20)),
     ({"prompt_tokens": 3, "completion_tokens": 4, "thinking_tokens": 20}, (3, 24, 20)),
     ({"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 50}, (53, 4, None)),
     ({"billed_units": {"input_tokens": 3, "output_tokens": 4}, "tokens": {"input_tokens": 70}}, (3, 4, None)),

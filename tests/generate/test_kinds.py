@@ -36,7 +36,6 @@ OWN = re.compile(r"generate/engines/(__init__\.py|llamacpp\.py|(mock|openai|tran
 PACKAGES = {  # these name a library, not an engine
     ("polyculture/experiment/workspace.py", "openai"),  # the versions that a manifest records
     ("instruments/swaps/training/run.py", "transformers"),  # the versions that a training records
-    ("generate/engines/answer.py", "ollama"),  # a shape of answers
     ("instruments/probe/encoder.py", "transformers"),  # the library that opens an encoder
 }
 
