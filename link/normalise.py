@@ -11,13 +11,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import opencc
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.folding import NAMES, Letters, fold_case, nfkc
+
+if TYPE_CHECKING:
+    import opencc
 
 NORMALISATION = 1  # raise when results change: older indexes are then refused
 
@@ -133,4 +135,6 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
 
 @cache
 def _converter(way: str) -> opencc.OpenCC:
+    import opencc  # here: most texts are in no Chinese
+
     return opencc.OpenCC(way)

@@ -30,10 +30,15 @@ hits AS (
     JOIN wikidata.keys AS name ON name.language = form.name_language AND name.key = form.key
 )
 SELECT
-    query, item, bool_and(part = 2) AS only_english,
-    min((part = 2, grade, part, last_resort, alias)) AS rank_key,
-    min((CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END)) AS tier,
-    arg_min({'name': name, 'language': language}, (part = 2, grade, part, last_resort, alias, place, name)) AS matched
-FROM hits
-WHERE NOT getvariable('paper') OR grade = 0
-GROUP BY query, item;
+    query, item, best[3] = 2 AS only_english, tier,
+    (best[1], best[2], best[3], best[4], best[5]) AS rank_key,
+    {'name': best[7], 'language': best[8]} AS matched
+FROM (
+    SELECT
+        query, item,
+        min((part = 2, grade, part, last_resort, alias, place, name, language)) AS best,
+        min(CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END) AS tier
+    FROM hits
+    WHERE NOT getvariable('paper') OR grade = 0
+    GROUP BY query, item
+);
