@@ -1,42 +1,13 @@
-"""Finds the lines of a block in which an RE2 expression matches, without splitting the block into lines."""
+"""Finds the lines of a text in which an RE2 expression matches, without splitting the text into lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from polyculture.extract.boundaries import Span
 
-_NEWLINE, _RETURN = b"\n\r"
 BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\0")  # line ends besides the newline
-
-
-class Lines:
-    """The lines of a block, searched without splitting it."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE)
-        self._ends = ends if data.endswith(b"\n") or not data else np.append(ends, len(data))
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def written(self) -> int:
-        """The number of lines that are not blank."""
-        lengths = np.diff(self._ends, prepend=-1) - 1
-        returns = sum(self._data[self._ends[at] - 1] == _RETURN for at in np.flatnonzero(lengths == 1).tolist())
-        return int(np.count_nonzero(lengths) - returns)
-
-    def matched(self, expression: Any) -> Iterator[tuple[int, bytes]]:
-        """The lines in which the expression matches, with their numbers from 1."""
-        data, place = self._data, 0
-        while place < len(data) and (match := expression.search(data, place)):
-            start, end = _line_around(data, *match.span())
-            yield int(np.searchsorted(self._ends, start)) + 1, data[start:end]
-            place = end + 1
 
 
 def lines_with_spans(data: bytes, expression: Any) -> Iterator[tuple[str, list[Span]]]:

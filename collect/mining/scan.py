@@ -1,30 +1,28 @@
-"""Scans a block of a corpus for hits: a prefilter over the whole block, and the exact search where it matches.
+"""Scans a block of a corpus for hits: a prefilter over each text, and the exact search where it matches.
 
-The prefilter is a regular expression over the raw bytes (`collect.mining.written`). RE2's speed does not depend on the
-number of patterns. Of JSON only some lines are parsed: lines that may hold a pattern, lines with \\uXXXX escapes, which
-the prefilter cannot decode, and lines not between braces.
+The prefilter is a regular expression over the text (`collect.mining.written`). The speed of RE2 does not depend on the
+number of patterns.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
 import pyarrow as pa
 
 from polyculture.cache.errors import CatalogError
-from polyculture.collect.mining.lines import Lines, lines_with_spans
+from polyculture.collect.mining.corpus import Block, CorpusFile
+from polyculture.collect.mining.lines import lines_with_spans
 from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder
+from polyculture.collect.mining.texts import NoText, texts_of
 from polyculture.collect.mining.written import sieve
 
 NAMED_LINES = 20  # broken lines of a block that are listed; the others are only counted
 _AUTOMATON = 256 << 20  # bytes; RE2's memory limit, enough for hundreds of patterns
-# JSON lines that the prefilter cannot decide: with \uXXXX escapes, or not between braces (broken).
-_PARSED_ANYHOW = r"\\u|(?m:^[^{\n\r])|(?m:[^}\n\r]\r?$)"
 _COLUMNS: list[tuple[str, pa.DataType]] = [
     ("document", pa.uint64()),
     ("line", pa.uint64()),
@@ -68,75 +66,32 @@ class Scanner:
     """Searches blocks of a corpus for the patterns of one language."""
 
     def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
-        patterns, aside = chosen.patterns, chosen.unit == "characters"
-        self._in_text = _compiled(sieve(patterns, spaces_aside=aside, json=False))
-        self._in_json = _compiled(f"{sieve(patterns, spaces_aside=aside, json=True)}|{_PARSED_ANYHOW}")
+        self._expression = _compiled(sieve(chosen.patterns, spaces_aside=chosen.unit == "characters"))
         self._finder = SlotFinder(chosen, stop_words_at)
 
-    def scan_json(self, data: bytes, name: str) -> Scanned:
-        """Hits in JSON lines, whose text is in the field `name`."""
-        lines = Lines(data)
-        scanned = Scanned(len(data), len(lines), lines.written())
-        rows: list[_Row] = []
-        for number, line in lines.matched(self._in_json):
-            text = _text_of(line, name)
-            if isinstance(text, _Fault):
-                scanned.reject(number, text.reason)
-            else:
-                rows += self._rows(number, text)
-        return scanned.with_hits(rows)
-
-    def scan_text(self, data: bytes) -> Scanned:
-        """Hits in plain text, of which each line that is not blank is a document."""
-        lines = Lines(data)
-        scanned = Scanned(len(data), len(lines), lines.written())
-        rows: list[_Row] = []
-        for number, line in lines.matched(self._in_text):
-            try:
-                rows += self._rows(number, line.decode().rstrip("\r"))
-            except UnicodeDecodeError as fault:
-                scanned.reject(number, f"not UTF-8: {fault.reason}")
-        return scanned.with_hits(rows)
-
-    def scan_column(self, texts: Iterable[str | None]) -> Scanned:
-        """Hits in a column of texts, of which each row is a document. A row without a text is a broken line."""
-        scanned = Scanned()
-        rows: list[_Row] = []
-        for number, text in enumerate(texts, start=1):
-            scanned.lines += 1
+    def scan(self, file: CorpusFile, block: Block) -> Scanned:
+        """Hits in a block, of which each line that is not blank, or each row, is a document."""
+        scanned, rows, last = Scanned(len(block.lines)), list[_Row](), 0
+        for last, text in texts_of(file, block):
             scanned.documents += 1
-            scanned.text += len((text or "").encode())
-            if text is None:
-                scanned.reject(number, "has no text")
-            else:
-                rows += self._rows(number, text)
+            if isinstance(text, NoText):
+                scanned.reject(last, text.reason)
+                continue
+            data = text.encode()
+            scanned.text += 0 if block.lines else len(data)
+            rows += self._rows(last, data)
+        newlines = block.lines.count(b"\n") + (not block.lines.endswith(b"\n"))
+        scanned.lines = newlines if block.lines else last
         return scanned.with_hits(rows)
 
-    def _rows(self, number: int, text: str) -> Iterator[_Row]:
+    def _rows(self, number: int, data: bytes) -> Iterator[_Row]:
         """The hits in the document of line `number`."""
-        data = text.encode()
         document, place = 0, 0
-        for line, spans in lines_with_spans(data, self._in_text):
+        for line, spans in lines_with_spans(data, self._expression):
             for hit in self._finder.find(line, spans):
                 document = document or _hash(data)
                 yield document, number, place, hit.pattern, hit.context, hit.keys, hit.forms
                 place += 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    """Why a line is malformed."""
-
-    reason: str
-
-
-def _text_of(line: bytes, name: str) -> str | _Fault:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as fault:
-        return _Fault(f"not JSON: {fault}")
-    text = row.get(name) if isinstance(row, dict) else None
-    return text if isinstance(text, str) else _Fault(f"has no text in {name!r}")
 
 
 def _compiled(expression: str) -> Any:

@@ -23,7 +23,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.parquet import write_parquet
 from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
 from polyculture.collect.mining.patterns import Edges, PatternSet
-from polyculture.collect.mining.scan import NAMED_LINES, Scanned, Scanner
+from polyculture.collect.mining.scan import NAMED_LINES, Scanner
 from polyculture.collect.mining.shares import Progress, in_shares
 
 VERSION = 1  # raise when the hits or their files change
@@ -126,19 +126,13 @@ class _Share:
             yield Swept(file.key, None, failure=failure)
 
     def _scanned(self, scanner: Scanner, file: CorpusFile, block: Block) -> Swept:
-        found = _scan(scanner, file, block)
+        found = scanner.scan(file, block)
         if len(found.hits):
             write_part(self.folder, file.key, block.number, found.hits)
         return Swept(
             file.key, block.number, block.read, found.text, found.lines, found.documents, len(found.hits), found.broken,
             tuple(found.broken_lines),
         )  # fmt: skip
-
-
-def _scan(scanner: Scanner, file: CorpusFile, block: Block) -> Scanned:
-    if block.texts is not None:
-        return scanner.scan_column(block.texts())
-    return scanner.scan_json(block.lines, file.field) if file.kind == "json" else scanner.scan_text(block.lines)
 
 
 def part_of(folder: Path, file: str, block: int) -> Path:

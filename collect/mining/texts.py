@@ -1,4 +1,4 @@
-"""The texts of a corpus, block by block."""
+"""The texts of a corpus: of a line or row each, and block by block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import orjson
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, blocks
+from polyculture.collect.mining.corpus import Block, BrokenStreamError, CorpusFile, blocks
+
+
+@dataclass(frozen=True, slots=True)
+class NoText:
+    """Why a line or row holds no text."""
+
+    reason: str
 
 
 @dataclass(slots=True)
@@ -22,13 +29,24 @@ class TextBlock:
     broken: int = 0  # lines or rows without text
 
 
+def texts_of(file: CorpusFile, block: Block) -> Iterator[tuple[int, str | NoText]]:
+    """Number, from 1, and text of each row, and of each line that is not blank."""
+    if block.texts:
+        for number, text in enumerate(block.texts(), start=1):
+            yield number, NoText("has no text") if text is None else text
+        return
+    for number, line in enumerate(block.lines.split(b"\n"), start=1):
+        if line.strip():
+            yield number, _text_of(line, file.field) if file.kind == "json" else _decoded(line.removesuffix(b"\r"))
+
+
 def text_blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBlock]:
     """The texts of `corpus.blocks`. Raises `StoreError` where the file cannot be read to its end."""
     try:
         for block in blocks(file, share, shares):
             found = TextBlock(read=block.read)
-            for text in block.texts() if block.texts else _texts(file, block.lines):
-                if text is None:
+            for text in _texts(file, block):
+                if isinstance(text, NoText):
                     found.broken += 1
                 else:
                     found.texts.append(text)
@@ -39,31 +57,27 @@ def text_blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[T
         raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
 
 
-def _texts(file: CorpusFile, data: bytes) -> Iterator[str | None]:
-    """Of plain text all at once, where it can be decoded; None for a line without text."""
-    if file.kind == "json":
-        for line in data.splitlines():
-            if line.strip():
-                yield _text_of(line, file.field)
-        return
-    whole = _decoded(data)
-    if whole is not None:
-        yield whole
-    else:
-        yield from map(_decoded, data.split(b"\n"))
+def _texts(file: CorpusFile, block: Block) -> Iterator[str | NoText]:
+    """Plain text is one text, where it can be decoded."""
+    if file.kind == "text":
+        whole = _decoded(block.lines)
+        if not isinstance(whole, NoText):
+            yield whole
+            return
+    yield from (text for _, text in texts_of(file, block))
 
 
-def _text_of(line: bytes, name: str) -> str | None:
+def _text_of(line: bytes, name: str) -> str | NoText:
     try:
         row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
+    except orjson.JSONDecodeError as fault:
+        return NoText(f"not JSON: {fault}")
     text = row.get(name) if isinstance(row, dict) else None
-    return text if isinstance(text, str) else None
+    return text if isinstance(text, str) else NoText(f"has no text in {name!r}")
 
 
-def _decoded(data: bytes) -> str | None:
+def _decoded(data: bytes) -> str | NoText:
     try:
         return data.decode()
-    except UnicodeDecodeError:
-        return None
+    except UnicodeDecodeError as fault:
+        return NoText(f"not UTF-8: {fault.reason}")

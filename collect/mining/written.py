@@ -33,38 +33,36 @@ _PLAIN = (
 )
 
 
-def sieve(patterns: Iterable[Pattern], *, spaces_aside: bool, json: bool) -> str:
+def sieve(patterns: Iterable[Pattern], *, spaces_aside: bool) -> str:
     """An RE2 expression that matches every spelling of the patterns' fixed texts beside their slots.
 
-    `spaces_aside` for languages without spaces, where spaces may be anywhere; `json` for the inside of a JSON
-    string without \\uXXXX escapes (but with backslashes before quotes and the like).
+    `spaces_aside` for languages without spaces, where spaces may be anywhere.
     """
-    between = _between(spaces_aside, json)
-    return "|".join(sorted({_beside_slot(pattern, between, spaces_aside, json) for pattern in patterns}))
+    between = _between(spaces_aside)
+    return "|".join(sorted({_beside_slot(pattern, between, spaces_aside) for pattern in patterns}))
 
 
-def _beside_slot(pattern: Pattern, between: str, spaces_aside: bool, json: bool) -> str:
+def _beside_slot(pattern: Pattern, between: str, spaces_aside: bool) -> str:
     """The letters next to the slot, with a space or quotation mark in between where the pattern requires it."""
     edge = f"[{_escaped(_sources()[' '] + rules().quotes)}]"
-    edge = rf"(?:{edge}|\\[tf])" if json else edge
     before, after = (side.replace(" ", "") if spaces_aside else side for side in (pattern.before, pattern.after))
     if before:
-        text = _expression(before[-_LONGEST:], between, json)
+        text = _expression(before[-_LONGEST:], between)
         return text + between + edge if pattern.apart_before and not spaces_aside else text
-    text = _expression(after[:_LONGEST], between, json)
+    text = _expression(after[:_LONGEST], between)
     return edge + between + text if pattern.apart_after and not spaces_aside else text
 
 
-def _expression(anchor: str, between: str, json: bool) -> str:
+def _expression(anchor: str, between: str) -> str:
     """The anchor cut where no written character stands for letters on both sides, each piece as its alternatives."""
     edges = [(start, start + size) for size in range(2, _LONGEST_TILE + 1) for start in range(len(anchor) - size + 1)]
     wide = [(a, b) for a, b in edges if anchor[a:b] in _sources()]
     cuts = [cut for cut in range(len(anchor) + 1) if not any(a < cut < b for a, b in wide)]
-    pieces = ["|".join(_tilings(anchor, first, last, between, json)) for first, last in pairwise(cuts)]
+    pieces = ["|".join(_tilings(anchor, first, last, between)) for first, last in pairwise(cuts)]
     return between.join(f"(?:{piece})" for piece in pieces)
 
 
-def _tilings(anchor: str, first: int, last: int, between: str, json: bool) -> list[str]:
+def _tilings(anchor: str, first: int, last: int, between: str) -> list[str]:
     """Every spelling of `anchor[first:last]` by characters that fold to one or several of its letters."""
     if first == last:
         return [""]
@@ -72,14 +70,14 @@ def _tilings(anchor: str, first: int, last: int, between: str, json: bool) -> li
     for size in range(1, min(_LONGEST_TILE, last - first) + 1):
         tile = anchor[first : first + size]
         if size == 1 or tile in _sources():
-            rests = _tilings(anchor, first + size, last, between, json)
-            tilings += [_tile(tile, json) + (between + rest if rest else "") for rest in rests]
+            rests = _tilings(anchor, first + size, last, between)
+            tilings += [_tile(tile) + (between + rest if rest else "") for rest in rests]
     return tilings
 
 
-def _tile(folded: str, json: bool) -> str:
+def _tile(folded: str) -> str:
     if folded == " ":
-        return _between(spaces_aside=True, json=json)[:-1] + "+"
+        return _between(spaces_aside=True)[:-1] + "+"
     return f"[{_escaped(_sources().get(folded, '') + _partly_composed(folded))}]"
 
 
@@ -91,11 +89,8 @@ def _partly_composed(letter: str) -> str:
     return "".join(head + _sources().get(head, "") for head in sorted(heads) if len(head) == 1)
 
 
-def _between(spaces_aside: bool, json: bool) -> str:
-    dropped = _escaped(_sources()[""] + (_sources()[" "] if spaces_aside else ""))
-    if not json:
-        return f"[{dropped}{_COMPOSING}]*"
-    return f"(?:[{dropped}{_COMPOSING}]" + (r"|\\[tf\\]?)*" if spaces_aside else r"|\\)*")
+def _between(spaces_aside: bool) -> str:
+    return f"[{_escaped(_sources()[''] + (_sources()[' '] if spaces_aside else ''))}{_COMPOSING}]*"
 
 
 def _escaped(chars: str) -> str:

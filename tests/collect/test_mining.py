@@ -168,30 +168,27 @@ def spelled(anchor: str, randomness: random.Random) -> str:
 
 
 @pytest.mark.parametrize(
-    ("anchor", "json_lines", "spaces_aside"),
+    ("anchor", "spaces_aside"),
     [
-        *product(["recipe of", "große suppe", "طريقة عمل", "김치 레시피", "bánh mì là", 'the "best"'], [0, 1], [0]),
-        *product(["วิธีทำ", "作り方", "ガパオ", "آن‌ها را", "caffè office"], [0, 1], [1]),
+        *product(["recipe of", "große suppe", "طريقة عمل", "김치 레시피", "bánh mì là", 'the "best"'], [False]),
+        *product(["วิธีทำ", "作り方", "ガパオ", "آن‌ها را", "caffè office"], [True]),
     ],
 )
-def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
-    anchor: str, json_lines: bool, spaces_aside: bool
-) -> None:
+def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(anchor: str, spaces_aside: bool) -> None:
     folded, randomness = fold_surface(anchor), random.Random(anchor)
     unit = "characters" if spaces_aside else "words"
     chosen, _ = patterns_of("x", f"[x]\nunit = \"{unit}\"\npatterns = ['{anchor} ___', '___ {anchor}']")
-    expression = re2.compile(written.sieve(chosen.patterns, spaces_aside=spaces_aside, json=json_lines).encode())
+    expression = re2.compile(written.sieve(chosen.patterns, spaces_aside=spaces_aside).encode())
     looked_at = 0
     for _ in range(1500):
         said = folded.replace(" ", randomness.choice(["", " "])) if spaces_aside else folded
         edge = randomness.choice([" ", "\t", "\t ", '"', " \u200e"])
         line = f"a{edge[::-1]}{spelled(said, randomness)}{edge}b"
         form = without_spaces(fold_with_offsets(line)).text if spaces_aside else fold_with_offsets(line).text
-        said = json.dumps({"text": line}, ensure_ascii=False) if json_lines else line
-        if (folded.replace(" ", "") if spaces_aside else folded) not in form or "\\u" in said:
+        if (folded.replace(" ", "") if spaces_aside else folded) not in form:
             continue
         looked_at += 1
-        assert expression.search(said.encode()), line
+        assert expression.search(line.encode()), line
     assert looked_at > 100
 
 
@@ -227,7 +224,7 @@ def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_whole_lines(l
         ]
         text = randomness.choice(["", " "]).join(parts)
         whole = [hit for line in text.split("\n") for hit in finder.find(line.translate(BREAKS))]
-        assert [row[2:] for row in scanner._rows(1, text)] == [
+        assert [row[2:] for row in scanner._rows(1, text.encode())] == [
             (place, hit.pattern, hit.context, hit.keys, hit.forms) for place, hit in enumerate(whole)
         ]
         hits += len(whole)
