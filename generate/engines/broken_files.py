@@ -48,7 +48,7 @@ def _json(file: Path) -> str | None:
     except (ValueError, RecursionError) as fault:
         return f"is no JSON ({fault})"
     if not isinstance(found, dict):
-        return None if file.name != "config.json" else "holds no table of settings"
+        return "holds no table of settings" if file.name.endswith("config.json") else None
     if file.name == "config.json" and not isinstance(found.get("model_type"), str):
         return "has no model_type, which says what kind of model it is"
     shards = found.get("weight_map") if file.name.endswith(".index.json") else None

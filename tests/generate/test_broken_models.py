@@ -95,6 +95,12 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "a precision that does not exist": (config(dtype="float99"), "float99"),
     "a setting of another type": (config(hidden_size="many"), "hidden_size"),
     "no tokenizer": (no_tokenizer, "its tokenizer cannot be opened"),
+    "settings of its end that are cut": (cut("generation_config.json"), r"generation_config\.json is no JSON"),
+    "settings of its end that are a list": (put("generation_config.json", "[]"), r"generation_config\.json holds no"),
+    "a tokenizer's settings that are nothing": (
+        put("tokenizer_config.json", "null"),
+        r"tokenizer_config\.json holds no",
+    ),
     "a tokenizer that is cut": (cut("tokenizer.json"), r"tokenizer\.json is no JSON"),
     "a template that does not parse": (put("chat_template.jinja", "{% for m in messages %}{{ m }"), "chat template"),
     "a template that raises": (put("chat_template.jinja", "{{ raise_exception('no') }}"), "chat template.*: no"),
@@ -114,6 +120,13 @@ def test_a_broken_file_is_one_line_with_the_file_and_the_remedy(tmp_path: Path, 
     assert "\n" not in str(fault.value)
     assert "broken-model" in str(fault.value)
     assert fault.value.remedy
+
+
+def test_a_turn_that_ends_with_a_word_is_ended_by_the_tokenizer(tmp_path: Path, whole: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "model"))
+    put("generation_config.json", '{"eos_token_id": "x"}')(folder)
+    with open_engine(ModelSpec(f"transformers:{folder}")) as engine:
+        assert [answer.error for answer in engine.sample([ASKED])] == [None, None]
 
 
 def test_states_that_are_no_numbers_stop_like_logits(tmp_path: Path, whole: Path) -> None:

@@ -42,7 +42,8 @@ def padded(
 def stop_tokens(loaded: Loaded) -> set[int]:
     """The tokens with which a model ends a text."""
     stops = loaded.model.generation_config.eos_token_id if loaded.model.generation_config else None
-    return {*([stops] if isinstance(stops, int) else stops or []), loaded.tokenizer.eos_token_id} - {None}
+    listed = stops if isinstance(stops, list | tuple) else [stops]
+    return {one for one in (*listed, loaded.tokenizer.eos_token_id) if isinstance(one, int)}
 
 
 def padding_of(loaded: Loaded) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -215,6 +216,10 @@ def _model(
             place.name, output_loading_info=True, ignore_mismatched_sizes=True, **arguments, **place.arguments
         )
         model = model.to(device)
+        settings = _folder(place) / "generation_config.json"
+        if place.gguf is None and settings.exists():
+            # A broken one is left out by transformers in silence, and with it the tokens that end a turn.
+            json.loads(settings.read_text(encoding="utf-8"))
     missing, other = sorted(told["missing_keys"]), sorted(told["mismatched_keys"])
     if missing and not new_head:
         what = f"{len(missing)} of its weights are in no file, {missing[0]} among them: they would be random numbers"
