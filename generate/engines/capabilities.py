@@ -106,7 +106,7 @@ class Attending(Engine, Protocol):
         """Yields the attention of each prompt's last token, some at a time. `requests` is consumed lazily.
 
         What the model cannot read whole is a row with an `error`. Raises `EngineError` where the model gives no
-        attention, or not the norms that are asked for.
+        attention.
         """
         ...
 

@@ -63,7 +63,9 @@ def joined_tables(
     for table in paper_tables(name, published_of(name), more):
         joined = join(table, own, protocol.differences)
         if joined is None:
-            without[f"table {table.name}" if table.name[0].isdigit() else table.name] = table.title
+            name = f"table {table.name}" if table.name[0].isdigit() else table.name
+            stopped = [f"{one.model}: {one.lacking}" for one in own if not one.metric and one.measure in table.measures]
+            without[name] = "; ".join([table.title, *([f"incomplete: {', '.join(stopped)}"] if stopped else [])])
         else:
             found.append(joined)
     return found, without

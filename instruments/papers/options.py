@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from polyculture.instruments.contract import AtLeastOne, Part
+from polyculture.instruments.contract import IN_FILE, AtLeastOne, Part
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
@@ -22,6 +23,7 @@ _REACHES: Mapping[str, tuple[str, ...]] = {
     "language": (*DATA_PARTS, "tokens"),
     "units": ("ask", "attention"),
     "per_culture": ("probe",),
+    "encoder": ("probe",),
 }
 
 
@@ -33,6 +35,7 @@ def _words(value: object) -> object:
     return tuple(word.strip() for one in given for word in str(one).split(",") if word.strip())
 
 
+_OF_LANGUAGE = re.compile(r"[a-z]{2,3}=")
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
@@ -61,6 +64,10 @@ class PaperOptions(BaseModel):
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
     per_culture: Annotated[AtLeastOne | None, Field(description="Only so many probed questions of a culture.")] = None
+    encoder: Annotated[
+        Words,
+        Field(description="LANGUAGE=NAME or a folder, in the place of culturescope's.", json_schema_extra=IN_FILE),
+    ] = ()
     form: Annotated[
         Literal["causal", "masked"] | None, Field(description="Contexts of scores and embeddings, not as the preset.")
     ] = None
@@ -123,6 +130,8 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
     """What a user asks otherwise, of a part that it reaches."""
     reached = [option for option, commands in _REACHES.items() if part.command in commands]
     found = {option: getattr(options, option) for option in reached if getattr(options, option)}
+    if options.encoder and part.command == "probe":
+        found["encoder"] = _encoders(part, options.encoder)
     if part.command not in ("cbs", "embeddings"):
         found.pop("form", None)
     if options.folder is not None and part.command not in ("tokens", "probe"):
@@ -132,6 +141,14 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
         del found["language"]
         found["culture"] = spoken(options) or options.culture
     return found
+
+
+def _encoders(part: PaperPart, given: Sequence[str]) -> list[str]:
+    """The encoders of a part's languages: those that are given, else the paper's. 'NAME' is of every language."""
+    own = dict(one.split("=", 1) for one in part.options["encoder"].value)
+    named = [one.partition("=") if _OF_LANGUAGE.match(one) else ("", "=", one) for one in given]
+    every = {language: name for code, _, name in named if not code for language in own}
+    return [f"{code}={name}" for code, name in {**own, **every, **{c: n for c, _, n in named if c in own}}.items()]
 
 
 def spoken(options: PaperOptions) -> tuple[str, ...]:

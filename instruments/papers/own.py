@@ -43,7 +43,8 @@ class OwnNumber:
     unit: str
     lacking: str  # what of the answers is missing
     questions: int | None = None  # of a question set, that were asked
-    spread: float | None = None  # standard deviation over prompts (n - 1), where there are several
+    spread: float | None = None  # standard deviation over prompts (n - 1), where there are several; over items
+    told: str | None = None  # what was done otherwise than the paper, by the rows themselves
 
 
 def own_numbers(store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int) -> Iterator[OwnNumber]:

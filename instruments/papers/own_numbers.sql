@@ -121,6 +121,14 @@ unprobed AS (
     LEFT JOIN (SELECT DISTINCT model, arm, question_key FROM probes WHERE status = 'ok') AS p USING (model, arm, question_key)
     GROUP BY ALL
 ),
+-- What of the protocol the rows themselves tell: CultureScope sums nouns and verbs (4.1, step 1).
+told_words AS (
+    SELECT
+        model, dataset, language,
+        CASE WHEN bool_or(starts_with(word_rule, 'rule')) THEN 'content words by a word list, not by a tagger' END AS told
+    FROM probes
+    GROUP BY ALL
+),
 unattended AS (
     SELECT w.model, q.set AS dataset, q.language, count(*) FILTER (a.question_id IS NULL) AS missing, count(*) AS wanted
     FROM wanted_attention AS w
@@ -212,36 +220,45 @@ FROM (
 )
 UNION ALL BY NAME
 SELECT
-    model, coalesce(nullif(filter, 'paper'), '') AS variant, 'probe' AS measure, 'flattening' AS metric, '-' AS level, dataset, language, culture, '*' AS topic,
-    'probed' AS condition, MAP {'toward': toward} AS facets, score AS estimate, low, high, no_interval, questions AS n,
-    'question' AS unit,
-    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without an answer' ELSE '' END AS lacking
-FROM probe_flattening
-LEFT JOIN unprobed USING (model, dataset, language, arm)
-WHERE arm = 'patched'
+    n.model, coalesce(nullif(nullif(n.method, 'paper'), '-'), '') AS variant, n.measure, n.metric, '-' AS level,
+    CASE n.dataset WHEN 'blend-' || n.language THEN 'blend' ELSE n.dataset END AS dataset, -- all cultures in one language
+    n.language, n.country AS culture, n.topic, n.condition, n.facets, n.estimate, n.low, n.high, n.no_interval,
+    CASE n.metric WHEN 'similarity' THEN n.n ELSE n.units END AS n, CASE n.metric WHEN 'similarity' THEN 'item' ELSE n.unit END
+        AS unit,
+    s.estimate AS spread, w.told,
+    CASE WHEN u.missing > 0 THEN u.missing || ' of ' || u.wanted || ' questions without an answer' ELSE '' END AS lacking
+FROM numbers AS n
+LEFT JOIN unprobed AS u ON (u.model, u.dataset, u.language, u.arm) = (n.model, n.dataset, n.language, n.condition)
+LEFT JOIN numbers AS s
+    ON n.metric = 'similarity' AND (s.measure, s.metric) = ('probe', 'similarity_sd')
+    AND (s.model, s.dataset, s.language, s.condition) = (n.model, n.dataset, n.language, n.condition)
+LEFT JOIN told_words AS w ON (w.model, w.dataset, w.language) = (n.model, n.dataset, n.language)
+WHERE n.measure = 'probe' AND n.metric IN ('flattening', 'similarity') AND n.estimate IS NOT NULL
 UNION ALL BY NAME
 SELECT
-    model, '' AS variant, 'probe' AS measure, 'similarity' AS metric, '-' AS level, dataset, language, '*' AS culture,
-    '*' AS topic, CASE arm WHEN 'patched' THEN 'probed' WHEN 'noise' THEN 'irrelevant' END AS condition, MAP {} AS facets,
-    mean_similarity AS estimate, NULL AS low, NULL AS high, 'items are no sample' AS no_interval, compared AS n, 'item' AS unit,
-    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without an answer' ELSE '' END AS lacking
-FROM probe_similarity_of_arms
-LEFT JOIN unprobed USING (model, dataset, language, arm)
-WHERE arm IN ('patched', 'noise') AND mean_similarity IS NOT NULL
+    n.model, concat_ws(', ', nullif(n.method, 'generated'), nullif(n.reader, 'ours')) AS variant, n.measure, n.metric,
+    '-' AS level, n.dataset, n.language, n.country AS culture, n.topic, n.condition,
+    map_from_entries(list_filter(map_entries(n.facets), lambda one: one.key <> 'test')) AS facets, n.estimate, n.low, n.high,
+    n.no_interval, n.n, 'option' AS unit,
+    CASE WHEN u.missing > 0 THEN u.missing || ' of ' || u.wanted || ' questions without attention' ELSE '' END AS lacking
+FROM numbers AS n
+LEFT JOIN unattended AS u USING (model, dataset, language)
+WHERE n.measure = 'attention' AND n.metric IN ('contribution', 'contribution_p') AND n.estimate IS NOT NULL
 UNION ALL BY NAME
+-- What was stopped has no number of the present data: why there is none.
 SELECT
-    model, concat_ws(', ', nullif(measure, 'weight'), nullif(method, 'generated'), nullif(reader, 'ours')) AS variant,
-    'attention' AS measure,
-    'contribution_p' AS metric, '-' AS level, dataset, language, '*' AS culture, '*' AS topic, answers AS condition,
-    CASE target
-        WHEN '' THEN MAP {'comparison': comparison, 'type': type}
-        ELSE map_from_entries([
-            {key: CASE type WHEN 'region' THEN 'region' ELSE 'level' END, value: target},
-            {key: 'other', value: split_part(comparison, ' against ', 2)}, {key: 'type', value: type}
-        ])
-    END AS facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval,
-    first_size AS n, 'option' AS unit,
-    CASE WHEN missing > 0 THEN missing || ' of ' || wanted || ' questions without attention' ELSE '' END AS lacking
-FROM attention_tests
-LEFT JOIN unattended USING (model, dataset, language)
-WHERE kind = 'paper' AND p IS NOT NULL
+    model, '' AS variant, measure, '' AS metric, '-' AS level, dataset, '*' AS language, '*' AS culture, '*' AS topic,
+    '-' AS condition, MAP {} AS facets, NULL AS estimate, NULL AS low, NULL AS high, NULL AS no_interval, NULL AS n, '' AS unit,
+    missing || ' of ' || wanted || ' ' || what AS lacking
+FROM (
+    SELECT model, dataset, 'probe' AS measure, 'questions without an answer' AS what, missing, wanted FROM unprobed
+    WHERE arm = 'patched'
+    UNION ALL
+    SELECT model, dataset, 'attention', 'questions without attention', missing, wanted FROM unattended
+    UNION ALL
+    SELECT model, dataset, 'questions', 'answers', sum(unanswered)::BIGINT, sum(asked)::BIGINT FROM of_sets GROUP BY ALL
+    UNION ALL
+    SELECT model, dataset, task, 'texts without an answer', sum(missing)::BIGINT, sum(wanted)::BIGINT FROM unanswered GROUP BY ALL
+)
+ANTI JOIN numbers USING (measure, model, dataset)
+WHERE missing > 0

@@ -24,7 +24,8 @@ SAME = "same protocol"
 UNKNOWN = "how it was asked is not recorded"
 COMMANDS = {"questions": "ask"}  # of measures that no command is called after
 _TEXTS = ("entities", "linking", "texts")
-_ANSWERERS = ("classifier", "tagger", "prompts")  # what a user gives in place of our own words
+# What a user gives in place of our own words.
+_ANSWERERS = {"sentiment": ("classifier", "prompts"), "ner": ("tagger", "prompts"), "probe": ("inspection",)}
 # They choose no protocol: whose answers, from which files.
 _NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagger")
 _ENGLISH = "english"
@@ -64,12 +65,15 @@ class AskedProtocol:
         if "ours" in one.variant.split(", "):
             data.append("read by our reader, not the publisher's")
         if (one.measure, one.variant) == ("probe", "none"):
-            data.append("items are not filtered (appendix C): polyculture probe --encoder")
+            data.append("items are not filtered (4.1, step 3): they need an encoder")
+        if one.told:
+            data.append(one.told)
         return [*data, *told, *(line for line in [*found, *sizes] if line)]
 
     def _told(self, part: PaperPart, asked: Mapping[str, Any]) -> list[str]:
         """What a call has otherwise than a part, in its way to ask and in its options."""
-        own = [part.differs] if part.differs and not any(asked.get(name) for name in _ANSWERERS) else []
+        given = any(asked.get(name) for name in _ANSWERERS.get(part.command, ("prompts",)))
+        own = [part.differs] if part.differs and not given else []
         return [*own, *self._compared(part, asked)]
 
     def _is_of(self, part: PaperPart, command: str, one: OwnNumber, *, english: bool) -> bool:

@@ -52,6 +52,11 @@ class PaperTable:
         return "-".join(stem.split())
 
     @property
+    def measures(self) -> set[str]:
+        """What measures its numbers."""
+        return {one.measure for one, _ in self.cells} or {str(self.where["measure"])}
+
+    @property
     def drawn_unit(self) -> str:
         """The unit of the paper's figures."""
         return "percent" if self.paper in _PERCENT else "share"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,22 +38,23 @@ class PaperTables:
     title: str
     tables: tuple[PageTable, ...]
     figures: tuple[NormalisedFigure, ...] = ()
+    without: str = ""  # tables in which no number of the run stands, and what was stopped
 
 
-def tables_section(name: str, tables: Sequence[JoinedTable]) -> Section:
+def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str]) -> Section:
     """A section of its own for each paper."""
-    build = partial(_build, name, tables)
+    build = partial(_build, name, tables, without)
     return Section(f"paper-{name}", build, _FOLDER / "tables.html.jinja", _TEXTS)
 
 
-def _build(name: str, tables: Sequence[JoinedTable], _data: ReportData) -> PaperTables | None:
+def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], _data: ReportData) -> PaperTables:
     from polyculture.instruments.datasets.presets import read_preset
-    from polyculture.instruments.papers.files import title_of
+    from polyculture.instruments.papers.files import notes_of, title_of
 
     preset = read_preset(name)
     shown = tuple(_page_table(title_of(preset, one), one) for one in tables)
     figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
-    return PaperTables(preset.title, shown, figures) if shown else None
+    return PaperTables(preset.title, shown, figures, notes_of(without) if without else "")
 
 
 def _figure(joined: JoinedTable) -> NormalisedFigure | None:

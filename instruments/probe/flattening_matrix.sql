@@ -1,28 +1,38 @@
 -- Cultural flattening score of pairs of cultures
 -- flattening_matrix: a row is a pair of cultures: F, its share of what is particular to the first, intervals, and p;
--- the share of all kept items that each of the two has; and of how many cultures the score depends.
---   culture_items: share of all kept items that `culture` has, 0 to 1
+-- the share of all kept items that the second has; and of how many cultures the score depends.
+--   score: F(culture -> toward)
+--   share: F over all that is particular to `culture`
+--   share_low: 95 % interval of `share`, over questions
+--   share_high: as `share_low`
+--   by_chance: the mean score with cultures permuted within questions
+--   p: share of permutations with as high a score
 --   toward_items: share of all kept items that `toward` has, 0 to 1
--- printed: model, dataset, language, arm, filter, culture, toward, minimum, score, share, by_chance, p,
--- culture_items, toward_items, questions, cultures
+--   questions: that the score rests on
+--   cultures: how many there are; the score depends on the whole set
+-- printed: model, dataset, language, arm, filter, culture, toward, score, share, by_chance, p, toward_items, questions, cultures
 -- no rows: no language has items of three cultures: there is no flattening score
-WITH volumes AS (
+WITH pairs AS (
+    SELECT *, facets['toward'] AS toward FROM numbers WHERE measure = 'probe' AND metric = 'flattening'
+),
+volumes AS (
     SELECT
-        model, dataset, language, arm, filter, culture,
-        count(*) OVER (PARTITION BY model, dataset, language, arm, filter) AS cultures,
-        sum(occurrences) / sum(sum(occurrences)) OVER (PARTITION BY model, dataset, language, arm, filter) AS volume
-    FROM probe_counts
-    GROUP BY model, dataset, language, arm, filter, culture
+        model, dataset, language, condition, method, country,
+        any_value(n) / sum(any_value(n)) OVER (PARTITION BY model, dataset, language, condition, method) AS volume
+    FROM pairs
+    GROUP BY model, dataset, language, condition, method, country
 )
 SELECT
-    f.model, f.dataset, f.language, f.arm, f.filter, f.culture, f.toward, f.minimum, f.score, f.low, f.high, f.share,
-    f.share_low, f.share_high, f.by_chance, f.p, one.volume AS culture_items, other.volume AS toward_items, f.questions, one.cultures,
+    f.model, f.dataset, f.language, f.condition AS arm, f.method AS filter, f.country AS culture, f.toward,
+    f.estimate AS score, f.low, f.high, s.estimate AS share, s.low AS share_low, s.high AS share_high,
+    c.b_estimate AS by_chance, c.p, v.volume AS toward_items, f.units AS questions, f.sizes['cultures'] AS cultures,
     f.no_interval
-FROM probe_flattening AS f
-LEFT JOIN volumes AS one
-    ON (one.model, one.dataset, one.language, one.arm, one.filter, one.culture)
-        = (f.model, f.dataset, f.language, f.arm, f.filter, f.culture)
-LEFT JOIN volumes AS other
-    ON (other.model, other.dataset, other.language, other.arm, other.filter, other.culture)
-        = (f.model, f.dataset, f.language, f.arm, f.filter, f.toward)
-ORDER BY f.model, f.dataset, f.language, f.arm, f.filter, f.culture, f.toward
+FROM pairs AS f
+INNER JOIN numbers AS s USING (measure, model, dataset, language, condition, method, country, facets)
+INNER JOIN differences AS c
+    USING (measure, model, dataset, language, condition, method, country, facets)
+INNER JOIN volumes AS v
+    ON (v.model, v.dataset, v.language, v.condition, v.method, v.country)
+        = (f.model, f.dataset, f.language, f.condition, f.method, f.toward)
+WHERE s.metric = 'flattening_share' AND c.dimension = 'chance' AND c.target = 'others'
+ORDER BY f.model, f.dataset, f.language, arm, filter, culture, f.toward

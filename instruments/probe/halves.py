@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from polyculture.metrics.inference.limits import StudentInterval
 
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
@@ -66,6 +69,32 @@ def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:
     spread = np.where(spread > 1e-12 * np.abs(of_halves).max(0), spread, np.nan)
     far = float(t.ppf(0.975, questions - 1)) * _to_all(questions) * spread
     return Limits(found - far, found + far)
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A number with its 95 % interval and the p-value of 0, or the reason why there is none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    freedom: float | None = None
+    lacking: str | None = None
+
+
+def limited(found: Numbers, of_halves: Numbers, questions: int) -> list[Limited]:
+    """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
+    limits = student(found, of_halves, questions)
+    told: list[Limited] = []
+    for value, low, high, why in zip(*map(np.ndarray.tolist, (found, *limits)), why_withheld(found, of_halves, limits),
+                                     strict=True):  # fmt: skip
+        if math.isnan(value) or why:
+            told.append(Limited(value, lacking=why))
+        else:
+            p = StudentInterval(value, value - low, high - value, questions - 1).p()
+            told.append(Limited(value, low, high, p, questions - 1))
+    return told
 
 
 def to_level(found: Numbers, of_halves: Numbers) -> float:

@@ -17,6 +17,7 @@ from polyculture.instruments.probe.attention.command import AttentionOptions
 from polyculture.instruments.probe.attention.command import study as attention_study
 
 if TYPE_CHECKING:
+    from polyculture.cache.run_folder import RunFolder
     from polyculture.instruments.probe.arms import Arm
     from polyculture.instruments.probe.asking import ProbeJob
     from polyculture.instruments.probe.lenders import Lenders
@@ -100,6 +101,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
     from polyculture.instruments.probe.arms import CONTROLS, PATCHED
     from polyculture.instruments.probe.encoder import encoders_of
+    from polyculture.instruments.probe.layout import ASKED
     from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
@@ -118,24 +120,22 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
     _tell_taggers(asked, rules.taggers)
 
     def derive() -> None:
-        from polyculture.instruments.probe.measure import measure_flattening, measure_similarities
-        from polyculture.instruments.probe.measure_arms import measure_arms, measured_arms
+        from polyculture.instruments.probe.measure import measure_probe, measure_similarities
 
         measure_similarities(asked.run, encoders)
         if options.link:
             from polyculture.instruments.probe.links import link_items
 
             link_items(asked)
-        measure_flattening(asked.run, options.minimum, options.resamples, options.seed)
-        measure_arms(asked.run, options.minimum, options.resamples, options.seed)
-        _tell_controls(asked, measured_arms(asked.run))
+        measure_probe(asked.run, options.minimum, options.resamples, options.seed)
+        _tell_controls(asked, asked_arms(asked.run))
 
     return Study(
         (ProbingStep(jobs, encoders.values()),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {
-                f"{dataset} {arm} {language}": rules.asked_id(arm, language)
+                f"{ASKED} {dataset} {arm} {language}": rules.asked_id(arm, language)
                 for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
                 for language in languages
             },
@@ -255,6 +255,17 @@ def _check_topics(file: Path, questions: Sequence[OpenQuestion], arms: Sequence[
     if LENT in arms and not any(one.topic for one in questions):
         what = f"has no topics, by which {LENT} chooses vectors"
         raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave this control out.")
+
+
+def asked_arms(run: RunFolder) -> frozenset[str]:
+    """The arms that were run, the probe itself among them."""
+    from polyculture.cache.layout import compose
+    from polyculture.cache.schema import CORE
+    from polyculture.cache.store import open_store
+    from polyculture.instruments.probe.layout import PROBE
+
+    with open_store(run, compose(CORE, PROBE)) as store:
+        return frozenset(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
 
 
 def _tell_controls(asked: Asked, arms: Collection[str]) -> None:

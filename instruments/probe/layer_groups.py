@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.instruments.probe.layer_figure import layer_lines
-from polyculture.instruments.probe.pair_cells import WORDS, Line, Row, cultures_of, heat, lines_of, said_of, withheld
+from polyculture.instruments.probe.pair_cells import WORDS, Row, heat, said_of, withheld
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.instruments.probe.tables import controls_missing
 from polyculture.reports.figures.chart import Mark
@@ -31,8 +31,7 @@ class LayerGroup:
 
     title: str
     questions: int
-    cultures: tuple[str, ...]
-    lines: tuple[Line, ...]
+    anchor: str  # where its bands lead
     withheld: str  # how many pairs have no interval, and why
     scores: Panel
     shares: Panel
@@ -92,13 +91,12 @@ def _group(
     title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
     own = [row for row in rows if row["arm"] == arms[0]]
     others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
-    anchors = {culture: f"layers-{number}-{place}" for place, culture in enumerate(cultures_of(own))}
-    flows, folded = _flows(title, own, anchors)
+    anchor = f"layers-{number}"
+    flows, folded = _flows(title, own, anchor)
     return LayerGroup(
         title,
         own[0]["questions"],
-        cultures_of(own),
-        lines_of(own, anchors),
+        anchor,
         withheld(own),
         heat(WORDS["score"], own, "score"),
         heat(WORDS["share"], own, "share"),
@@ -111,16 +109,16 @@ def _group(
     )
 
 
-def _flows(title: str, rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Panel | None, str]:
+def _flows(title: str, rows: Sequence[Row], anchor: str) -> tuple[Panel | None, str]:
     flows = pd.DataFrame([{name: row[name] for name in ("culture", "toward", "score")} for row in rows])
-    marks = [Mark(said_of(row), to=anchors[row["culture"]]) for row in rows]
+    marks = [Mark(said_of(row), to=anchor) for row in rows]
     flows["mark"] = pd.Series(marks, dtype=object)
     drawn, folded = split_at_mean(flows)
     if drawn.empty:
         return None, ""
     shares = {row["toward"]: row["toward_items"] for row in rows if row["toward_items"] is not None}
     highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn.head(5).itertuples())
-    alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the table below."
+    alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the map above."
     empty = int((folded["score"] == 0).sum())
     said = f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
     return Panel(WORDS["flows"], sankey(flows, shares, alternative)), said

@@ -1,10 +1,9 @@
-"""The pairs of cultures of one group of the report's section: a heat map, and lines of a table."""
+"""The pairs of cultures of one group of the report's section: a heat map, and what is said of a pair."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,6 @@ from polyculture.reports.texts import section_texts
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SURE = 0.05
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A pair: F, its share, and whether chance seldom does as much. Empty on the diagonal."""
-
-    score: str = ""
-    share: str = ""
-    explained: str = ""
-    marked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The pairs of one culture; `anchor` is where its bands lead."""
-
-    culture: str
-    anchor: str
-    cells: tuple[Cell, ...]
 
 
 def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -75,18 +55,6 @@ def interval_of(row: Row, number: str) -> str:
 def is_sure(row: Row) -> bool:
     """Does chance seldom do as much?"""
     return row["p"] is not None and row["p"] <= SURE
-
-
-def lines_of(rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Line, ...]:
-    cells = {(row["culture"], row["toward"]): _cell(row) for row in rows}
-    return tuple(
-        Line(one, anchors[one], tuple(cells.get((one, other), Cell()) for other in anchors)) for one in anchors
-    )
-
-
-def _cell(row: Row) -> Cell:
-    share = "" if row["share"] is None else f"{100 * row['share']:.0f} %"
-    return Cell(f"{row['score']:.1f}", share, _explained(row), is_sure(row))
 
 
 def _explained(row: Row) -> str:

@@ -111,63 +111,6 @@ class SimilarityRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FlatteningRow:
-    """The cultural flattening score of a pair of cultures, as it was computed after the last answers came."""
-
-    model: str
-    dataset: str
-    language: str
-    arm: str
-    filter: str  # 'none' | 'paper' | 'released'
-    culture: str
-    toward: str
-    minimum: int  # occurrences of an item in a culture from which it counts
-    score: float  # F(culture -> toward)
-    low: float | None
-    high: float | None
-    share: float | None  # of what is particular to `culture`
-    share_low: float | None  # 95 % interval of `share`, over questions
-    share_high: float | None  # as `share_low`
-    by_chance: float | None  # the mean score with cultures permuted within questions
-    p: float | None  # share of permutations with as high a score
-    questions: int  # that the score rests on
-    cultures: str  # the whole set, which the score depends on
-    no_interval: str | None = None  # why F or its share has no interval
-
-
-@dataclass(frozen=True, slots=True)
-class ArmRow:
-    """An arm beside the probe itself: F(patched) less F(arm), and whether the pairs of cultures keep their ranks.
-
-    Scores and shares are means over the ordered pairs; intervals are from halves of the questions, the same for both.
-    """
-
-    model: str
-    dataset: str
-    language: str
-    filter: str
-    arm: str
-    minimum: int
-    questions: int  # ids that the scores rest on
-    cultures: str
-    not_compared: str | None = None  # why there is no number
-    score: float | None = None
-    patched_score: float | None = None
-    difference: float | None = None
-    difference_low: float | None = None
-    difference_high: float | None = None
-    share: float | None = None
-    patched_share: float | None = None
-    share_difference: float | None = None
-    share_difference_low: float | None = None
-    share_difference_high: float | None = None
-    spearman: float | None = None
-    spearman_low: float | None = None
-    spearman_high: float | None = None
-    no_interval: str | None = None  # why no number has limits
-
-
-@dataclass(frozen=True, slots=True)
 class ItemLink:
     """The Wikidata item that an item of layers means, or the reason why there is none."""
 
@@ -195,6 +138,4 @@ PROBES = Table(
     wanted=Wanted("wanted_probes", ("question_key", "model", "language"), facts=True),
 )
 PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
-PROBE_FLATTENING = Table("probe_flattening", FlatteningRow)
-PROBE_ARMS = Table("probe_arms", ArmRow)
 PROBE_LINKS = Table("probe_links", ItemLink)

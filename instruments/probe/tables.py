@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyculture.instruments.probe.arms import CONTROLS, PATCHED, TEXT, missing_controls
+from polyculture.instruments.probe.arms import CONTROLS, missing_controls
 from polyculture.reports.names import ordered, short
 from polyculture.reports.numbers import FormattedEstimate, known
 from polyculture.reports.section import ReportData
@@ -28,12 +28,12 @@ def arms_table(data: ReportData, rows: Sequence[Row], words: Mapping[str, Mappin
         sorted(rows, key=lambda row: arms.index(row["arm"])),
         _ARMS,
         title="Arms beside the probe",
-        caption="Controls beside the probe: means over the pairs of cultures",
+        caption="Controls beside the probe",
         by=("dataset", "language", "filter"),
         head=lambda row: f", {data.names.language(row['language'])}, {short(row['dataset'])}: "
-        + words["filters"].get(row["filter"], row["filter"]),
-        label=lambda row, _: words["arms"].get(row["arm"], row["arm"]),
-        line_head="Arm",
+        + words["filters"].get(row["filter"], "before any filter"),
+        label=lambda row, _: f"{words['arms'].get(row['arm'], row['arm'])}: {words['beside'][row['metric']]}",
+        line_head="Arm: number",
     )  # fmt: skip
 
 
@@ -63,56 +63,40 @@ def controls_missing(arms: Sequence[str]) -> str:
     return f"Controls not run beside it: {', '.join(missing)}." if missing else ""
 
 
-def _two(name: str, digits: int) -> Callable[[Row], str]:
-    """The number of the probe, and that of the arm."""
+def _own(name: str) -> Callable[[Row], str]:
+    """The number of one side."""
 
     def cell(row: Row) -> str:
-        told = [known(row[one]) for one in (f"{PATCHED}_{name}", name)]
-        return " / ".join(_NONE if one is None else f"{one:.{digits}f}" for one in told)
+        value = known(row[name])
+        return _NONE if value is None else f"{value:.{_DIGITS[row['metric']]}f}"
 
     return cell
 
 
-def _difference(name: str, digits: int) -> Callable[[Row], FormattedEstimate]:
-    """A number with its interval, or why there is none."""
+def _difference(row: Row) -> FormattedEstimate:
+    """The probe's number less the control's, with its interval, or why there is none; of ranks their correlation."""
 
     def signed(value: float) -> str:
-        return f"{value:+.{digits}f}".replace("-", "−")
+        return f"{value:+.{_DIGITS[row['metric']]}f}".replace("-", "−")
 
-    def cell(row: Row) -> FormattedEstimate:
-        value, low, high = (known(row[one]) for one in (name, f"{name}_low", f"{name}_high"))
-        if name == "difference" and row["arm"] == TEXT:  # F grows with the volume: one text a question is no layer
-            return FormattedEstimate(None, None, "compare shares")
-        if value is None:
-            return FormattedEstimate(None, None, row["not_compared"] or _NONE)
-        if low is None or high is None:
-            return FormattedEstimate(signed(value), None, row["no_interval"])
-        return FormattedEstimate(signed(value), f"{signed(low)} to {signed(high)}", None)
-
-    return cell
-
-
-def _similarity(row: Row) -> str:
-    """Of the probe's items and of the arm's with their questions, mean ± SD."""
-
-    def spread(name: str) -> str:
-        mean, sd = known(row[name]), known(row[f"{name}_sd"])
-        return _NONE if mean is None else f"{mean:.2f}" + ("" if sd is None else f" ± {sd:.2f}")
-
-    return f"{spread('patched_similarity')} / {spread('similarity')}"
+    value, low, high = (known(row[one]) for one in ("difference", "low", "high"))
+    if value is None:
+        return FormattedEstimate(None, None, row["lacking"] or _NONE)
+    if low is None or high is None:
+        return FormattedEstimate(signed(value), None, row["lacking"])
+    return FormattedEstimate(signed(value), f"{signed(low)} to {signed(high)}", None)
 
 
 def _with_examples(column: str, examples: str) -> Callable[[Row], TextCell]:
     return lambda row: TextCell(counted(column)(row), row[examples] or _NONE)
 
 
+_DIGITS = {"flattening": 1, "flattening_share": 2, "similarity": 2, "rank_correlation": 2}
 _ARMS = (
-    Column("F, both", _two("score", 1), "the probe / the arm"),
-    Column("F less the arm's", _difference("difference", 1), "F of the probe less F of the arm"),
-    Column("Share, both", _two("share", 2), "the probe / the arm"),
-    Column("Share less the arm's", _difference("share_difference", 2), "share of the probe less share of the arm"),
-    Column("Ranks of pairs", _difference("spearman", 2), "Spearman's correlation of the pairs' F under both"),
-    Column("Similarity, both", _similarity, "of items with their questions, mean ± SD: the probe / the arm"),
+    Column("The probe", _own("patched")),
+    Column("The control", _own("control")),
+    Column("Difference", _difference, "of ranks: Spearman's correlation of the pairs' F under both"),
+    Column("Questions", counted("units")),
 )
 _KNOWLEDGE = (
     Column("Texts", counted("texts")),

@@ -52,16 +52,3 @@ SELECT *, dropped IS NULL AS kept FROM judged;
 -- probe_kept: a row is one occurrence of an item that a filter keeps.
 CREATE VIEW probe_kept AS
 SELECT model, dataset, language, arm, filter, culture, question_id, layer, item_key FROM probe_judged WHERE kept;
-
--- probe_similarity_of_arms: a row is an arm: how similar its items are to their questions, before any filter. Irrelevant
--- patching is the arm 'noise'.
---   mean_similarity: the mean over the arm's items, without a filter
---   compared: items with a similarity
---   sd_similarity: standard deviation over these items
-CREATE VIEW probe_similarity_of_arms AS
-SELECT
-    model, dataset, language, arm, count(similarity) AS compared,
-    avg(similarity) AS mean_similarity, stddev_samp(similarity) AS sd_similarity
-FROM probe_judged
-WHERE filter = 'none' AND kept
-GROUP BY ALL;

@@ -112,7 +112,7 @@ def _write_paper(workspace: Workspace, name: str, data: str | None, published: P
     typer.echo(f"{read_preset(name).title}: {folder} ({len(tables)} tables, {len(written)} files)")
     if without:
         typer.echo(notes_of(without))
-    return tables_section(name, tables)
+    return tables_section(name, tables, without)
 
 
 def _write_main_table(workspace: Workspace, file: Path) -> None:

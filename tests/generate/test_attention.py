@@ -129,7 +129,6 @@ def test_weights_are_the_last_row_of_the_whole(engine: TransformersEngine, bare:
     found = _one(engine, _request(bare=bare))
     assert found.weights is not None
     assert found.tokens == len(offsets)
-    assert found.norms is None
     shift = 0 if bare else len("<user>\n")
     for (start, end), weights in zip(SPANS, found.weights, strict=True):
         places = _under(offsets, start + shift, end + shift)
@@ -149,52 +148,21 @@ def test_over_all_tokens_a_row_adds_up(engine: TransformersEngine) -> None:
         np.testing.assert_allclose(sums, 1.0, atol=1e-5)
 
 
-def test_norms_are_what_a_token_adds_through_the_output_projection(engine: TransformersEngine) -> None:
-    """Against each layer's own module, fed with one token's weighted values at a time."""
-    whole, offsets = _whole(engine, TEXT)
-    model, read = engine._loaded.model, engine._loaded.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
-    with torch.inference_mode():
-        kept = model(torch.tensor([read], device=model.device), use_cache=True).past_key_values
-    found, seen = _one(engine, _request(bare=True, norms=True)), 0
-    assert found.norms is not None
-    for layer, projection in enumerate(_projections(model)):
-        values = kept.layers[layer].values[0]
-        weights = whole[layer, :, -1]
-        values = values.repeat_interleave(len(weights) // len(values), 0)
-        away = len(offsets) - values.shape[1]  # a window keeps the last tokens alone
-        for span, norms in zip(SPANS, found.norms, strict=True):
-            for place, norm in zip(_under(offsets, *span), norms[layer], strict=True):
-                if place < away:  # no longer kept here: out of the window, or at its very end
-                    continue
-                seen += 1
-                added = (weights[:, place, None] * values[:, place - away]).flatten()
-                matrix = projection.weight.T if "Conv1D" in type(projection).__name__ else projection.weight
-                assert norm == pytest.approx(float((matrix @ added).detach().norm()), abs=1e-5)
-    assert seen >= len(found.norms[-1])  # in each layer with a window, 'hot' at least
-    assert any(norms.max() > 1e-4 for norms in found.norms)
-
-
-def _projections(model: Any) -> list[Any]:
-    ends = ("o_proj", "attn.c_proj", "attention.dense")
-    return [module for name, module in model.base_model.named_modules() if name.endswith(ends)]
-
-
 def test_prompts_in_one_pass_are_those_alone(engine: TransformersEngine) -> None:
     texts = (TEXT, TEXT.replace("fish", "soup"), "soup was hot", "the fish was", "we ate rice and chips with soup")
-    requests = [_request(text, spans=((0, 4),), norms=True) for text in texts]
+    requests = [_request(text, spans=((0, 4),)) for text in texts]
     together: dict[str, Any] = {one.request_id: one for one in engine.attend(requests)}
     for text in texts:
-        alone = _one(engine, _request(text, spans=((0, 4),), norms=True))
+        alone = _one(engine, _request(text, spans=((0, 4),)))
         assert alone.weights is not None
-        assert alone.norms is not None
         np.testing.assert_allclose(together[text].weights[0], alone.weights[0], atol=1e-5)
-        np.testing.assert_allclose(together[text].norms[0], alone.norms[0], atol=1e-4)
 
 
 def test_the_model_is_as_before(engine: TransformersEngine) -> None:
     model = engine._loaded.model
+    _one(engine, _request())  # transformers hangs hooks of its own into some models, once
     before, hooks = model.config._attn_implementation, _hooks(model)
-    _one(engine, _request(norms=True))
+    _one(engine, _request())
     assert (model.config._attn_implementation, _hooks(model)) == (before, hooks)
     with pytest.MonkeyPatch.context() as patch:
         body, told = model.base_model.forward, []
@@ -207,7 +175,7 @@ def test_the_model_is_as_before(engine: TransformersEngine) -> None:
 
         patch.setattr(model.base_model, "forward", broken)
         with pytest.raises(KeyboardInterrupt):
-            _one(engine, _request(norms=True))
+            _one(engine, _request())
     assert len(told) == 2
     assert (model.config._attn_implementation, _hooks(model)) == (before, hooks)
 
@@ -225,7 +193,7 @@ def test_memory_grows_with_the_length_and_not_with_its_square(tmp_path: Path) ->
         square = 4 * 4 * tokens**2
         assert 900 < tokens < 1000
         with _Meter() as ours:
-            _one(engine, _request(text, spans=((0, 4),), bare=True, norms=True))
+            _one(engine, _request(text, spans=((0, 4),), bare=True))
         with _Meter() as whole:
             _whole(engine, text)
     assert whole.most > 4 * square  # the meter sees all four layers
@@ -275,10 +243,10 @@ def test_half_precision_gives_much_the_same(tmp_path: Path, kind: str) -> None:
     for dtype in ("float32", "bfloat16"):
         with open_engine(ModelSpec(spec.model, {**spec.options, "dtype": dtype}), ATTENDING) as engine:
             assert isinstance(engine, TransformersEngine)
-            found.append(_one(engine, _request(norms=True)))
-    for one, other in zip(found[0].norms or (), found[1].norms or (), strict=True):
+            found.append(_one(engine, _request()))
+    assert found[1].weights is not None
+    for one, other in zip(found[0].weights or (), found[1].weights, strict=True):
         np.testing.assert_allclose(other, one, rtol=0.2, atol=0.1 * one.max())
-    assert found[1].norms is not None
 
 
 def test_what_the_model_cannot_read_is_a_row(tmp_path: Path) -> None:
@@ -321,35 +289,6 @@ def test_models_without_attention_in_reach_are_one_line(tmp_path: Path) -> None:
     api = ModelSpec("openai:gpt-x", {"base_url": "http://localhost:1/v1"})
     with pytest.raises(EngineError, match=r"attention.*'transformers'"):
         check_can(api, ATTENDING)
-
-
-def test_a_model_without_a_linear_output_projection_has_no_norm(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_engine(_save("llama", tmp_path), ATTENDING) as engine:
-        assert isinstance(engine, TransformersEngine)
-        own = engine._loaded.model.base_model.layers[1].self_attn.o_proj.forward
-        monkeypatch.setattr(engine._loaded.model.base_model.layers[1].self_attn, "o_proj", _Gate(own), raising=True)
-        assert _one(engine, _request()).weights is not None
-        with pytest.raises(EngineError, match=r"has no linear output projection .* Leave the norm out"):
-            _one(engine, _request(norms=True))
-
-
-def _gate() -> Any:
-    class Gate(torch.nn.Module):  # type: ignore[name-defined]
-        """An output projection that is not linear, and hides its weights."""
-
-        def __init__(self, own: Callable[[Any], Any]) -> None:
-            super().__init__()
-            self.own = own
-
-        def forward(self, state: Any) -> Any:
-            return self.own(torch.tanh(state))
-
-    return Gate
-
-
-_Gate = _gate()
 
 
 def test_the_setup_of_attention_has_what_decides_it(tmp_path: Path) -> None:

@@ -168,14 +168,14 @@ WHERE measure = 'questions' AND dataset = 'culture-mcq' AND wording <> '*'
     AND (facets['averaging'] = 'pooled' OR facets['hypothesis'] IS NOT NULL);
 
 -- Cultural flattening of what layers hold.
-UNPIVOT (
-    SELECT
-        'probe' AS measure,
-        {model: model, dataset: dataset, language: language, arm: arm, filter: filter, culture: culture, toward: toward,
-         minimum: minimum} AS facets,
-        cultures AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, score, share
-    FROM probe_flattening
-) ON score, share INTO NAME metric VALUE estimate;
+SELECT
+    'probe' AS measure, CASE metric WHEN 'flattening' THEN 'score' ELSE 'share' END AS metric,
+    {model: model, dataset: dataset, language: language, arm: condition, filter: method, culture: country,
+     toward: facets['toward'], minimum: coalesce(facets['minimum'], '1')} AS facets,
+    estimate, array_to_string(list_sort(list_distinct(list(country) OVER (PARTITION BY model, condition, method))), ', ') AS n,
+    units, NULL::DOUBLE AS low, NULL::DOUBLE AS high
+FROM numbers
+WHERE measure = 'probe' AND metric IN ('flattening', 'flattening_share') AND estimate IS NOT NULL;
 
 -- What is stored and what is said, by entity.
 UNPIVOT (

@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.instruments.probe.controls import NAMES, beside, compared
 from polyculture.instruments.probe.flattening import Occurrences
-from polyculture.instruments.probe.measure_arms import beside, numbers_beside
+from polyculture.instruments.probe.halves import Limited
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]
 Draw = Callable[[], tuple[Occurrences, Occurrences]]
-NAMES = ("difference", "share_difference", "spearman")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> 
         study = world.draw(chance)
         truth = np.nanmean([_found(study) for _ in range(min(200, 20 * count))], axis=0)
         truths.append(truth)
-        studies = (numbers_beside(*study(), world.questions, 1, resamples, seed) for seed in range(count // worlds))
+        studies = (compared(*study(), world.questions, 1, resamples, seed)[1] for seed in range(count // worlds))
         held += [_holds(truth, one) for one in studies]
     found = np.array(held)
     return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0), np.mean(truths, axis=0))
@@ -113,9 +113,9 @@ def _found(study: Draw) -> Numbers:
     return beside(*(one.counted() for one in study()), 1).numbers
 
 
-def _holds(truth: Numbers, numbers: Mapping[str, float | None]) -> list[float]:
+def _holds(truth: Numbers, numbers: Mapping[str, Limited]) -> list[float]:
     """1: the truth is between the limits; nan without limits."""
-    limits = [(numbers.get(f"{name}_low"), numbers.get(f"{name}_high")) for name in NAMES]
+    limits = [(numbers[name].low, numbers[name].high) for name in NAMES]
     return [
         float("nan") if low is None or high is None else float(low <= true <= high)
         for true, (low, high) in zip(truth, limits, strict=True)

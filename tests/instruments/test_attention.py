@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,16 @@ from scipy import stats
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.instruments.probe.attention.contrasts import AttentionStudy, Weighed, attention_rows, comparisons
+from polyculture.instruments.probe.attention.measure import (
+    AttentionStudy,
+    Weighed,
+    attention_differences,
+    contrasts,
+    paired_mean,
+    paired_units,
+    paper_tests,
+    student_p,
+)
 from polyculture.instruments.probe.attention.section import SECTION
 from polyculture.instruments.probe.attention.step import contribution
 from polyculture.instruments.questions.loaders.culture import culture_mcq
@@ -76,30 +86,25 @@ def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) ->
     done = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     size = QUESTIONS * len(TARGETS)
-    found = (
-        "SELECT method, measure, status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL ORDER BY ALL"
-    )
-    both = [("generated", "weight", "ok", 4 * size, size), ("text", "weight", "ok", 4 * size, size)]
+    found = "SELECT method, status, count(*), count(DISTINCT question_id) FROM attention GROUP BY ALL ORDER BY ALL"
+    both = [("generated", "ok", 4 * size, size), ("text", "ok", 4 * size, size)]
     assert rows(tmp_path, found) == both
     assert "Attention (z) to some options against others" in done.stdout
 
-    contrasts = {row[:2] for row in rows(tmp_path, "SELECT target, comparison FROM attention_tests WHERE target <> ''")}
+    query = "SELECT facets['level'], a, b FROM differences WHERE measure = 'attention' AND facets['level'] IS NOT NULL"
+    compared = set(rows(tmp_path, query))
     levels = ("high", "low", "mid")
-    assert contrasts <= {(one, f"{one} against {other}") for one in levels for other in levels if one != other}
-    assert contrasts
+    assert compared <= {(one, one, other) for one in levels for other in levels if one != other}
+    assert compared
     again = polyculture("probe", "attention", "exp.toml", cwd=tmp_path)
     assert "done" not in again.stderr  # the model is not even opened
-    more = polyculture("probe", "attention", "exp.toml", "--measure", "norm", "--measure", "weight", cwd=tmp_path)
-    assert more.returncode == 0, more.stderr
-    counts = "SELECT measure, count(*) FROM stored_attention GROUP BY ALL ORDER BY ALL"
-    assert rows(tmp_path, counts) == [("norm", 8 * size), ("weight", 8 * size)]  # none is written twice
     maps = polyculture("table", "attention_map", "exp.toml", "--format", "csv", cwd=tmp_path)
-    assert "mean_z,mean_place_z" in maps.stdout.splitlines()[0]
+    assert "mean_z,low,high" in maps.stdout.splitlines()[0]
+    tests = polyculture("table", "attention_tests", "exp.toml", "--format", "csv", cwd=tmp_path)
+    assert re.search(r",low,(right|wrong),low,high,", tests.stdout)
     run = RunFolder(tmp_path / "runs" / "usual")
     page = write_report(run, layout=store_layout(), sections=[SECTION]).read_text(encoding="utf-8")
-    assert all(
-        part in page for part in ("as the study", "paired", "low against high, low targets", "Mean z of attention")
-    )
+    assert all(part in page for part in ("p, as the study", "low less high, low targets", "Mean z of attention"))
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
     _check_map(tmp_path)
@@ -117,7 +122,7 @@ def _check_weights(folder: Path, model: str) -> None:
     by_text = {question.text: question for question in asked.questions if question.facets["type"] == "resource"}
     query = """SELECT q.text, list(a.weight ORDER BY a.option)
         FROM attention AS a JOIN questions AS q USING (question_id)
-        WHERE a.measure = 'weight' AND a.method = 'text' GROUP BY ALL"""
+        WHERE a.method = 'text' GROUP BY ALL"""
     found = rows(folder, query)
     assert len(found) == QUESTIONS * len(TARGETS)
     for question, weights in found:
@@ -137,7 +142,7 @@ def _check_z(folder: Path) -> None:
     query = """SELECT list(weight ORDER BY option), list(z ORDER BY option), list(chosen ORDER BY option),
             list(option_role ORDER BY option), any_value(answers), reader
         FROM option_attention
-        GROUP BY measure, method, reader, question_id"""
+        GROUP BY method, reader, question_id"""
     found = rows(folder, query)
     assert {row[-1] for row in found} == {"ours", "sum", "mean", "corrected"}
     chosen_of_any = 0
@@ -154,24 +159,16 @@ def _check_z(folder: Path) -> None:
 
 
 def _check_map(folder: Path) -> None:
-    placed = rows(folder, "SELECT DISTINCT measure, method, prompt, type, option, question_id, z, place_z "
-                          "FROM option_attention")  # fmt: skip
-    of_place: dict[Any, list[float]] = {}
-    for *where, _, z, _ in placed:
-        of_place.setdefault(tuple(where), []).append(z)
-    for *where, _, z, place_z in placed:
-        assert place_z == pytest.approx(z - np.mean(of_place[tuple(where)]), abs=1e-6)
-    assert max(len(some) for some in of_place.values()) > 1
-    of_all = rows(folder, "SELECT avg(z) FROM option_attention WHERE chosen AND measure = 'norm'")
-    weighed = rows(
-        folder,
-        "SELECT sum(mean_z * n_options) / sum(n_options) FROM attention_map "
-        "WHERE options = 'chosen' AND measure = 'norm'",
-    )
-    assert weighed[0][0] == pytest.approx(of_all[0][0])
-    groups = "SELECT DISTINCT target, target_group FROM attention_map ORDER BY 1"
-    assert rows(folder, groups) == [("Assam", "low"), ("Indonesia", "mid"), ("Mexico", "high")]
-    assert {group for (group,) in rows(folder, "SELECT option_group FROM attention_map")} == {"high", "mid", "low"}
+    """The cells of the map are the means of z by the groups of target and option, and add up to the whole."""
+    cells = """SELECT method, reader, condition, facets['options'], facets['level'], facets['other'], estimate, n
+        FROM numbers WHERE measure = 'attention' AND metric = 'contribution'"""
+    by_hand = """SELECT method, reader, answers, options, target_group, option_group, avg(z), count(*)
+        FROM (FROM option_attention SELECT *,
+            unnest(CASE WHEN chosen THEN ['all', 'chosen'] ELSE ['all'] END) AS options)
+        WHERE answers IS NOT NULL GROUP BY ALL"""
+    found, known = ({row[:6]: row[6:] for row in rows(folder, query)} for query in (cells, by_hand))
+    assert found == {place: pytest.approx(values) for place, values in known.items()}
+    assert {place[4] for place in found} == {"high", "mid", "low"} == {place[5] for place in found}
 
 
 def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_path: Path) -> None:
@@ -216,30 +213,24 @@ def test_tests_by_hand() -> None:
         *_question("c", "x", (-1.0, 1.6, -0.3, -0.3), 1),
         *_question("d", "x", (0.9, -1.5, 0.9, -0.3), 2),
     ]
-    found = {(one.answers, one.comparison, one.kind): one for one in comparisons(data)}
+    found = {(one.answers, one.a, one.b): one for one in contrasts(data)}
     both = {
-        (answers, name)
-        for answers in ("right", "wrong")
-        for name in ("chosen against the rest", "biased against others")
+        (answers, *sides) for answers in ("right", "wrong") for sides in (("chosen", "the rest"), ("biased", "others"))
     }
-    assert {key[:2] for key in found} == {*both, ("wrong", "right against wrong options")}
-    paper = found["right", "chosen against the rest", "paper"]
+    assert set(found) == {*both, ("wrong", "right", "wrong")}
+    one = found["right", "chosen", "the rest"]
     chosen, rest = [1.5, 1.1, 0.2], [-0.5, -0.4, -0.6, -1.1, 0.7, -0.7, 1.3, -0.5, -1.0]
     pooled = (np.var(chosen, ddof=1) * 2 + np.var(rest, ddof=1) * 8) / 10
     t = (np.mean(chosen) - np.mean(rest)) / np.sqrt(pooled * (1 / 3 + 1 / 9))
-    assert paper.statistic == pytest.approx(t)
-    assert paper.p == pytest.approx(2 * stats.t.sf(t, 10))
-    assert (paper.first_size, paper.second_size) == (3, 9)
-    sound = found["right", "chosen against the rest", "sound"]
+    assert student_p(one) == pytest.approx(2 * stats.t.sf(t, 10))
+    paired = paired_mean(paired_units(one))
     apart = [(1.5 + 0.5 + 1.1 + 1.1 / 3) / 2, 0.2 + 0.2 / 3]  # question a has two targets, and counts once
     error = np.std(apart, ddof=1) / np.sqrt(2)
-    assert sound.first - sound.second == pytest.approx(np.mean(apart))
-    assert sound.statistic == pytest.approx(np.mean(apart) / error)
-    assert sound.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
-    assert sound.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
-    assert (sound.first_size, sound.second_size) == (2, None)
-    biased = found["wrong", "biased against others", "sound"]
-    assert biased.first - biased.second == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
+    assert paired.value == pytest.approx(np.mean(apart))
+    assert paired.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
+    assert paired.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
+    biased = paired_mean(paired_units(found["wrong", "biased", "others"]))
+    assert biased.value == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
 
 
 def test_targets_of_a_level_are_tested_as_in_the_study_s_tables() -> None:
@@ -252,41 +243,43 @@ def test_targets_of_a_level_are_tested_as_in_the_study_s_tables() -> None:
         for place, (role, group, value) in enumerate(zip(roles, groups, values, strict=True))
     ]
     data += [one._replace(target="", unit="d", question_id="d") for one in data[:4]]  # of no known level
-    found = {(one.target, one.comparison, one.kind): one for one in comparisons(data)}
-    named = {key[:2] for key in found if key[0]}
-    assert named == {("low", "low against high"), ("low", "low against mid")}
+    found = {(one.target, one.a, one.b): one for one in contrasts(data) if one.target and one.answers == "wrong"}
+    assert set(found) == {("low", "low", "high"), ("low", "low", "mid")}
     low, high = ([values[place] for values in z.values()] for place in (3, 1))
-    paper = found["low", "low against high", "paper"]
-    assert (paper.first_size, paper.second_size) == (3, 3)
-    assert paper.p == pytest.approx(stats.ttest_ind(low, high).pvalue)
-    assert found["low", "low against high", "sound"].p == pytest.approx(stats.ttest_rel(low, high).pvalue)
+    one = found["low", "low", "high"]
+    assert (len(one.first), len(one.second)) == (3, 3)
+    assert student_p(one) == pytest.approx(stats.ttest_ind(low, high).pvalue)
+    assert paired_mean(paired_units(one)).p == pytest.approx(stats.ttest_rel(low, high).pvalue)
 
 
 def test_one_question_has_no_paired_test_and_rates_are_of_their_kind() -> None:
-    study = AttentionStudy("weight", "generated", "m", "d", "en", "ours", "house", "resource")
-    few = list(attention_rows([(study, _question("a", "x", (1.5, -0.5, -0.4, -0.6), 0))]))
-    assert {row.p for row in few if row.kind == "sound"} == {None}
-    assert all(row.note for row in few)
+    study = AttentionStudy("generated", "m", "d", "en", "ours", "house", "resource")
+    few = attention_differences([(study, _question("a", "x", (1.5, -0.5, -0.4, -0.6), 0))], "")
+    assert {row.p for row in few} == {None}
+    assert {row.reason for row in few if row.target == "others"} == {"few units"}
     rng = np.random.default_rng(1)
     many = [one for n in range(40) for one in _question(str(n), "x", rng.normal(size=4).tolist(), n % 4)]
-    both = list(attention_rows([(study, many), (study._replace(type="region"), many)]))
-    for kind in ("paper", "sound"):
-        own = [row for row in both if row.kind == kind]
-        assert len(own) == 10
-        assert [row.q for row in own] == pytest.approx(stats.false_discovery_control([row.p for row in own]))
+    both = [(study, many), (study._replace(type="region"), many)]
+    own = [row for row in attention_differences(both, "") if row.target == "others"]
+    assert len(own) == 10
+    assert [row.q for row in own] == pytest.approx(stats.false_discovery_control([row.p for row in own]))
+    values: dict[str, list[float]] = {"contribution_p": [], "contribution_q": []}
+    for row in paper_tests(both, ""):
+        values[row.metric].append(row.estimate or 0.0)
+    assert values["contribution_q"] == pytest.approx(stats.false_discovery_control(values["contribution_p"]))
 
 
 def test_under_the_null_the_paired_test_rejects_five_percent() -> None:
     """Options are attended to at random, alike for all targets of a question, which the independent test ignores."""
     rng = np.random.default_rng(2)
-    rejected = {"paper": 0, "sound": 0}
+    rejected = {"paper": 0, "paired": 0}
     for _ in range(200):
         data: list[Weighed] = []
         for source in range(30):
             z = stats.zscore(rng.normal(size=4)).tolist()
             data += [one for target in range(5) for one in _question(str(source), str(target), z, 0)]
-        for found in comparisons(data):
-            if found.comparison == "biased against others":
-                rejected[found.kind] += found.p is not None and found.p < 0.05
-    assert 2 <= rejected["sound"] <= 19  # 10 expected, within three deviations
+        one = next(each for each in contrasts(data) if (each.a, each.answers) == ("biased", "right"))
+        rejected["paper"] += (student_p(one) or 1) < 0.05
+        rejected["paired"] += (paired_mean(paired_units(one)).p or 1) < 0.05
+    assert 2 <= rejected["paired"] <= 19  # 10 expected, within three deviations
     assert rejected["paper"] > 40

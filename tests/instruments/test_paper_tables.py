@@ -35,7 +35,7 @@ from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import paper_tables
-from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
+from polyculture.instruments.probe.layout import MEASURE as PROBED
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.options import AskOptions
@@ -282,14 +282,17 @@ def test_items_that_no_encoder_filtered_are_not_the_papers(tmp_path: Path, name:
     probe = next(part for part in read_preset("culturescope").parts if part.command == "probe")
     asked = {"command": "probe", "options": protocol_values("culturescope", probe)}
     run.instruments.write_bytes(orjson.dumps({"paper culturescope, probe": asked}))
-    limits = dict.fromkeys(("low", "high", "share", "share_low", "share_high", "by_chance", "p"))
-    pair = FlatteningRow(MODEL, "blend", "en", "patched", name, "Iran", "UK", 1, 2.5, **limits, questions=3,
-                         cultures="Iran, UK, US")  # fmt: skip
-    write_parquet(objects_to_table(PROBE_FLATTENING, [pair]), run.table("probe_flattening"))
+    pair = replace(
+        EMPTY, measure="probe", metric="flattening", model=MODEL, dataset="blend", language="en", country="Iran",
+        condition="patched", method=name, facets={"toward": "UK"}, estimate=2.5, units=3,
+    )  # fmt: skip
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    write_numbers(run, "probe", [replace(pair, inputs=inputs_of(run, manifest, PROBED))])
     [line] = own_lines(tables(run, "culturescope")["figure 3"])
     assert line.model == f"{MODEL}{mark}"
-    assert (line.protocol == SAME) == (name == "paper")
-    assert ("--encoder" in line.protocol) == (name == "none")
+    assert line.protocol.startswith("inspection text in our words") == (name == "paper")
+    assert ("they need an encoder" in line.protocol) == (name == "none")
 
 
 def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import spearmanr
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
@@ -22,11 +21,11 @@ from polyculture.generate.engines.patching import AnswerStates, Continuation, In
 from polyculture.instruments import papers
 from polyculture.instruments.probe.arms import noise
 from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
+from polyculture.instruments.probe.controls import beside
 from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import flattening
-from polyculture.instruments.probe.measure_arms import beside
 from polyculture.instruments.probe.questions import read_questions
-from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow, ReadingRow
+from polyculture.instruments.probe.rows import ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.words import content_words, word_rule
@@ -123,7 +122,7 @@ def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_
     def counted() -> tuple[dict[str, int], list[int]]:
         with open_store(run, store_layout()) as store:
             arms = dict(store.sql("SELECT arm, count(*) FROM probes GROUP BY arm").fetchall())
-            return arms, [row[0] for row in store.sql("SELECT questions FROM probe_arms").fetchall()]
+            return arms, [row[0] for row in store.sql(ARMS).fetchall()]
 
     few = polyculture(*words, "--per-culture", "1", "--control", "text", cwd=folder)
     assert few.returncode == 0, few.stderr
@@ -141,16 +140,11 @@ def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_
     assert counted()[0] == {"patched": 9, "text": 3}
     shutil.rmtree(next((run.root / "probes").rglob("topic=*")))  # as a killed command leaves it
     with open_store(run, store_layout()) as store:
-        model = store.sql("SELECT any_value(model) FROM probes").fetchall()[0][0]
-    numbers = dict.fromkeys(("low", "high", "share", "share_low", "share_high", "by_chance", "p"))
-    pair = FlatteningRow(model, "open", "en", "patched", "none", "Iran", "Korea", 1, 2.5, **numbers, questions=3,
-                         cultures=", ".join(CULTURES))  # fmt: skip
-    write_parquet(objects_to_table(PROBE_FLATTENING, [pair]), run.table("probe_flattening"))
-    with open_store(run, store_layout()) as store:
-        lacking = store.sql(f"SELECT estimate, lacking FROM ({OWN_NUMBERS}) WHERE metric = 'flattening'").fetchall()
-    assert lacking == [(2.5, "3 of 9 questions without an answer")]
+        measured = store.sql(f"SELECT metric, lacking FROM ({OWN_NUMBERS}) WHERE measure = 'probe'").fetchall()
+    assert measured == [("", "3 of 9 questions without an answer")]  # no number of other data, and why
 
 
+ARMS = "SELECT units FROM differences WHERE measure = 'probe' AND dimension = 'condition'"
 OWN_NUMBERS = read_sql(Path(papers.__file__).parent, "own_numbers")
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea, lon")
 
@@ -184,7 +178,9 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
         )
         assert reasons == {None: 8 * 9, **once}
         pairs = (
-            "SELECT culture, toward, score, share FROM probe_flattening WHERE filter = 'none' AND score > 0 ORDER BY 1"
+            "SELECT f.country, f.facets['toward'], f.estimate, s.estimate FROM numbers AS f "
+            "JOIN numbers AS s USING (measure, country, condition, method, facets) WHERE f.metric = 'flattening' "
+            "AND s.metric = 'flattening_share' AND f.method = 'none' AND f.estimate > 0 ORDER BY 1"
         )
         assert store.sql(pairs).fetchall() == [("Korea", "Mexico", 0.5, 1.0), ("Mexico", "Korea", 0.5, 1.0)]
         mean = store.sql("SELECT any_value(mean_similarity) FROM probe_judged").fetchall()[0][0]
@@ -200,13 +196,14 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
         assert near == pytest.approx(
             {one: float(korea @ other) for one, other in zip(CULTURES, others, strict=True)}, abs=1e-5
         )
-        assert set(store.sql("SELECT DISTINCT filter FROM probe_flattening").fetchall()) >= {("none",), ("paper",)}
-        same = """SELECT count(*), max(abs(m.score - f.score)), max(abs(m.share - f.share))
-            FROM probe_flattening AS m JOIN flattening AS f
-            USING (model, dataset, language, arm, filter, culture, toward, minimum)"""
-        ((joined, apart, shares),) = store.sql(same).fetchall()
-        assert joined == store.sql("SELECT count(*) FROM probe_flattening").fetchall()[0][0] >= 12
-        assert (apart, shares) == pytest.approx((0, 0), abs=1e-9)
+        filters = "SELECT DISTINCT method FROM numbers WHERE metric = 'flattening'"
+        assert set(store.sql(filters).fetchall()) >= {("none",), ("paper",)}
+        # By hand: the mean over all items before any filter.
+        mean, spread = store.sql(
+            "SELECT avg(similarity), stddev_samp(similarity) FROM probe_judged WHERE filter = 'none' AND kept"
+        ).fetchall()[0]
+        alike = "SELECT metric, estimate FROM numbers WHERE metric LIKE 'similarity%' ORDER BY 1"
+        assert dict(store.sql(alike).fetchall()) == pytest.approx({"similarity": mean, "similarity_sd": spread})
         echoes = store.sql("SELECT DISTINCT item_key, echo FROM probe_items WHERE echo = 'culture'").fetchall()
         assert echoes == [("korea", "culture")]
     page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
@@ -235,7 +232,7 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
     assert "probe controls: not run: noise, text" in done.stderr
     assert "Controls beside the probe" in done.stdout
     listed = polyculture("table", "arms_beside", "exp.toml", "--format", "csv", cwd=folder).stdout
-    assert listed.count("fewer than 12 questions") == 1
+    assert listed.count("fewer than 12 questions") == 1  # of F; the others are told why they are no numbers
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(
             "SELECT p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "

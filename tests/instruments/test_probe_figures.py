@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from html import unescape
 from itertools import permutations, product
 from pathlib import Path
@@ -25,21 +24,21 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import exported, layer_groups
-from polyculture.instruments.probe.measure import measure_flattening
-from polyculture.instruments.probe.measure_arms import measure_arms
-from polyculture.instruments.probe.rows import PROBE_FLATTENING, PROBE_SIMILARITIES, FlatteningRow, SimilarityRow
+from polyculture.instruments.probe.measure import measure_probe
+from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
 from polyculture.reports.report import write_report
-from polyculture.reports.texts import section_texts
 from polyculture.running.layout import store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.instruments.probe_world import CULTURES, write_probes
 from tests.store_builder import StoreBuilder
 
 TEXTS = Path(section.__file__).with_name("section.toml")
+MATRIX = Path(section.__file__).with_name("flattening_matrix.sql")
+BESIDE = Path(section.__file__).with_name("arms_beside.sql")
 BY_LAYER = Path(section.__file__).with_name("items_by_layer.sql")
 NAMES = Names(read_catalog())
 
@@ -167,7 +166,7 @@ def test_no_interval_where_all_are_alike_or_questions_are_few(tmp_path: Path) ->
 def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     run = StoreBuilder(tmp_path).write()
     write_probes(run, words_of(1), arms=("patched", "noise", "text"), cultures=CULTURES[:4], questions=12)
-    measure_flattening(run, 1, 49, 1)
+    measure_probe(run, 1, 49, 1)
     page = page_of(run)
     part = (
         page[page.index('<section id="layers"') :]
@@ -178,13 +177,13 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     assert "<summary>Controls, as shares</summary>" in part
     assert "control: noise of the same length" in part
     assert re.search(r"\d+ of 12 pairs", part)
-    (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
-    assert f'<tr id="{flow[0]}">' in part
+    assert 'href="#layers-0" aria-label="' in part
+    assert '<h3 dir="auto" id="layers-0">' in part
     assert re.search(r"Algeria to China: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
     assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
     assert "items kept per text: " in part
     assert "No control was run beside it" not in part
-    assert part.count("Controls not run beside it: other-culture.") == 1  # no row of `probe_arms` was measured
+    assert part.count("Controls not run beside it: other-culture.") == 1
 
 
 def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
@@ -196,13 +195,14 @@ def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
 
     run = StoreBuilder(tmp_path).write()
     write_probes(run, said, cultures=CULTURES[:3], questions=12, layers=1)
-    rows = {(row.culture, row.toward): row for row in measure_flattening(run, 1, 19, 1)}
-    known = [(None in (row.low, row.share_high), row.no_interval) for row in rows.values()]
+    measure_probe(run, 1, 19, 1)
+    with read_store(run, store_layout()) as reading:
+        rows = reading.rows(MATRIX)
+    known = [(None in (row["low"], row["share_high"]), row["no_interval"]) for row in rows]
     assert known.count((True, "the same in all halves")) == 4
     assert known.count((False, None)) == 2
     part = page_of(run).partition('id="layers"')[2]
     assert "No interval for 4 of 6 pairs: the same in all halves (4)." in part
-    assert "no interval: the same in all halves; by chance" in part
 
 
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:
@@ -216,28 +216,31 @@ def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> No
     for questions in (4, 12):
         run = StoreBuilder(tmp_path / str(questions)).write()
         write_probes(run, said, arms=arms, cultures=CULTURES[:4], questions=questions)
-        measure_flattening(run, 1, 9, 1)
-        rows = {row.arm: row for row in measure_arms(run, 1, 19, 1)}
-        assert rows["noise"].not_compared == "the filter keeps no item of this arm"
-        lent = rows["other-culture"]
-        assert (lent.no_interval is None) == (questions == 12)
-        limits = (lent.difference_low, lent.share_difference_high, lent.spearman_low)
-        assert (None in limits) == (questions == 4)
+        measure_probe(run, 1, 19, 1)
+        with read_store(run, store_layout()) as reading:
+            rows = {(row["arm"], row["metric"]): row for row in reading.rows(BESIDE)}
+        metrics = {"flattening", "flattening_share", "rank_correlation"}
+        assert {metric for arm, metric in rows if arm == "other-culture"} == metrics
+        assert rows["noise", "flattening"]["lacking"] == "the filter keeps no item of this arm"
+        assert "compare shares" in rows["text", "flattening"]["lacking"]
+        assert rows["text", "flattening_share"]["difference"] is not None
+        lent = rows["other-culture", "flattening"]
+        assert lent["difference"] == pytest.approx(lent["patched"] - lent["control"])
+        for metric in metrics:
+            found = rows["other-culture", metric]
+            assert (found["low"] is None) == (questions == 4) == (found["lacking"] == "fewer than 12 questions")
         part = page_of(run).partition('id="layers"')[2]
-        body = unescape(part[part.index(">Arm<") : part.index("</table>", part.index(">Arm<"))])
+        body = unescape(part[part.index(">Arm: number<") : part.index("</table>", part.index(">Arm: number<"))])
         lines = dict(re.findall(r'<th scope="row" dir="auto">([^<]+)</th>(.*?)</tr>', body, re.DOTALL))
-        assert list(lines) == [section_texts(TEXTS).words["arms"][arm] for arm in ("noise", "text", "other-culture")]
-        assert "the filter keeps no item of this arm" in lines["control: noise of the same length"]
-        assert "compare shares" in lines["control: the answer's words as text"]
-        line = lines[section_texts(TEXTS).words["arms"]["other-culture"]]
-        told = f"{lent.difference:+.1f}".replace("-", "\u2212")
-        assert told in line
-        assert ("fewer than 12 questions" in line) == (questions == 4)
-        assert len(re.findall(r'"interval">[+\u2212]?[\d.]+ to', line)) == (3 if questions == 12 else 0)
+        line = lines["control: a vector of the same topic and another culture: F, mean over the pairs"]
+        assert f"{lent['difference']:+.1f}".replace("-", "\u2212") in line
+        assert len(re.findall(r'"interval">[+\u2212]?[\d.]+ to', line)) == (1 if questions == 12 else 0)
         assert "Controls not run beside it" not in part
 
 
-def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path) -> None:
+def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """14 cultures, 5 models, 2 languages, 4 arms: what is not drawn is counted."""
     builder = StoreBuilder(tmp_path, models=[f"maker:model-{n}" for n in range(5)])
     run = builder.write()
@@ -245,19 +248,21 @@ def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path)
     write_probes(run, words_of(2), builder.models, languages, questions=1, layers=32)
     chance = np.random.default_rng(1)
     pairs = list(permutations(CULTURES, 2))
-    rows = [
-        FlatteningRow(
-            model, "open", language, arm, "none", *pair, 1, score := chance.exponential(300), score / 2, score * 2,
-            chance.random(), chance.random(), chance.random(), score / 3, chance.random(), 500, ", ".join(CULTURES),
-        )
-        for model, language, arm, pair in product(builder.models, languages, arms, pairs)
+    told = [
+        {
+            **dict(zip(("model", "dataset", "language", "arm", "filter"), place, strict=True)),
+            "culture": one, "toward": other, "score": (score := float(chance.exponential(300))), "low": score / 2,
+            "high": score * 2, "share": chance.random(), "share_low": 0.1, "share_high": 0.9, "by_chance": score / 3,
+            "p": chance.random(), "toward_items": 0.1, "questions": 500, "cultures": 14, "no_interval": None,
+        }
+        for place in product(builder.models, ("open",), languages, arms, ("none",))
+        for one, other in pairs
     ]  # fmt: skip
-    write_parquet(objects_to_table(PROBE_FLATTENING, rows), run.table(PROBE_FLATTENING.name))
+    monkeypatch.setattr(section, "_MATRIX", frame_file(tmp_path, told))
     page = page_of(run)
     assert len(page) < 5_000_000
-    drawn = len(set(re.findall(r'id="layers-(\d+)-0"', page)))
+    drawn = len(set(re.findall(r'id="layers-(\d+)"', page)))
     assert drawn == 10
-    told = [vars_of(row) for row in rows]
     some = exported(told, 3 * 4 * len(pairs) + 5)
     assert len(some) == 3 * 4 * len(pairs)  # whole groups alone
     assert len({(row["model"], row["language"]) for row in some}) == 3
@@ -267,15 +272,20 @@ def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path)
     assert [group.title.endswith("than the mean") for group in groups[:10]] == [True] * 10  # one filter of all first
 
 
-def vars_of(row: FlatteningRow) -> dict[str, Any]:
-    return {**{one.name: getattr(row, one.name) for one in fields(row)}, "culture_items": 0.1, "toward_items": 0.1}
+def frame_file(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """A query that gives these rows."""
+    pd.DataFrame(rows).to_parquet(folder / "rows.parquet")
+    file = folder / "flattening_matrix.sql"
+    head = MATRIX.read_text(encoding="utf-8").partition("WITH pairs")[0]
+    file.write_text(f"{head}FROM read_parquet('{folder / 'rows.parquet'}')", encoding="utf-8")
+    return file
 
 
 def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_path: Path) -> None:
     """The page's script once went to sleep where there were no entities, and with it arrow keys on every figure."""
     run = StoreBuilder(tmp_path).write()
     write_probes(run, words_of(1), arms=("patched", "text"), cultures=CULTURES[:4], questions=8)
-    measure_flattening(run, 1, 9, 1)
+    measure_probe(run, 1, 9, 1)
     page_of(run)
     try:
         with opened_browser() as browser:
@@ -299,7 +309,7 @@ def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_pat
             label = page.evaluate("document.activeElement.getAttribute('aria-label')")
             assert label == bands.nth(1).get_attribute("aria-label") != first.get_attribute("aria-label")
             page.keyboard.press("Enter")
-            wait_until(page, "location.hash.startsWith('#layers-0-')")
+            wait_until(page, "location.hash === '#layers-0'")
             for width in (1440, 390):
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,14 +1,11 @@
-"""The cultural flattening score: a case by hand, a brute-force oracle, the view, intervals and the test by chance."""
+"""The cultural flattening score: a case by hand, a brute-force oracle, intervals and the test by chance."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,16 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_1samp
 
-import polyculture.instruments.probe as probe
+from polyculture.instruments.probe.controls import groups_of_pairs
 from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, judge
 from polyculture.instruments.probe.halves import halves, student
 from tests.instruments.arm_worlds import WORLDS, tried
 from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
 from tests.instruments.flattening_worlds import tried as flattening_tried
 
-VIEW = Path(probe.__file__).with_name("flattening.sql")
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
-COLUMNS = "model VARCHAR, dataset VARCHAR, language VARCHAR, arm VARCHAR, filter VARCHAR"
 
 
 def brute_force(counts: Counts, minimum: int = 1) -> dict[tuple[int, int], tuple[float, float]]:
@@ -46,20 +41,6 @@ def brute_force(counts: Counts, minimum: int = 1) -> dict[tuple[int, int], tuple
         for t, s in product(range(cultures), repeat=2)
         if t != s
     }
-
-
-def store(units: Iterable[tuple[str, Counts]]) -> duckdb.DuckDBPyConnection:
-    """The view over `probe_kept`, where a unit is told apart by its language."""
-    connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE probe_kept ({COLUMNS}, culture VARCHAR, item_key VARCHAR)")
-    for language, counts in units:
-        for k, y in product(range(counts.shape[0]), range(counts.shape[1])):
-            connection.execute(
-                "INSERT INTO probe_kept SELECT 'm', 'd', ?, 'patched', 'paper', ?, ? FROM range(?)",
-                [language, f"c{y}", f"i{k}", int(counts[k][y])],
-            )
-    connection.execute(VIEW.read_text(encoding="utf-8"))
-    return connection
 
 
 def test_a_case_by_hand() -> None:
@@ -86,19 +67,6 @@ def test_fewer_than_three_cultures_are_refused(counts: Counts) -> None:
         flattening(counts)
 
 
-def test_the_view_has_no_row_of_two_cultures() -> None:
-    connection = store([("en", BY_HAND), ("ko", BY_HAND[:, :2]), ("fa", np.array([[1, 1, 0], [2, 1, 0]]))])
-    assert connection.execute("SELECT DISTINCT language, cultures FROM flattening").fetchall() == [("en", "c0, c1, c2")]
-
-
-def test_languages_never_meet() -> None:
-    """The same strings in another asking language change nothing."""
-    query = "SELECT * FROM flattening WHERE language = 'en' ORDER BY ALL"
-    alone = store([("en", BY_HAND)]).execute(query).fetchall()
-    assert store([("en", BY_HAND), ("es", BY_HAND[::-1])]).execute(query).fetchall() == alone
-    assert len(alone) == 12
-
-
 matrices = st.tuples(st.integers(1, 6), st.integers(3, 5)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 5))
 )
@@ -106,18 +74,14 @@ matrices = st.tuples(st.integers(1, 6), st.integers(3, 5)).flatmap(
 
 @settings(max_examples=30, deadline=None)
 @given(matrices.filter(lambda counts: bool(counts.sum(0).all())))
-def test_function_and_view_are_the_definition(counts: Counts) -> None:
-    connection = store([("en", counts)])
-    rows = connection.execute("SELECT minimum, culture, toward, score, total, share FROM flattening").fetchall()
-    viewed = {(minimum, int(t[1:]), int(s[1:])): values for minimum, t, s, *values in rows}
+def test_the_function_is_the_definition(counts: Counts) -> None:
     for minimum in (1, 2):
         found = flattening(counts, minimum)
         for (t, s), (score, total) in brute_force(counts, minimum).items():
             assert found.score[t, s] == pytest.approx(score, abs=1e-9)
             assert found.total[t] == pytest.approx(total, abs=1e-9)
-            assert viewed[minimum, t, s][:2] == pytest.approx([score, total], abs=1e-9)
-            share = viewed[minimum, t, s][2]
-            assert math.isnan(found.share[t, s]) if share is None else share == pytest.approx(score / total)
+            share = found.share[t, s]
+            assert math.isnan(share) if total == 0 else share == pytest.approx(score / total)
 
 
 def world(chance: np.random.Generator, borrowed: float, questions: int = 50, cultures: int = 4) -> Any:
@@ -221,3 +185,21 @@ def test_intervals_of_arms_hold_the_truth(where: str) -> None:
     held = tried(WORLDS[where], 40, resamples=49, worlds=1)
     assert not held.withheld.any()
     assert (held.covered >= 0.8).all()  # forty studies tell a share of 95 % to within 7 points
+
+
+def test_groups_of_pairs_are_the_mean_of_their_scores() -> None:
+    """The first culture leans on the second: its pairs have more F than the others', in the data and in its halves."""
+    data = world(np.random.default_rng(6), 0.9, questions=40)()
+    first = np.zeros((4, 4), dtype=bool)
+    first[0, 1:] = True
+    others = ~first & ~np.eye(4, dtype=bool)
+    one, other, apart = groups_of_pairs(data, {"lean": (first, others)}, 40, 1, 99, 1)["lean"]
+    score = flattening(data.counted()).score
+    assert (one, other) == pytest.approx((score[0, 1:].mean(), score[others].mean()))
+    assert apart.value == pytest.approx(one - other)
+    assert apart.low is not None
+    assert apart.high is not None
+    assert apart.low < apart.value < apart.high
+    assert (apart.low > 0) == ((apart.p or 1) < 0.05)
+    *_, few = groups_of_pairs(data, {"lean": (first, others)}, 11, 1, 99, 1)["lean"]
+    assert (few.low, few.lacking) == (None, "fewer than 12 questions")

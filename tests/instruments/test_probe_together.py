@@ -16,7 +16,7 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.links import kinds_of
-from polyculture.instruments.probe.measure import measure_flattening
+from polyculture.instruments.probe.measure import measure_probe
 from polyculture.instruments.probe.rows import PROBE_LINKS, ItemLink
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
@@ -87,7 +87,7 @@ def test_what_was_not_looked_for_is_not_absent(tmp_path: Path) -> None:
 
 
 def test_the_section_shows_it(run: RunFolder) -> None:
-    measure_flattening(run, 1, 9, 1)
+    measure_probe(run, 1, 9, 1)
     measure(run)
     page = write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
     assert "What it says and what its layers hold" in page

@@ -1,12 +1,31 @@
 -- Attention (z) to some options against others
 -- attention_tests: a row compares the attention (z) to some options of questions with that to others, in right or in
--- wrong answers, of all targets or of those of a level or region (`target`; Tables 10 and 11 of CultureScope), as that
--- study does ('paper') or paired over units ('sound'); q is the false discovery rate among the tests of its kind.
+-- wrong answers, of all targets or of those of a level or region (`target`; Tables 10 and 11 of CultureScope): paired over
+-- units, with its interval and false discovery rate, and the p of the study's own test beside it (D.2).
+--   target: the level or region of the targets; '' of all
+--   answers: 'right' or 'wrong'
+--   first: mean z of the options `a`
+--   second: mean z of the options `b`
+--   study_p: the p of Student's t-test over options, which takes the z scores of a question for independent
 -- no rows: no answer names an option of a question whose attention was read
--- printed: model, dataset, method, reader, prompt, type, measure, target, answers, comparison, kind, first, second,
--- first_size, second_size, difference, p, q
+-- printed: model, dataset, method, reader, prompt, type, target, answers, a, b, first, second, difference, q, study_p
+WITH tests AS (
+    SELECT
+        model, dataset, language, method, reader, wording, condition, facets['type'] AS type, facets['level'] AS target_level,
+        facets['region'] AS region, coalesce(facets['a'], facets['level'], facets['region']) AS a,
+        facets['other'] AS b, estimate AS study_p
+    FROM numbers
+    WHERE measure = 'attention' AND metric = 'contribution_p'
+)
 SELECT
-    model, dataset, language, method, reader, prompt, type, measure, target, answers, comparison, kind, test, first, second,
-    first_size, second_size, first - second AS difference, low, high, statistic, p, q, note
-FROM attention_tests
-ORDER BY dataset, model, method, reader, prompt, type DESC, measure DESC, target, answers, comparison, kind
+    d.model, d.dataset, d.language, d.method, d.reader, d.wording AS prompt, coalesce(d.facets['type'], '') AS type,
+    coalesce(d.facets['level'], d.facets['region'], '') AS target, d.condition AS answers, d.a, d.b, d.a_estimate AS first,
+    d.b_estimate AS second, d.difference, d.low, d.high, d.reason AS lacking, d.p, d.q, d.units, t.study_p
+FROM differences AS d
+LEFT JOIN tests AS t
+    ON (t.model, t.dataset, t.language, t.method, t.reader, t.wording, t.condition, t.a, t.b)
+        = (d.model, d.dataset, d.language, d.method, d.reader, d.wording, d.condition, d.a, d.b)
+    AND t.type IS NOT DISTINCT FROM d.facets['type'] AND t.target_level IS NOT DISTINCT FROM d.facets['level']
+    AND t.region IS NOT DISTINCT FROM d.facets['region']
+WHERE d.measure = 'attention' AND d.target = 'others'
+ORDER BY d.dataset, d.model, d.method, d.reader, d.wording, type DESC, target, answers, d.a, d.b

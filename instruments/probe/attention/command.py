@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.contract import Asked, AtLeastOne, Shown, Study, Validity
-from polyculture.instruments.probe.attention.rows import Measure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,16 +37,14 @@ class AttentionOptions(BaseModel):
         tuple[Literal["generated", "text"], ...],
         Field(description="generated: through the chat template; text: the message as it stands."),
     ] = ("generated",)
-    measure: Annotated[
-        tuple[Measure, ...], Field(description="The weight of attention, or the norm of the weighted value.")
-    ] = ("weight",)
 
 
 def study(asked: Asked, options: AttentionOptions) -> Study:
     """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
     from polyculture.cache.whole_tables import present_rows
     from polyculture.generate.engines import ATTENDING, check_can
-    from polyculture.instruments.probe.attention.contrasts import measure_attention
+    from polyculture.instruments.probe.attention.layout import ASKED
+    from polyculture.instruments.probe.attention.measure import measure_attention
     from polyculture.instruments.probe.attention.rows import WANTED_ATTENTION
     from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
     from polyculture.instruments.questions.options import AskOptions
@@ -60,9 +57,8 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     asking = AskOptions(**own, orders="one")
     parts = [part_of(one, asking, asked.seed, asked.say) for one in asking.opened()]
     setups = {model: asked.setup(model, "attend") for model in asked.models}
-    measures = tuple(dict.fromkeys(options.measure))
     jobs = [
-        AttentionJob(job, measures)
+        AttentionJob(job)
         for part in parts
         for method in dict.fromkeys(options.method)
         for model in asked.models
@@ -70,9 +66,7 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     ]
     sets = [part.of for part in parts]
     ids = {
-        f"attention {job.asked.questions[0].set} {job.asked.method} {prompt.name} {prompt.language}": job.asked_id(
-            prompt
-        )
+        f"{ASKED} {job.asked.questions[0].set} {job.asked.method} {prompt.name} {prompt.language}": job.asked_id(prompt)
         for job in jobs
         for prompt in job.asked.prompts
         if prompt is not None

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.reports.section import ReportData, ReportTable, Section
-from polyculture.reports.table_section import Column, page_table
+from polyculture.reports.table_section import Column, counted, page_table
 
 if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Panel
     from polyculture.reports.figures.heat import Heat
     from polyculture.reports.names import Names
+    from polyculture.reports.numbers import FormattedEstimate
     from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _MAPS, _TESTS = _FOLDER / "attention_map.sql", _FOLDER / "attention_tests.sql"
 _TEXTS = _FOLDER / "section.toml"
-_GROUP = ("dataset", "model", "method", "reader", "prompt", "type", "measure")
+_GROUP = ("dataset", "model", "method", "reader", "prompt", "type")
 _COLUMNS = {"resource": "resource level", "region": "region"}  # of `culture-mcq`; of other sets the role of an option
 _SHOWN_GROUPS = 8  # each of four heat maps: a page holds no more; the table has all
 
@@ -68,7 +69,7 @@ def _group(key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data
     words = section_texts(_TEXTS).words
     kind = f", {short(key[5])} questions" if key[5] else ""
     reader = f"{words['readers'].get(key[3], key[3])}, prompt {short(key[4])}"
-    title = f"{data.names.model(key[1])}, {short(key[0])}{kind}: {reader}: {words['measures'][key[-1]]}"
+    title = f"{data.names.model(key[1])}, {short(key[0])}{kind}: {reader}"
     column = _COLUMNS.get(key[5], "group")
     return AttentionGroup(title, column, tuple(_maps(title, rows)), _tests(data, title, tests))
 
@@ -108,27 +109,25 @@ def _heat(caption: str, rows: Sequence[Row], groups: Sequence[str], end: float) 
     from polyculture.reports.figures.heat import Heat, plain_heads
     from polyculture.reports.names import short
 
-    targets = sorted(
-        {(row["target_group"], row["target"]) for row in rows}, key=lambda one: (groups.index(one[0]), one)
-    )
     cells = [
         {
-            "row": short(row["target"]),
+            "row": short(row["target_group"]),
             "column": short(row["option_group"]),
             "value": row["mean_z"],
             "framed": row["target_group"] == row["option_group"],
-            "note": f"n {row['n_options']}",
+            "note": _interval(row) or f"n {row['n_options']}",
         }
         for row in rows
     ]
-    lines, columns = (plain_heads([short(one) for one in some]) for some in ([one for _, one in targets], groups))
+    targets = {row["target_group"] for row in rows}
+    lines, columns = (plain_heads([short(one) for one in groups if one in some]) for some in (targets, groups))
     return Heat(caption, pd.DataFrame(cells), lines, columns, (-end, end), signed=True)
 
 
 def _tests(data: ReportData, title: str, rows: Sequence[Row]) -> PageTable | None:
     if not rows:
         return None
-    caption = "Two-sided t-tests of attention: as the study does, and paired over questions"
+    caption = "Differences within questions, and the study's t-test over options"
     return page_table(
         data, rows, _TEST_COLUMNS, title=f"Tests: {title}", caption=caption, by=(),
         label=_test_label, line_head="Answers: comparison",
@@ -137,42 +136,48 @@ def _tests(data: ReportData, title: str, rows: Sequence[Row]) -> PageTable | Non
 
 def _test_label(row: Row, _: Names) -> str:
     targets = f", {row['target']} targets" if row["target"] else ""
-    return f"{row['answers']}: {row['comparison']}{targets}"
+    return f"{row['answers']}: {row['a']} less {row['b']}{targets}"
 
 
 def _side(name: str) -> Callable[[Row], str]:
     def cell(row: Row) -> str:
-        from polyculture.reports.numbers import count, difference, known
+        from polyculture.reports.numbers import difference
 
-        size = known(row[f"{name}_size"])
-        return difference(row[name], "z") + ("" if size is None else f" of {count(size)}")
+        return difference(row[name], "z")
 
     return cell
 
 
-def _apart(row: Row) -> str:
+def _interval(row: Row) -> str:
     from polyculture.reports.numbers import difference, known
 
     ends = [known(row[name]) for name in ("low", "high")]
-    return "–" if None in ends else " to ".join(difference(end, "z") for end in ends)
+    return "" if None in ends else " to ".join(difference(end, "z") for end in ends)
 
 
-def _p(letter: str) -> Callable[[Row], str]:
+def _apart(row: Row) -> FormattedEstimate:
+    from polyculture.reports.numbers import FormattedEstimate, difference
+
+    interval = _interval(row)
+    return FormattedEstimate(difference(row["difference"], "z"), interval or None, None if interval else row["lacking"])
+
+
+def _p(name: str, letter: str) -> Callable[[Row], str]:
     def cell(row: Row) -> str:
         from polyculture.reports.numbers import known, p_value
 
-        return p_value(known(row[letter]), letter) or "–"
+        return p_value(known(row[name]), letter) or "–"
 
     return cell
 
 
 _TEST_COLUMNS = (
-    Column("Kind", lambda row: "paired" if row["kind"] == "sound" else "as the study", is_number=False),
     Column("First", _side("first")),
     Column("Second", _side("second")),
-    Column("Difference, 95 %", _apart),
-    Column("p", _p("p")),
-    Column("q", _p("q")),
+    Column("Difference", _apart),
+    Column("Units", counted("units")),
+    Column("q", _p("q", "q")),
+    Column("p, as the study", _p("study_p", "p")),
 )
 SECTION = Section(
     "attention",

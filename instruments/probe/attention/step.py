@@ -13,7 +13,7 @@ from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.generate.engines.token_boundary import SPACES
 from polyculture.generate.request import request_id
-from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, Measure, WantedAttention
+from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, WantedAttention
 from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob
 from polyculture.instruments.questions.model import Prompt
 from polyculture.instruments.questions.prompting import option_spans
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AttentionAsk:
-    """A question under a prompt, what is read of it, and the key of each measure and option."""
+    """A question under a prompt, what is read of it, and the key of each option."""
 
     ask: Ask
     request_id: str
     read: AttentionRequest
-    keys: tuple[str, ...]  # of all options of the first measure, then of the next
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,11 @@ class AttentionJob:
     """The questions of a job, with their options as they stand, as a method asks them."""
 
     asked: AskJob  # its setup is that of the model whose attention is read
-    measures: Sequence[Measure]
 
     @property
     def size(self) -> int:
         """How many weights are read."""
-        options = sum(len(question.options) for question in self.asked.questions)
-        return options * len(self.asked.prompts) * len(self.measures)
+        return sum(len(question.options) for question in self.asked.questions) * len(self.asked.prompts)
 
     def asks(self) -> Iterator[AttentionAsk]:
         """Every question under every prompt: the message as the method asks it, and where the options stand in it."""
@@ -54,9 +52,8 @@ class AttentionJob:
             spans = option_spans(ask.question, prompts[ask.prompt], ask.shown, ask.labels)
             request = request_id("attend", self.asked.job.model, self.asked.setup, [self.asked.method, text, spans])
             key = f"{request} {ask.question_id} {ask.prompt}"
-            read = AttentionRequest(key, (Message("user", text),), spans, bare, "norm" in self.measures)
-            places = range(len(ask.shown))
-            keys = tuple(content_id(key, measure, place) for measure in self.measures for place in places)
+            read = AttentionRequest(key, (Message("user", text),), spans, bare)
+            keys = tuple(content_id(key, place) for place in range(len(ask.shown)))
             yield AttentionAsk(ask, request, read, keys)
 
     def asked_id(self, prompt: Prompt | None) -> str:
@@ -79,31 +76,28 @@ class AttentionJob:
             )
 
     def rows(self, item: AttentionAsk, found: Attention) -> Iterator[AttentionRow]:
-        """A row per measure and option."""
-        ask, keys, job = item.ask, iter(item.keys), self.asked.job
-        for measure in self.measures:
-            arrays = found.norms if measure == "norm" else found.weights
-            for place in range(len(ask.shown)):
-                array = arrays[place] if arrays is not None else None
-                yield AttentionRow(
-                    attention_id=next(keys),
-                    request_id=item.request_id,
-                    measure=measure,
-                    method=self.asked.method,
-                    model=job.model,
-                    language=job.language,
-                    topic=job.topic,
-                    question_id=ask.question_id,
-                    prompt=ask.prompt,
-                    option=place,
-                    weight=None if array is None else contribution(array),
-                    tokens=None if array is None else array.shape[1],
-                    layers=None if array is None else array.shape[0],
-                    status="failed" if array is None else "ok",
-                    error=found.error,
-                    retryable=None if array is not None else False,
-                    model_version=found.model_version,
-                )
+        """A row per option."""
+        ask, job = item.ask, self.asked.job
+        for place, key in enumerate(item.keys):
+            array = found.weights[place] if found.weights is not None else None
+            yield AttentionRow(
+                attention_id=key,
+                request_id=item.request_id,
+                method=self.asked.method,
+                model=job.model,
+                language=job.language,
+                topic=job.topic,
+                question_id=ask.question_id,
+                prompt=ask.prompt,
+                option=place,
+                weight=None if array is None else contribution(array),
+                tokens=None if array is None else array.shape[1],
+                layers=None if array is None else array.shape[0],
+                status="failed" if array is None else "ok",
+                error=found.error,
+                retryable=None if array is not None else False,
+                model_version=found.model_version,
+            )
 
 
 def contribution(attention: Vector) -> float:
@@ -121,7 +115,7 @@ class AttentionStep(Step[AttentionAsk, Models]):
         self._jobs = {one.asked.job: one for one in jobs}
 
     def works(self) -> Iterator[Work[AttentionAsk]]:
-        """A work per job, with a key per option and measure."""
+        """A work per job, with a key per option."""
         for job, one in self._jobs.items():
             yield Work(job, {MODEL: job.model}, one.asks, one.size, f"{job.model} {job.language} {job.topic}")
 
@@ -138,7 +132,7 @@ class AttentionStep(Step[AttentionAsk, Models]):
             yield Done(tuple(job.rows(waiting.pop(found.request_id), found)))
 
     def load(self, item: AttentionAsk) -> Load:
-        """The message, which is read once for all options and measures; nothing is written."""
+        """The message, which is read once for all options; nothing is written."""
         return Load(item.ask.text, 0)
 
 

@@ -8,8 +8,3 @@ SEMI JOIN questions AS q ON q.question_id = w.question_id
 SEMI JOIN run_asked AS a ON a.instrument = 'probe' AND a.id = w.asked_id
 SEMI JOIN run_setups AS u ON u.use = 'attend' AND u.model = w.model AND u.setup_id = w.setup_id
 WHERE w.model IN (SELECT model FROM run_models);
-
--- attention_tests: a row is a test of whether some options are attended to more than others, as it was computed after the
--- last weights came.
-CREATE VIEW attention_tests AS
-SELECT * FROM stored_attention_tests WHERE model IN (SELECT model FROM run_models);

@@ -1,0 +1,262 @@
+"""Which options of a question are attended to more than others: the numbers of attention and their differences.
+
+Attention is a z score over the options of a question. `condition` says of which answers: 'right' or 'wrong'.
+
+- `contribution` in `numbers` is the mean z of the options of one group, in questions about targets of another: a cell
+  of CultureScope's Figures 4 and 8. Its text is of all options, its caption of the chosen ones: here are both.
+- `differences` compare options within a question, with intervals over units: the chosen option and the rest, the
+  right and the wrong ones, the biased and the others; and of targets of one level or region the wrong options of their
+  own group and of another, as Tables 10 and 11 do. A question that is asked of many targets is one witness.
+- `contribution_p` and `contribution_q` are the study's own test of the same (D.2): Student's t-test over options. It
+  takes the z scores of a question for independent, though they add up to 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, product
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+from scipy import stats
+
+from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
+from polyculture.cache.schema.measured import Difference, Number
+from polyculture.cache.store import open_store
+from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
+from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.model import BIASED
+from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+from polyculture.metrics.inference.family import adjusted, in_families
+from polyculture.metrics.inference.intervals import FEW
+
+METRIC = "contribution"
+RIGHT = "right"
+FEWEST = 2  # numbers on a side that a t-test needs
+_LEVEL = "model, dataset, language, condition, wording, method, reader"
+_ROWS = """
+SELECT method, model, dataset, language, reader, prompt, type, answers, unit, question_id, option_role, chosen, z,
+    option_group, target_group
+FROM option_attention
+WHERE z IS NOT NULL AND answers IS NOT NULL
+ORDER BY ALL
+"""
+
+
+class AttentionStudy(NamedTuple):
+    """What is tested together."""
+
+    method: str
+    model: str
+    dataset: str
+    language: str
+    reader: str
+    prompt: str
+    type: str
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The columns of its numbers and differences."""
+        names = {"wording" if name == "prompt" else name: one for name, one in self._asdict().items() if name != "type"}
+        return {**names, "country": "*", "topic": "*"}
+
+    def facets(self, target: str = "", **more: str) -> dict[str, str]:
+        """The facets of a number; `target` is the level or the region of the targets, by the type of the questions."""
+        said = {"type": self.type, "region" if self.type == "region" else "level": target, **more}
+        return {name: value for name, value in sorted(said.items()) if value}
+
+
+class Weighed(NamedTuple):
+    """An option of a question with the attention that it gets."""
+
+    answers: str  # 'right' | 'wrong'
+    unit: str
+    question_id: str
+    role: str
+    chosen: bool
+    z: float
+    group: str = ""  # the level or region of the culture whose answer it is, by the type of the question
+    target: str = ""  # that of the culture that is asked about
+
+
+Options = Callable[[Weighed], bool]
+Studies = Sequence[tuple[AttentionStudy, Sequence[Weighed]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Some options against others, in right answers or in wrong ones; of targets of one group, or of all."""
+
+    a: str
+    b: str
+    answers: str
+    first: Sequence[Weighed]
+    second: Sequence[Weighed]
+    target: str = ""
+
+
+def measure_attention(run: RunFolder) -> None:
+    """Writes the numbers and differences of a run. Raises `StoreError` where there is no run."""
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        studies = list(weighed_rows(store))
+    write_numbers(run, MEASURE.name, [*cell_numbers(studies, inputs), *paper_tests(studies, inputs)])
+    write_differences(run, MEASURE.name, attention_differences(studies, inputs))
+
+
+def weighed_rows(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:
+    """What is tested together, with a row per option of a question that was answered with an option."""
+    size = len(AttentionStudy._fields)
+    for study, rows in groupby(store.execute(_ROWS).fetchall(), key=lambda row: row[:size]):
+        yield AttentionStudy(*study), [Weighed(*row[size:]) for row in rows]
+
+
+def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
+    """The mean z of the options of each group, by the group of the target: all options, and the chosen ones."""
+    for study, rows in studies:
+        cells: dict[tuple[str, ...], list[Weighed]] = defaultdict(list)
+        for row in rows:
+            for options in ("all", "chosen") if row.chosen else ("all",):
+                cells[row.answers, options, row.target, row.group].append(row)
+        # The z scores of k options lie within the square root of k - 1.
+        most = math.sqrt(max(1, max(map(len, _by_question(rows).values())) - 1))
+        for (answers, options, target, group), some in sorted(cells.items()):
+            by_unit = _by_unit(some)
+            sums, sizes = (np.array([[[of(one)] for one in by_unit.values()]], np.float64) for of in (sum, len))
+            if (found := estimate(Ratio(sums, sizes, -most, most))) is not None:
+                low, high = found.limits(-most, most)
+                yield replace(
+                    _empty(study, answers, inputs), metric=METRIC,
+                    facets=study.facets(target, other=group, options=options), estimate=found.value, low=low, high=high,
+                    no_interval=found.withheld(), units=len(by_unit), n=len(some), cells=1,
+                    method_of_interval="jackknife over units",
+                )  # fmt: skip
+
+
+def paper_tests(studies: Studies, inputs: str) -> Iterator[Number]:
+    """The study's test of each contrast, and its false discovery rate; those of single targets are a family apart."""
+    families: dict[Any, list[tuple[AttentionStudy, Contrast, float | None]]] = defaultdict(list)
+    for study, rows in studies:
+        for one in contrasts(rows):
+            if one.first and one.second:
+                families[study._replace(type=""), bool(one.target)].append((study, one, student_p(one)))
+    for tests in families.values():
+        for (study, one, p), q in zip(tests, adjusted([p for *_, p in tests]), strict=True):
+            sizes = {"first": len(one.first), "second": len(one.second)}
+            facets = study.facets(one.target, a="" if one.target else one.a, other=one.b, test="paper")
+            for name, value in (("p", p), ("q", q)):
+                yield replace(
+                    _empty(study, one.answers, inputs), metric=f"{METRIC}_{name}", facets=facets, estimate=value,
+                    no_estimate=FEW if value is None else None, no_interval="a test", n=sum(sizes.values()),
+                    sizes=sizes,
+                )  # fmt: skip
+
+
+def attention_differences(studies: Studies, inputs: str) -> list[Difference]:
+    """Every contrast with its interval over units; q is over those of a study, single targets apart."""
+    rows = [
+        row
+        for study, weighed in studies
+        for one in contrasts(weighed)
+        if (pairs := paired_units(one))
+        for row in difference_rows(
+            Sides(MEASURE.name, METRIC, "option", one.a, one.b, {**study.place, "condition": one.answers},
+                  study.facets(one.target)),
+            paired_mean(pairs), unit="unit", units=len(pairs), inputs=inputs,
+        )
+    ]  # fmt: skip
+    place = ("model", "dataset", "language", "method", "reader", "wording")
+    return in_families(
+        rows, lambda row: (*(getattr(row, name) for name in place), bool({"level", "region"} & row.facets.keys()))
+    )
+
+
+def contrasts(rows: Sequence[Weighed]) -> Iterator[Contrast]:
+    """What is compared of one study."""
+    named: tuple[tuple[str, str, Options, Options, tuple[str, ...]], ...] = (
+        ("chosen", "the rest", lambda one: one.chosen, lambda one: not one.chosen, ("right", "wrong")),
+        # In right answers the right option is the chosen one.
+        (RIGHT, "wrong", lambda one: one.role == RIGHT, lambda one: one.role != RIGHT, ("wrong",)),
+        ("biased", "others", lambda one: one.role == BIASED, lambda one: one.role not in (RIGHT, BIASED),
+         ("right", "wrong")),
+    )  # fmt: skip
+    for a, b, first, second, answers in named:
+        for each in answers:
+            some = [row for row in rows if row.answers == each]
+            yield Contrast(a, b, each, list(filter(first, some)), list(filter(second, some)))
+    wrong = [row for row in rows if row.role != RIGHT]
+    own = {row.target for row in wrong if row.group == row.target} - {""}
+    for target, each in product(sorted(own), ("right", "wrong")):
+        some = [row for row in wrong if (row.target, row.answers) == (target, each)]
+        for other in sorted({row.group for row in some} - {target}):
+            own_options, others = (list(filter(partial(_is_of, group), some)) for group in (target, other))
+            yield Contrast(target, other, each, own_options, others, target)
+
+
+def _is_of(group: str, one: Weighed) -> bool:
+    return one.group == group
+
+
+def student_p(one: Contrast) -> float | None:
+    """The p of Student's two-sample t-test over options; None of few numbers, or where all are alike."""
+    first, second = (np.array([row.z for row in side]) for side in (one.first, one.second))
+    if min(len(first), len(second)) < FEWEST or _alike(np.concatenate([first - first.mean(), second - second.mean()])):
+        return None
+    return float(stats.ttest_ind(first, second).pvalue)
+
+
+def paired_units(one: Contrast) -> dict[str, tuple[float, float]]:
+    """For each unit the mean of both sides, over its questions that have both."""
+    sides = [_by_question(side) for side in (one.first, one.second)]
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for question in sorted(sides[0].keys() & sides[1].keys()):
+        first, second = (float(np.mean(side[question])) for side in sides)
+        found[question[0]].append((first, second))
+    return {
+        unit: (float(np.mean([first for first, _ in some])), float(np.mean([second for _, second in some])))
+        for unit, some in found.items()
+    }
+
+
+def paired_mean(pairs: Mapping[str, tuple[float, float]]) -> PairedDifference:
+    """The mean of both sides over units, and that of the paired t-test."""
+    both = np.array(list(pairs.values()))
+    first, second = (float(mean) for mean in both.mean(axis=0))
+    if len(both) < FEWEST:
+        return PairedDifference(first, second, lacking=FEW)
+    apart = both[:, 0] - both[:, 1]
+    variance = 0.0 if _alike(apart - apart.mean()) else float(apart.var(ddof=1)) / len(both)
+    return paired_difference(first, second, variance, len(both) - 1)
+
+
+def _empty(study: AttentionStudy, answers: str, inputs: str) -> Number:
+    return replace(EMPTY, measure=MEASURE.name, level=_LEVEL, condition=answers, inputs=inputs, **study.place)
+
+
+def _by_question(rows: Iterable[Weighed]) -> dict[tuple[str, str], list[float]]:
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.unit, row.question_id].append(row.z)
+    return found
+
+
+def _by_unit(rows: Iterable[Weighed]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.unit].append(row.z)
+    return found
+
+
+def _alike(deviations: Any) -> bool:
+    return bool(np.abs(deviations).max() <= 1e-12)  # rounding
