@@ -33,7 +33,7 @@ _BRACKET = re.compile(r"[{\[]")
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 # Names of the fields in other hands, the asked one first.
 _TEXT = ("text", "entity", "mention", "name", "surface", "surface_form", "span", "term", "item", "word", "value")
-_KIND = ("kind", "type", "entity_type", "category", "label", "class")
+_KIND = ("kind", "type", "entity_type", "category", "label", "class", "entity_group", "tag")
 _NAME = ("name", "dictionary_form", "lemma", "base_form", "canonical", "normalized", "normalised")
 _ENGLISH = ("english", "english_name", "en", "international", "translation")
 _FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
@@ -87,8 +87,9 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     """
     known = _known_kinds(kinds)
     text = text.removeprefix("\ufeff")[:_LONGEST]
-    values, entities = _most_entities(text, known)
-    if not entities and not any(_is_empty(value, known) for value in values):
+    values, listed = _most_entities(text, known)
+    entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
+    if not listed and not any(_is_empty(value, known) for value in values):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
         entities = [entity for table in tables if (entity := _entity(table)) is not None]
         if not entities:
@@ -178,7 +179,7 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = 
         table = {_field(str(key)): content for key, content in value.items()}
         entity = _entity(table)
         if entity is not None:
-            yield from [replace(entity, kind=entity.kind or kind)] if entity.text.strip() else []
+            yield replace(entity, kind=entity.kind or kind)
             return
         # Where one key or one content is a kind, the others are meant as kinds: unknown ones are dropped, and noted.
         by_kind = any(_folded(str(key)) in known for key in value)
@@ -235,12 +236,14 @@ def _is_empty(value: Any, known: Mapping[str, str]) -> bool:
     if not isinstance(value, dict):
         return isinstance(value, list) and all(map(_holds_nothing, value))
     if "mentions" in value:
-        return not value["mentions"]
+        return _holds_nothing(value["mentions"])
     by_kind = any(content for key, content in value.items() if _folded(str(key)) in known)  # there keys are texts
     return bool(value) and not by_kind and all(map(_holds_nothing, value.values()))
 
 
 def _holds_nothing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().casefold() in _NO_NAME
     inner = value.values() if isinstance(value, dict) else value
     return value is None or (isinstance(value, dict | list) and all(map(_holds_nothing, inner)))
 

@@ -175,6 +175,16 @@ def test_an_answer_of_nothing_is_read_under_any_name(answer: str) -> None:
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ['{"mentions": "none"}', '{"mentions": ["None"]}', '{"mentions": [{"text": "N/A", "kind": "dish"}]}',
+     '{"mentions": [{"text": "", "kind": "dish"}]}', '{"dish": "-", "ingredient": "none"}'],
+)  # fmt: skip
+def test_a_word_for_nothing_names_nothing(answer: str) -> None:
+    """It was asked about three times, or became a mention that the text does not hold."""
+    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
+
+
 @pytest.mark.parametrize("ending", ["stop", "eos_token", "end_turn", "length", None, "a new word"])
 def test_whole_answer_is_read_whatever_its_ending_is_called(ending: str | None) -> None:
     completion = Completion("r0", 0, GOOD, finish_reason=ending)
