@@ -1,8 +1,8 @@
-"""Rows of a `Table`: brought into its columns' types, voided when they are asked again, in whole Parquet files."""
+"""Rows of a `Table`: brought into its columns' types, voided or replaced when they are asked again, in whole files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ import pyarrow.types as kind
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Table
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sanitize import mended
 
 SUFFIX = ".parquet"
@@ -137,6 +138,39 @@ def opened_parquet(path: Path) -> Iterator[pq.ParquetFile]:
 def _footer(path: Path) -> pa.Schema:
     with naming(path):
         return pq.read_schema(path)
+
+
+def present_rows(
+    run: RunFolder,
+    table: Table[Any],
+    rows: Sequence[Any],
+    key: Sequence[str],
+    others: Callable[[pa.Table], pa.Table] = lambda rows: rows,
+) -> dict[Table[Any], pa.Table]:
+    """The table to write so that `rows` take the place of those with the same `key`; nothing where it is so already.
+
+    `others` says what becomes of the rows of other keys. Nothing of the key is NULL.
+    """
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
+    now, path = objects_to_table(table, rows), run.table(table.name)
+    if not path.exists():
+        return {table: now}
+    before = read_rows(path, table).cast(table.schema)
+    same = pc.is_in(joined(before, key), value_set=joined(now, key))
+    kept = before.filter(pc.invert(same))
+    left = others(kept)
+    if before.filter(same).equals(now) and left.equals(kept):
+        return {}
+    return {table: pa.concat_tables([left, now])}
+
+
+def joined(table: pa.Table, key: Sequence[str]) -> Any:
+    """The values of each row's key as one text."""
+    import pyarrow.compute as pc  # here: it takes as long to load as a whole store
+
+    columns: list[Any] = [table[name].combine_chunks().cast(pa.string()) for name in key]
+    return pc.binary_join_element_wise(*columns, "\n")
 
 
 class UnfitError(ValueError):

@@ -10,6 +10,8 @@ with the system prompt, the decoding settings, and the experiment's seed. What t
 Not in it: how many samples are asked (`n`), their order, batches, concurrency, prices, retries, timeouts, API keys, the
 names of the experiment, the run and the prompt. The sample's number stands beside the hash: a row is known by both
 (`response_id`), so that `wanted_responses` has a row a request and not a row a sample.
+
+Which rows count, and what is reused of sibling runs, follows from `wanted_responses`: `cache/answers.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.schema import Prompt, WantedResponse
 from polyculture.generate.engines.base import Message
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.sampling import SamplingSettings, chat, with_sentence
 
+SAMPLE = "sample "  # how the keys of the setups of texts begin
 FORMAT = 1  # raise it when what is hashed, or how, changes
 
 
@@ -90,3 +95,25 @@ def _decided(sampling: SamplingSettings, omitted: tuple[str, ...]) -> tuple[dict
     """The decoding settings and the seed as they are sent: null where a server is not sent them."""
     decoding = {name: None if name in omitted else value for name, value in asdict(sampling.decoding).items()}
     return decoding, None if "seed" in omitted else sampling.seed
+
+
+def prompt_requests(manifest: Manifest) -> dict[tuple[str, str], PromptRequests]:
+    """By model and language, how prompts are sent in a run."""
+    return {
+        (model, language): PromptRequests(
+            model, manifest.setups[f"{SAMPLE}{model}"], manifest.appended.get(model, {}).get(language)
+        )
+        for model in manifest.models
+        for language in manifest.languages
+    }
+
+
+def wanted_responses(manifest: Manifest, prompts: Sequence[Prompt]) -> list[WantedResponse]:
+    """Every prompt as every model of a run is asked it: which responses count."""
+    sampling, requests = SamplingSettings(**manifest.sampling), prompt_requests(manifest)
+    return [
+        WantedResponse(requests[model, p.language].request_id(p.text, sampling), sampling.n, model, p.prompt_id)
+        for model in manifest.models
+        for p in prompts
+        if p.language in manifest.languages_of.get(model, (p.language,))
+    ]

@@ -21,7 +21,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cache.worker import left
 from polyculture.cli import demo
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.reports import reading
 from polyculture.running.layout import store_layout
 from tests import servers

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
-from polyculture.cache.parquet import read_rows
+from polyculture.cache.parquet import present_rows, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.whole_tables import present_rows
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.context_prompts import ContextEntities, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.empty_context import NOTHING, with_empty

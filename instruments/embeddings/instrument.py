@@ -38,7 +38,7 @@ class EmbeddingsOptions(DatasetOptions):
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
-    from polyculture.cache.whole_tables import present_rows
+    from polyculture.cache.parquet import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.embeddings.comparison import representing_jobs

@@ -132,7 +132,7 @@ def present_questions(
     """The tables to write so that these are the run's questions of `dataset`, asked by these requests; none where they
     are. Other data sets stay, and what was asked of these questions under arms that are not asked now.
     """
-    from polyculture.cache.whole_tables import present_rows
+    from polyculture.cache.parquet import present_rows
 
     asked = [
         QuestionRow(

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from polyculture.cache.layout import Table
+from polyculture.cache.parquet import present_rows
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.whole_tables import present_rows
 from polyculture.instruments.questions.asking import AskJob, question_row
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rows import QUESTIONS, WANTED_ANSWERS, WantedAnswer

@@ -18,8 +18,8 @@ from polyculture.cache.answers import find_answers
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
+from polyculture.cache.parquet import joined, present_rows
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.whole_tables import joined, present_rows
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.models import MODEL, Models

@@ -13,7 +13,8 @@ from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.experiment.file import Experiment, read_experiment
-from polyculture.experiment.workspace import Workspace, changed_lines, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace, changed_lines
 
 RUNS_VARIABLE = "POLYCULTURE_RUNS"  # of the command line, too
 

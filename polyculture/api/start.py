@@ -15,7 +15,9 @@ from polyculture.cache.faults import RetryFailed
 from polyculture.console import sending
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.given import workspace_of
-from polyculture.experiment.workspace import Part, Workspace, open_workspace
+from polyculture.experiment.jobs import Part
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.running.start import run_experiment
 
 _LOGGER = logging.getLogger("polyculture")

@@ -13,7 +13,8 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.manifest import require_run
 from polyculture.cli.comparison import tell_decisions, write_comparison
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
-from polyculture.experiment.workspace import open_workspace, warn_of_changes
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics.comparison.gate import decide
 from polyculture.running.comparing import Question, compared
 from polyculture.running.sides import Asked

@@ -11,7 +11,8 @@ import typer
 from polyculture.cache.files import store_faults
 from polyculture.cli.run import finish_run
 from polyculture.console import say
-from polyculture.experiment.workspace import Part, open_workspace
+from polyculture.experiment.jobs import Part
+from polyculture.experiment.opening import open_workspace
 from polyculture.running.start import run_experiment
 
 EXPERIMENT = Path(__file__).with_name("demo.toml")

@@ -34,9 +34,10 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
+from polyculture.experiment.jobs import Part
+from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
-from polyculture.experiment.workspace import Part, open_workspace
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.extract.llm import LlmExtractor

@@ -89,7 +89,7 @@ def _ask(
     accept_changes: bool = False,
 ) -> None:
     from polyculture.cli.declared import print_tables
-    from polyculture.experiment.workspace import open_workspace
+    from polyculture.experiment.opening import open_workspace
     from polyculture.running.steps import StepRunner
     from polyculture.running.studies import ask_all, checked_call, expanded
 
@@ -109,7 +109,7 @@ def _ask(
 def _ask_texts(asked: InstrumentCall, retry: str | None, *, accept_changes: bool) -> None:
     """All that `polyculture run` does, of the model that is named; then the command's tables."""
     from polyculture.cli.declared import print_tables
-    from polyculture.experiment.workspace import Part
+    from polyculture.experiment.jobs import Part
     from polyculture.running.start import run_experiment
 
     part = Part(model=getattr(asked.options, "model", None))

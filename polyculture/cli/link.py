@@ -28,7 +28,8 @@ def link(
     ] = None,
 ) -> None:
     """Link every distinct surface of the run to an entity, or record why there is none."""
-    from polyculture.experiment.workspace import Part, open_workspace
+    from polyculture.experiment.jobs import Part
+    from polyculture.experiment.opening import open_workspace
     from polyculture.running.linking import link_with
     from polyculture.running.start import run_stage
 

@@ -32,7 +32,8 @@ from polyculture.collect.mining.window_reading import (
 )
 from polyculture.console import say, watch
 from polyculture.experiment.file import check_prices
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.generate.engines.setup import model_setup
 from polyculture.running.budget import most_cost, within_budget

@@ -14,7 +14,8 @@ from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
 from polyculture.cli.tables import print_table
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.link.origins import items_by_country
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line

@@ -20,7 +20,8 @@ from polyculture.cache.spreadsheet import require_csv
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.generate.review.sheet import COLUMNS, read_reviews, sheet_rows
 from polyculture.generate.review.templates import ReviewedTemplate, templates_of
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line

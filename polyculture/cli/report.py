@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.options import ExperimentFile, Runs
-from polyculture.experiment.workspace import Workspace, open_workspace, record_facts, warn_of_changes
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures

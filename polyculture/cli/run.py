@@ -23,7 +23,9 @@ from polyculture.cli.options import (
     Runs,
 )
 from polyculture.cli.options import retry_failed as retry_failed_of
-from polyculture.experiment.workspace import Part, Workspace, open_workspace
+from polyculture.experiment.jobs import Part
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import tell_limits
 from polyculture.running.start import Cluster, run_experiment, run_measure, run_stage

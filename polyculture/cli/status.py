@@ -11,7 +11,8 @@ from polyculture.cache.run_folder import Job
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
-from polyculture.experiment.workspace import Workspace, open_workspace, warn_of_changes
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
 from polyculture.running.failures import failures_query
 from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status

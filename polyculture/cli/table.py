@@ -16,7 +16,7 @@ from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.running.start import run_measure
 from polyculture.running.tables import all_tables, table_columns, table_rows
 

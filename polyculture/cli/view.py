@@ -12,7 +12,7 @@ from aiohttp import web
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.manifest import require_run
 from polyculture.cli.options import ExperimentFile, Runs
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.pages import Pages

@@ -30,8 +30,8 @@ def fill(
     """
     from polyculture.cache.manifest import require_run
     from polyculture.console import say
+    from polyculture.experiment.opening import open_workspace
     from polyculture.experiment.snapshots import STARTER
-    from polyculture.experiment.workspace import open_workspace
     from polyculture.link.stage import current_names
     from polyculture.running.linking import fill_with
     from polyculture.running.wikidata_requests import link_lines, own_file

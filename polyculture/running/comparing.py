@@ -21,7 +21,8 @@ from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.console import say
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.differences import between_languages, is_judged, with_judges
 from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, run_sides, texts_of_both

@@ -16,9 +16,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.imported import add_topics, catalog_of, name_of, read_imported, write_lists
+from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
-from polyculture.experiment.workspace import open_workspace
 from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.record import BadRow, Record
 from polyculture.imports.shapes import LOOKED_AT, find_source

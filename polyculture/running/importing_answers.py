@@ -10,8 +10,9 @@ from polyculture.cache.errors import DataSetError, ExperimentError, UserError
 from polyculture.cache.identity import content_id
 from polyculture.console import say
 from polyculture.experiment.file import read_experiment
+from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.own import add_models, own_file
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.imports.mapping import check_told
 from polyculture.imports.record import Record
 from polyculture.imports.shapes import LOOKED_AT, PLAIN, find_source

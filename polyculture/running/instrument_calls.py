@@ -20,7 +20,8 @@ from polyculture.cache.files import replacing
 from polyculture.cache.outcome import Progress
 from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
-from polyculture.experiment.workspace import Workspace, choose_models
+from polyculture.experiment.jobs import choose_models
+from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import check_can
 from polyculture.generate.engines.capabilities import CAPABILITIES
 from polyculture.instruments import Entry

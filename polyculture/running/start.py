@@ -12,7 +12,8 @@ from polyculture.cache.layout import MAIN
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Work
 from polyculture.console import say
-from polyculture.experiment.workspace import Part, Workspace, choose_jobs, record_facts, warn_of_changes
+from polyculture.experiment.jobs import Part, choose_jobs
+from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall

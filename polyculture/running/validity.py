@@ -15,10 +15,11 @@ from polyculture.cache.schema import tables_of_setups
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
-from polyculture.experiment.setups import EXTRACT, SAMPLE
+from polyculture.experiment.setups import EXTRACT
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.options import Use
 from polyculture.generate.engines.setup import model_setup
+from polyculture.generate.request import SAMPLE
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.generate.prompt_file import read_prompt_file
 
 CATALOG = read_catalog()

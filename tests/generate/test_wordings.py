@@ -13,7 +13,7 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
 from polyculture.cache.schema import ALL_CONDITIONS, CONDITIONS
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.generate import wording as wording_module
 from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
 from polyculture.generate.integrity import check_wording

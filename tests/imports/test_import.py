@@ -16,7 +16,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.errors import near_words
 from polyculture.cache.run_folder import RunFolder, unfinished_import
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.instruments.cbs.linked import link_entities
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load

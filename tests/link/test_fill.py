@@ -19,7 +19,7 @@ import pytest
 from filelock import FileLock
 
 from polyculture.cache.errors import ExperimentError, JobHeldError, SnapshotError, WikidataError
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.link.api import fill as fill_module
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import FillReport, fill_snapshot

@@ -12,7 +12,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, MENTIONS, Judgement, Prompt
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.metrics.audit.corrected import judged_shifts
 from polyculture.metrics.audit.differences import turned
 from polyculture.metrics.comparison.compare import Row

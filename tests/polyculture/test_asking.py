@@ -17,7 +17,7 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import open_store
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked

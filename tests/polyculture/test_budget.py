@@ -19,7 +19,7 @@ from polyculture.cache.ledger import Ledger
 from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.generate.budget import BudgetedSampling
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.job_budget import JobBudget

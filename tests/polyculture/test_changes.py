@@ -12,7 +12,7 @@ import pytest
 from polyculture.cache.files import ABANDONED, sweep
 from polyculture.cache.manifest import require_run
 from polyculture.cache.store import current_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
 from polyculture.running.pipeline import Pipeline

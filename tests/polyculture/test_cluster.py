@@ -20,7 +20,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run
 from polyculture.running.studies import whole

@@ -15,7 +15,7 @@ from polyculture.cache.catalog.read import read_pack
 from polyculture.cache.errors import CatalogError
 from polyculture.cli.pack_gaps import find_gaps
 from polyculture.cli.pack_new import known_language, write_pack
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.extract.gazetteer import gazetteer_extractor_id
 from polyculture.extract.prompt import prompt_head
 from polyculture.extract.reading import present_reader, read_mentions

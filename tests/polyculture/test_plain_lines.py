@@ -12,7 +12,8 @@ import pytest
 from polyculture.cache.errors import EngineError, ExperimentError, StoreError, UserError
 from polyculture.cache.run_folder import Job
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.workspace import Part, choose_jobs, open_workspace
+from polyculture.experiment.jobs import Part, choose_jobs
+from polyculture.experiment.opening import open_workspace
 from polyculture.generate.engines.openai.transport import open_client
 from polyculture.metrics.comparison.sides import Sides, sides_of
 from polyculture.running.pipeline import Pipeline

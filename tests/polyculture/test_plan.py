@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.experiment.opening import open_workspace
+from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords

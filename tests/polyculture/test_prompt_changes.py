@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.store import current_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 
 HEAD = """name = "small"

@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.running.layout import store_layout
 from polyculture.running.pipeline import Pipeline

@@ -13,7 +13,7 @@ from polyculture.cache.errors import ChangedExperimentError, ExperimentError
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.experiment.workspace import open_workspace
+from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
 from polyculture.running.pipeline import Pipeline

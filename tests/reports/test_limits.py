@@ -16,8 +16,8 @@ from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS
+from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.snapshots import STARTER, find_snapshot
-from polyculture.experiment.workspace import open_workspace
 from polyculture.extract.audit import audit
 from polyculture.extract.base import Extractor
 from polyculture.extract.gazetteer import Gazetteer

@@ -41,7 +41,7 @@ class AttentionOptions(BaseModel):
 
 def study(asked: Asked, options: AttentionOptions) -> Study:
     """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
-    from polyculture.cache.whole_tables import present_rows
+    from polyculture.cache.parquet import present_rows
     from polyculture.generate.engines import ATTENDING, check_can
     from polyculture.instruments.probe.attention.layout import ASKED
     from polyculture.instruments.probe.attention.measure import measure_attention

@@ -1,0 +1,61 @@
+"""Opens an experiment: reads its file, or what Python gave, and checks every name in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes, UserError, together
+from polyculture.experiment.file import (
+    check_models,
+    check_names,
+    check_prices,
+    parse_experiment,
+    read_keys,
+    with_codes,
+)
+from polyculture.experiment.run_place import run_place
+from polyculture.experiment.workspace import Workspace
+
+
+def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
+    """Reads an experiment file and checks every name in it. Raises a `UserError` for an invalid file."""
+    return check_workspace(read_keys(file), file, runs)
+
+
+def check_workspace(data: dict[str, Any], file: Path, runs: Path | None = None, text: str | None = None) -> Workspace:
+    """The experiment that keys say, read from `file` or given by Python as `text`, with every name in it checked.
+
+    Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError` with a line for each
+    mistake.
+    """
+    mistakes = Mistakes()
+    experiment = parse_experiment(data, file, mistakes)
+    packs = [file.parent / name for name in experiment.catalog]
+    for folder in packs:
+        if not folder.is_dir():
+            what = f"catalog: there is no folder {folder}"
+            mistakes.found.append(ExperimentError(what, where=file, remedy="Correct the path."))
+    if not all(folder.is_dir() for folder in packs) or ("catalog" in data and not packs):
+        mistakes.tell()  # which names a pack brings is not known
+    try:
+        catalog = read_catalog(*packs)
+    except CatalogError as fault:
+        raise together([*mistakes.found, fault]) from fault
+    experiment = with_codes(experiment, catalog)
+    models = list(check_models(experiment, file))
+    mistakes.found += [*check_names(experiment, catalog, file), *models]
+    if not models:  # else nobody knows which of them are paid
+        with mistakes:
+            check_prices(experiment, file)
+    workspace = Workspace(file, experiment, catalog, run_place(experiment.name, file, runs), text=text)
+    if mistakes.found:  # else whoever asks instruments looks at their options
+        from polyculture.running.studies import calls_in_file
+
+        try:
+            calls_in_file(workspace)
+        except UserError as fault:  # what is wrong with a model or a list of names is told already
+            mistakes.found += [one for one in (fault, *fault.others) if isinstance(one, ExperimentError)]
+    mistakes.tell()
+    return workspace

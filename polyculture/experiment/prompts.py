@@ -1,0 +1,79 @@
+"""The prompts that an experiment asks: built from wordings, or read from a file, and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
+from polyculture.cache.schema import Prompt
+from polyculture.experiment.file import Experiment
+from polyculture.generate.integrity import check_prompts, check_wording
+from polyculture.generate.prompt_file import read_prompt_file
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.review.templates import with_template_ids
+from polyculture.generate.template_checks import refuse
+from polyculture.generate.wording import read_wording
+
+
+def asked_prompts(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
+    """The prompts of an experiment in `file`.
+
+    Raises `CatalogError` where the user's own wording fails the integrity gate, `ExperimentError` where a file of
+    prompts lacks what is asked for.
+    """
+    if e.prompts.file:
+        return _prompts_of_file(e, catalog, file)
+    _check_wordings(e, catalog)
+    prompts = build_prompts(
+        catalog,
+        languages=e.languages,
+        topics=e.topics,
+        countries=e.countries,
+        conditions=e.conditions,
+        implicit_countries=e.implicit_countries,
+        answer_in_language=e.answer_in_language is True,
+        design=e.prompts.design,
+    )
+    refuse([*check_wording(catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)])
+    return with_template_ids(prompts, catalog)
+
+
+def _check_wordings(e: Experiment, catalog: Catalog) -> None:
+    """Raises `CatalogError` of languages that packs leave unwritten, a line each with its file and the command."""
+    mistakes = Mistakes()
+    for language in map(catalog.language, e.languages):
+        try:
+            read_wording(language, catalog.countries)
+        except CatalogError as fault:
+            own = [pack.folder for pack in catalog.packs if (pack.folder / str(fault.where)).exists()]
+            for folder in own[:1]:  # else the file is ours
+                remedy = f"{fault.remedy} All of the pack: polyculture pack check {folder}"
+                fault = CatalogError(fault.what, where=folder / str(fault.where), remedy=remedy)
+            mistakes.found.append(fault)
+    mistakes.tell()
+
+
+def _prompts_of_file(e: Experiment, catalog: Catalog, file: Path) -> list[Prompt]:
+    """Of the prompts in a file those that the experiment asks for. Raises `ExperimentError` for a job without."""
+    if e.answer_in_language is True:
+        what = "prompts.file is asked as it is, and answer_in_language is set"
+        remedy = "Write the sentence into the prompts, and leave answer_in_language out."
+        raise ExperimentError(what, where=file, remedy=remedy)
+    read_from = file.parent / str(e.prompts.file)
+    asked = [
+        prompt
+        for prompt in read_prompt_file(read_from, catalog, e.prompts.design.wordings)
+        if prompt.language in e.languages
+        and prompt.topic in e.topics
+        and prompt.condition in e.conditions
+        and (prompt.country in e.countries or prompt.condition not in ("explicit", "audience"))
+    ]
+    have = {(prompt.language, prompt.topic) for prompt in asked}
+    for language, topic in ((language, topic) for language in e.languages for topic in e.topics):
+        if (language, topic) not in have:
+            what = f"has no prompt in {language} on {topic} that is asked for"
+            remedy = "Add some, or leave the language or the topic out of the experiment."
+            raise ExperimentError(what, where=read_from, remedy=remedy)
+    refuse(check_prompts(asked))
+    return asked
