@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, in_families
-from polyculture.metrics.inference.intervals import student
-from polyculture.metrics.inference.limits import StudentInterval
+from polyculture.metrics.inference.limits import StudentInterval, student
 
 Limits = tuple[float | None, float | None]  # of a 95 % interval; None where there is none
 ALL_AGREE = "all agree"  # why there is no interval: nothing varies, and both sides are the same

@@ -16,10 +16,12 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, hstack
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
-from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers
-from polyculture.metrics.inference.leave_one_out import (
+from polyculture.metrics.inference.jackknife import (
     COMPANIONS,
+    Changes,
     Incidence,
+    Integers,
+    Numbers,
     consensus,
     distinct,
     long_response_variance,

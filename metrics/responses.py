@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.jackknife import Integers, Numbers, Prompts
-from polyculture.metrics.inference.leave_one_out import Incidence, incidence
+from polyculture.metrics.inference.jackknife import Incidence, Integers, Numbers, Prompts, incidence
 from polyculture.metrics.places import Place
 
 FEWEST_OF_COUNT = 5  # responses a prompt: with fewer, intervals of counts cover 83 to 91 %

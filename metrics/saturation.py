@@ -8,7 +8,7 @@ import numpy as np
 
 from polyculture.cache.schema import SaturationInterval
 from polyculture.metrics.cell_changes import CellMetrics
-from polyculture.metrics.inference.leave_one_out import Incidence, distinct, rare_variance
+from polyculture.metrics.inference.jackknife import Incidence, distinct, rare_variance
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.means import FEWEST_RESPONSES, are_dependent
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.errors import MissingDependencyError
-from polyculture.metrics.inference.intervals import symmetric
+from polyculture.metrics.inference.limits import symmetric
 
 PERMUTATIONS = 999
 FEWEST = 10  # entities of a culture for an interval: with fewer it holds the truth too rarely

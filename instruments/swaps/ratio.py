@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import crossed_variance, way
-from polyculture.metrics.inference.intervals import Estimate, wilson
+from polyculture.metrics.inference.limits import WilsonEstimate, wilson
 
 Numbers = NDArray[np.float64]
 Numbering = NDArray[np.int64]
@@ -85,7 +85,7 @@ def ratio(side: SideAnswers) -> Ratio | None:
     return Ratio(values, side.of(asked), terms.sum(axis=0)[asked])
 
 
-def rate(found: Ratio) -> Estimate:
+def rate(found: Ratio) -> WilsonEstimate:
     """A rate with Wilson's interval for the effective number of independent answers."""
     variance, freedom = variance_of([(found, 1.0)])
     spread = found.value * (1 - found.value)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.intervals import Estimate, Z, student
+from polyculture.metrics.inference.limits import WilsonEstimate, Z, student
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")
@@ -205,5 +205,5 @@ def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbe
     variance, third = (size - 1) / size * float((changes**2).sum()), float((changes**3).sum())
     slopes = ((third + more) / (variance + rare**2) for more in (-(rare**3), rare**3))
     variance *= (student(size - 1) / Z) ** 2 * (1 + Z**2 * rare)  # itself an estimate, and none of Wilson's narrowing
-    below, above = (Estimate(value, variance, math.inf, slope, rare).distances(Z) for slope in slopes)
+    below, above = (WilsonEstimate(value, variance, math.inf, slope, rare).distances(Z) for slope in slopes)
     return Shift(value, below[0], above[1], size)

@@ -22,8 +22,8 @@ from scipy.special import ndtr
 
 from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
 from polyculture.metrics.inference.family import THESE
-from polyculture.metrics.inference.intervals import student
 from polyculture.metrics.inference.jackknife import Numbers
+from polyculture.metrics.inference.limits import student
 from polyculture.metrics.inference.prompts import prompt_mean
 
 _DRAWN = 1000

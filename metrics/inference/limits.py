@@ -3,6 +3,7 @@
 - A share has Wilson's (1927) interval with the sample size that its variance implies (Dean and Pagano 2015). One that
   is the same in all responses, such as 0 or 1 everywhere, has that of the responses that tell it: no width is 0.
 - Any other number has Student's.
+- Instruments and judged samples say themselves how the variance depends on the truth (`WilsonEstimate`).
 - A difference has the interval that the limits of its sides imply (MOVER: Zou and Donner 2008; of two shares that is
   Newcombe's), with the correlation of the sides where they rest on the same responses.
 
@@ -15,13 +16,69 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
-from polyculture.metrics.inference import intervals
 from polyculture.metrics.inference.crossed import ROUNDING
-from polyculture.metrics.inference.intervals import student
 
 _HALVINGS = 60
+FEW = "few units"  # why there is no interval: nothing is known of the variance
+Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
+
+
+@dataclass(frozen=True, slots=True)
+class WilsonEstimate:
+    """A number, and its variance as a function of the truth's distance `away` from it.
+
+    The variance is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is of Wilson's (1927) kind: it
+    holds all truths within 1.96 standard deviations of the number, with the standard deviation computed at the truth.
+    Few degrees of `freedom` raise the 1.96 to Student's quantile; with 0 degrees nothing is known of the variance.
+    `lacking` is the reason why no valid interval is known.
+    """
+
+    value: float
+    variance: float
+    freedom: float
+    slope: float = 0.0
+    curve: float = 0.0
+    lacking: str | None = None
+
+    def limits(self, lowest: float, highest: float) -> tuple[float | None, float | None]:
+        """The 95 % interval within the range of the number; None where there is a reason to withhold it."""
+        if self.withheld():
+            return None, None
+        below, above = self.distances(student(self.freedom))
+        return max(lowest, self.value - below), min(highest, self.value + above)
+
+    def withheld(self) -> str | None:
+        """The reason for the missing interval; None where there is one."""
+        return self.lacking or (FEW if self.freedom <= 0 else None)
+
+    def distances(self, deviations: float) -> tuple[float, float]:
+        """The distances, down and up, of the truths that are the given number of their standard deviations away."""
+        square = deviations**2
+        shift, scale = square * self.slope / 2, 1 + square * self.curve
+        root = math.sqrt(shift**2 + scale * square * self.variance)
+        return (root - shift) / scale, (root + shift) / scale
+
+
+def symmetric(value: float, variance: float, freedom: float) -> WilsonEstimate:
+    """The estimate whose limits are those of a normal distribution with this variance."""
+    return WilsonEstimate(value, max(variance, 0.0), freedom)
+
+
+def wilson(value: float, size: float, freedom: float) -> WilsonEstimate:
+    """The estimate of a proportion whose limits are Wilson's (1927) for `size` independent observations."""
+    return WilsonEstimate(value, value * (1 - value) / size, freedom, (1 - 2 * value) / size, 1 / size)
+
+
+def between(value: float, below: float, above: float, freedom: float) -> WilsonEstimate:
+    """The estimate whose limits have these distances for a known variance."""
+    return WilsonEstimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
+
+
+def student(freedom: float, level: float = 0.95) -> float:
+    """The two-sided quantile of Student's distribution."""
+    return float(stdtrit(min(freedom, 1e9), (1 + level) / 2))
 
 
 @dataclass(frozen=True)
@@ -35,13 +92,13 @@ class Estimate:
     share: bool
 
     @cached_property
-    def _inverted(self) -> intervals.Estimate:
+    def _inverted(self) -> WilsonEstimate:
         if not self.share:
-            return intervals.symmetric(self.value, self.variance, self.freedom)
+            return symmetric(self.value, self.variance, self.freedom)
         value = min(max(self.value, 0.0), 1.0)
         spread = value * (1 - value)
         size = spread / self.variance if self.variance > 0 and spread > ROUNDING else float(self.told)
-        return intervals.wilson(value, size, self.freedom)
+        return wilson(value, size, self.freedom)
 
     def distances(self, deviations: float) -> tuple[float, float]:
         """The distances, down and up, of the limits that are so many standard deviations away."""

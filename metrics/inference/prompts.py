@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.metrics.inference.crossed import satterthwaite
-from polyculture.metrics.inference.intervals import student
+from polyculture.metrics.inference.limits import student
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from polyculture.metrics.inference.crossed import satterthwaite
-from polyculture.metrics.inference.leave_one_out import Numbers, long_response_variance, ratio
+from polyculture.metrics.inference.jackknife import Numbers, long_response_variance, ratio
 from polyculture.metrics.inference.limits import Estimate
 
 

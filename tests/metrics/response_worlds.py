@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.inference.leave_one_out import (
+from polyculture.metrics.inference.jackknife import (
     COMPANIONS,
     Incidence,
     consensus,

@@ -15,13 +15,15 @@ from scipy import stats
 from scipy.sparse import csr_array
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from polyculture.metrics.inference.jackknife import Changes, Prompts, moments
-from polyculture.metrics.inference.leave_one_out import (
+from polyculture.metrics.inference.jackknife import (
     COMPANIONS,
+    Changes,
     Incidence,
+    Prompts,
     consensus,
     distinct,
     incidence,
+    moments,
     named_in,
     ratio,
 )

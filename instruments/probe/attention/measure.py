@@ -38,7 +38,7 @@ from polyculture.instruments.questions.model import BIASED
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.inference.family import adjusted, in_families
-from polyculture.metrics.inference.intervals import FEW
+from polyculture.metrics.inference.limits import FEW
 
 METRIC = "contribution"
 RIGHT = "right"

@@ -32,7 +32,7 @@ from polyculture.cache.schema.measured import EVERY, Number
 from polyculture.instruments.questions.model import UNKNOWN
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
-from polyculture.metrics.inference.intervals import FEW, student, symmetric
+from polyculture.metrics.inference.limits import FEW, student, symmetric
 
 FEWEST = 10  # stereotypes for an interval
 CONSTANT = "does not vary"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from polyculture.instruments.differences import PairedDifference, paired_difference
 from polyculture.metrics.inference.crossed import Way, crossed_variance, skewed_variance, way
-from polyculture.metrics.inference.intervals import FEW, Estimate, Z, between, symmetric, wilson
+from polyculture.metrics.inference.limits import FEW, WilsonEstimate, Z, between, symmetric, wilson
 
 Numbers = NDArray[np.float64]
 ONE_KIND, FEW_PROMPTS = "few units differ", "few prompts"  # why a number has no interval, besides `FEW`
@@ -88,7 +88,7 @@ class Ratio:
         return Ratio(self.numerators[here], self.denominators[here], self.lowest, self.highest)
 
 
-def estimate(number: Ratio) -> Estimate | None:
+def estimate(number: Ratio) -> WilsonEstimate | None:
     """The mean over the prompts that have the number, with its interval; None where none has it."""
     known = ~np.isnan(number.of_prompts())
     present = number.units
@@ -159,7 +159,7 @@ def _few_prompts(ways: Sequence[Way], shared: float) -> bool:
     return len(ways) > 1 and 0 < crossed_variance(ways, shared)[1] < FEWEST_FREEDOM
 
 
-def _in_range(value: float, variance: float, freedom: float, size: int, number: Ratio) -> Estimate:
+def _in_range(value: float, variance: float, freedom: float, size: int, number: Ratio) -> WilsonEstimate:
     """Wilson's limits on the scale of the number's range; Student's where nothing varies between the ends."""
     span = number.highest - number.lowest
     share = (value - number.lowest) / span
@@ -174,17 +174,17 @@ def _in_range(value: float, variance: float, freedom: float, size: int, number: 
     return between(value, below, above, found.freedom)
 
 
-def _skewed(found: Estimate, variance: float, changes: Numbers) -> Estimate:
+def _skewed(found: WilsonEstimate, variance: float, changes: Numbers) -> WilsonEstimate:
     """`found` with limits no nearer than the skewness of the units asks for."""
     square, cube = float((changes**2).sum()), float((changes**3).sum())
     if square <= 0:
         return found
-    below, above = Estimate(found.value, variance, found.freedom, cube / square).distances(Z)
+    below, above = WilsonEstimate(found.value, variance, found.freedom, cube / square).distances(Z)
     own_below, own_above = found.distances(Z)
     return between(found.value, max(below, own_below), max(above, own_above), found.freedom)
 
 
-def _with_exception(found: Estimate, variance: float, changes: Numbers, number: Ratio) -> Estimate:
+def _with_exception(found: WilsonEstimate, variance: float, changes: Numbers, number: Ratio) -> WilsonEstimate:
     """`found` with limits that leave room for one more unit, far from the others on either side."""
     square, cube = float((changes**2).sum()), float((changes**3).sum())
     limits = []
@@ -192,7 +192,7 @@ def _with_exception(found: Estimate, variance: float, changes: Numbers, number: 
     for own, far, third in zip(found.distances(Z), ends, (-cube, cube), strict=True):
         more = EXCEPTION * far / (len(changes) + 1)
         slope = (third + more**3) / (square + more**2 or 1.0)
-        limits.append(max(own, Estimate(found.value, variance, found.freedom, slope).distances(Z)[1]))
+        limits.append(max(own, WilsonEstimate(found.value, variance, found.freedom, slope).distances(Z)[1]))
     return between(found.value, limits[0], limits[1], found.freedom)
 
 
