@@ -50,6 +50,8 @@ class ServerError:
 def read_error(content: bytes | object, headers: Mapping[str, str] | None = None) -> ServerError:
     """The error in a body, as bytes or parsed, and in its headers."""
     headers = headers or {}
+    if "location" in headers:
+        return ServerError(f"it points to {headers['location']}", wait=retry_after(headers))
     body: object = content
     if isinstance(content, bytes):
         try:

@@ -32,14 +32,14 @@ from polyculture.cache.http_answers import (
 )
 from polyculture.generate.engines.openai.attempt import LaterError
 
-_REDIRECTS = 3  # a server may move once or twice; one that sends in circles is left
 _OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 
 def open_client(*, local: bool, timeout: float, connections: int, most: int) -> AsyncClient:
     """A client for `AsyncOpenAI`, on aiohttp. `most` is the size of a body in bytes.
 
-    A request to a server on this machine bypasses the environment's proxy.
+    A request to a server on this machine bypasses the environment's proxy. None is sent on elsewhere: prompts go to the
+    address that the user wrote, and its answers are that server's.
     """
     with environment_faults():
         client = openai.DefaultAioHttpClient(
@@ -47,8 +47,8 @@ def open_client(*, local: bool, timeout: float, connections: int, most: int) -> 
             trust_env=not local,
             timeout=timeout,
             limits=Limits(max_connections=connections),
+            follow_redirects=False,
         )
-    client.max_redirects = _REDIRECTS
     client.headers["Accept-Encoding"] = ACCEPTED
     # httpx finds a transport per address: the environment's proxies are transports of their own.
     client._transport = _Bounded(client._transport, most, timeout)
