@@ -24,7 +24,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
 from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
-UNREAD_TEXTS = Path(__file__).with_name("unread.sql").read_text(encoding="utf-8")
+UNREAD = Path(__file__).with_name("question_unread.sql")
 AT_ONCE = 10_000  # rows that are written together
 
 
@@ -93,11 +93,12 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
     """A warning per model, set, prompt and reader where half of the answers pick no option, with three of them."""
     from polyculture.instruments.questions.layout import LAYOUT
 
-    layout = compose(CORE, LAYOUT)
-    with open_store(run, layout, asked=UNREAD_TEXTS) as store:
-        rows = store.sql(UNREAD_TEXTS, params={"sets": list(sets)}).fetchall()
+    query = UNREAD.read_text(encoding="utf-8")
+    with open_store(run, compose(CORE, LAYOUT), asked=query) as store:
+        rows = store.sql(query).fetchall()
     return [
         f"{lost:,} of {answered:,} answers of {model} to {of_set}, prompt {prompt}, pick no option as {reader!r} reads "
         f"them, for example {', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
-        for model, of_set, prompt, reader, lost, answered, texts in rows
+        for of_set, _, model, _, reader, prompt, lost, answered, texts in rows
+        if of_set in sets and 2 * lost >= answered
     ]

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.questions.section import COVERAGE, SCORES, TEXTS, UNREAD
+from polyculture.instruments.questions.reading_step import UNREAD
+from polyculture.instruments.questions.section import COVERAGE, SCORES, TEXTS
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import short
@@ -176,7 +177,7 @@ def _way(row: Row) -> str:
 
 def _lost(line: Row) -> str:
     """What stands behind the name of a model of which many answers could not be read."""
-    return f" ({line['unread']:.0%} not read)" if (line["unread"] or 0) >= _WARNED else ""
+    return f" ({share(line['unread'], 1)} not read)" if (line["unread"] or 0) >= _WARNED else ""
 
 
 def _words(kind: str, name: str) -> str:
@@ -195,7 +196,7 @@ def _cell(metric: str, line: Row) -> FormattedEstimate:
 
 
 def _not_read(line: Row) -> str:
-    return "–" if line["unread"] is None else decimal(line["unread"], "share")
+    return "–" if line["unread"] is None else share(line["unread"], 1) or "–"
 
 
 def _figures(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequence[str]) -> Iterable[Marks]:
@@ -279,9 +280,9 @@ def _unread(data: ReportData) -> Iterable[Unread]:
     rows = data.reading.rows(UNREAD)
     for _, some in groupby(rows, key=lambda row: tuple(row[name] for name in _STUDY[:5])):
         found = list(some)
-        first = found[0]
-        if first["lost"] >= _WARNED * first["answered"]:
+        first, lost, answered = found[0], *(sum(row[name] for row in found) for name in ("lost", "answered"))
+        if lost and lost >= _WARNED * answered:
             title = f"{data.names.model(first['model'])}, {_title(data, first['dataset'], first['language'])}"
             title += f"; {_words('readers', first['reader'])}"
-            shown = tuple(short(row["raw"]) or "(empty)" for row in found)
-            yield Unread(title, share(first["lost"], first["answered"]) or "", shown)
+            texts = dict.fromkeys(text for row in found for text in row["texts"] or ())
+            yield Unread(title, share(lost, answered) or "", tuple(short(text) or "(empty)" for text in texts)[:3])
