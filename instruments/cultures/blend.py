@@ -54,16 +54,6 @@ class BlendQuestion:
     answers: tuple[BlendAnswer, ...]
 
     @cached_property
-    def gold(self) -> BlendAnswer:
-        """The answer with most votes; of several, the first in the file, as in the study's own questions."""
-        return max(self.answers, key=lambda one: one.votes)
-
-    @cached_property
-    def gold_text(self) -> str:
-        """Its usual spelling, folded."""
-        return fold(self.gold.spellings[0])
-
-    @cached_property
     def given(self) -> frozenset[str]:
         """All that annotators answered, folded."""
         return frozenset(fold(text) for one in self.answers for text in one.spellings)

@@ -12,7 +12,7 @@ import pytest
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED, asks_for_number, load_blend
 from polyculture.instruments.cultures.cultures import fold_name, read_cultures
-from tests.instruments.culture_files import LEVELS, REGIONS, entry, write_blend
+from tests.instruments.culture_files import LEVELS, REGIONS, write_blend
 
 CULTURES = read_cultures()
 
@@ -68,7 +68,7 @@ def test_what_nobody_answered_and_numbers_are_left_out_and_counted(tmp_path: Pat
     assert found.asked == dict.fromkeys(LEVELS, 5)
     one = found.questions["Al-en-01", "South Korea"]
     assert one.text == "What do people eat on day 1 in South Korea?"
-    assert (one.gold.spellings, one.gold.votes, one.topic) == (("south korea dish 1",), 3, "Food")
+    assert (one.answers[0].spellings, one.answers[0].votes, one.topic) == (("south korea dish 1",), 3, "Food")
     assert one.given == {"south korea dish 1", "soup of south korea", "rice"}
 
 
@@ -106,12 +106,3 @@ def test_dirt_in_blend_is_a_line_and_the_rest_loads(tmp_path: Path) -> None:
 def test_no_annotations_end_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="there is no annotations"):
         load_blend(tmp_path, CULTURES)
-
-
-def test_a_tie_goes_to_the_first_answer(tmp_path: Path) -> None:
-    folder = write_blend(tmp_path, 1, ["US", "China"])
-    file = folder / "annotations" / "US_data.json"
-    told = {"Al-en-00": entry("What?", ("tea", 2), ("milk", 4), ("water", 4))}
-    file.write_text(json.dumps(told), encoding="utf-8")
-    one = load_blend(folder, CULTURES).questions["Al-en-00", "US"]
-    assert one.gold.spellings == ("milk",)

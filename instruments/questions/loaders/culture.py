@@ -1,8 +1,7 @@
 """What is usual in a culture: with the answers of other cultures as options, or as open questions.
 
-`culture-mcq` by selection: 'released', the study's sheets (the default); 'built', made from BLEnD by the same rule;
-'strict', the same without wrong options that annotators of the target gave as well. `culture-open` by selection:
-'blend' (the default), 'camel2', or 'culturescope', the sheets' questions without their options; all in English.
+`culture-mcq` is the study's sheets. `culture-open` by selection: 'blend' (the default), 'camel2', or 'culturescope',
+the sheets' questions without their options; all in English.
 """
 
 from __future__ import annotations
@@ -20,20 +19,17 @@ from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.opened import data_folder, place_of
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
-from polyculture.instruments.questions.loaders.from_blend import made_questions
 from polyculture.instruments.questions.loaders.hard_negatives import LANGUAGE, HardQuestion
 from polyculture.instruments.questions.loaders.sheets import is_whole, sheet_questions
 from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
 
-RELEASED, STRICT = "released", "strict"
-CHOICES = (RELEASED, "built", STRICT)
+RELEASED = "released"
 OPEN: Mapping[str, Mapping[str, int]] = {  # data -> what the paper states (Table 6)
     "blend": {"questions": 5726},
     "camel2": {"questions": 1862},
     "culturescope": {},
 }
 _SHEETS = {"questions": 8826}  # Table 4: 5,050 resource and 3,776 region questions
-_NAMED = 3  # reasons that an error names
 
 
 def culture_mcq(
@@ -42,34 +38,21 @@ def culture_mcq(
     *,
     blend: Path | None = None,
     cultures: Path | None = None,
-    seed: int = 1,
 ) -> QuestionSet:
     """Questions with hard negatives of both types.
 
-    `folder` has the sheets, or of what is built BLEnD. `blend` is the folder of BLEnD where sheets are asked: with it,
-    or where BLEnD was fetched, topics are known, and whether annotators of the target gave a wrong option as well.
-    `cultures` takes the place of the study's countries, regions and levels; `seed` decides what is drawn of BLEnD.
+    `folder` has the sheets. With the folder `blend`, or where BLEnD was fetched, topics are known, and whether
+    annotators of the target gave a wrong option as well. `cultures` takes the place of the study's countries, regions
+    and levels.
     Raises `DataSetError` where files are missing or hold no question.
     """
-    mode = chosen(selection, CHOICES)
+    chosen(selection, (RELEASED,))
     known = read_cultures(cultures)
-    name = "culture-mcq" if mode == RELEASED else f"culture-mcq-{mode}"
-    if mode == RELEASED:
-        place = place_of(folder, "culturescope")
-        answers = _answers(blend, known)
-        found, remarks = sheet_questions(place, known)
-        asked = [one for one in found if is_whole(one)]
-    else:
-        place = place_of(folder or blend, "blend")
-        answers = load_blend(place, known)
-        asked, reasons = made_questions(answers, known, strict=mode == STRICT, seed=seed)
-        made = SourceLocation("annotations")
-        remarks = [*answers.left_out, *(LeftOut(made, f"{n} not made: {why}") for why, n in sorted(reasons.items()))]
-        if not asked:
-            why = "; ".join(f"{reason}: {count}" for reason, count in reasons.most_common(_NAMED))
-            remedy = "Give more cultures answers, or others levels and regions: see docs/question-sets.md."
-            raise DataSetError(f"no question can be made: {why}", where=place, remedy=remedy)
-    return _choice_set(name, place, asked, known, answers, remarks, _SHEETS if mode == RELEASED else {})
+    place = place_of(folder, "culturescope")
+    answers = _answers(blend, known)
+    found, remarks = sheet_questions(place, known)
+    asked = [one for one in found if is_whole(one)]
+    return _choice_set("culture-mcq", place, asked, known, answers, remarks, _SHEETS)
 
 
 def culture_open(folder: Path | None, selection: str | None = None, *, cultures: Path | None = None) -> QuestionSet:

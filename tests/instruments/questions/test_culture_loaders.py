@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import permutations
 from pathlib import Path
 from statistics import fmean, pstdev
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.folding import fold
-from polyculture.instruments.cultures.blend import Blend, BlendAnswer, BlendQuestion
-from polyculture.instruments.cultures.cultures import BUILT_IN, Cultures, read_cultures
+from polyculture.instruments.cultures.cultures import BUILT_IN, read_cultures
 from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.culture import culture_mcq, culture_open
-from polyculture.instruments.questions.loaders.from_blend import made_questions
-from polyculture.instruments.questions.loaders.hard_negatives import HardQuestion, QuestionType
+from polyculture.instruments.questions.loaders.hard_negatives import QuestionType
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.prompting import message, option_spans
 from polyculture.instruments.questions.rules.opened import open_set
@@ -116,10 +110,9 @@ def test_mistakes_say_where_and_what_to_do(tmp_path: Path) -> None:
         (lambda: culture_mcq(tmp_path / "other"), r"other: .*'ID'.*question"),
         (lambda: culture_mcq(tmp_path / "none"), r"none: there is no folder"),
         (lambda: culture_mcq(tmp_path, "realesed"), r"no selection 'realesed'"),
-        (lambda: culture_mcq(write_blend(tmp_path / "few", 2, ["US", "China"]), "built"), r"no question can be made"),
         (lambda: load("culture-mqc", None, None, {}, tmp_path / "x.toml"), r"x.toml: loader 'culture-mqc'"),
         (lambda: load("culture-mcq", None, None, {"seeds": 1}, tmp_path / "x.toml"), r"culture-mcq has no 'seeds'"),
-        (lambda: load("culture-mcq", None, None, {"seed": "1"}, tmp_path / "x.toml"), r"options.seed: '1' is no int"),
+        (lambda: load("culture-mcq", None, None, {"blend": 1}, tmp_path / "x.toml"), r"options.blend: 1 is no Path"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
             call()
@@ -130,7 +123,6 @@ def test_a_rules_file_names_a_loader_with_its_options_and_prompts(tmp_path: Path
     sheets = write_sheets(tmp_path / "sheets", 1)
     write_blend(tmp_path / "blend", 1)
     assert open_set("culture-mcq", sheets).name == "culture-mcq"
-    assert open_set("culture-mcq", tmp_path / "blend", "strict").name == "culture-mcq-strict"
     mine = tmp_path / "mine.toml"
     mine.write_text(
         'name = "mine"\ntitle = "Mine"\nlicence = "mine"\nkind = "choice"\nloader = "culture-mcq"\n[options]\n'
@@ -158,95 +150,6 @@ def test_options_stand_without_letters_and_their_places_are_known(tmp_path: Path
     ]
     spans = option_spans(one, prompt, one.options, ())
     assert tuple(text[start:end] for start, end in spans) == one.options
-
-
-answers = st.lists(
-    st.tuples(st.lists(st.sampled_from(["tea", "Tea", "rice", "bread", "fish", "soup"]), min_size=1, max_size=2),
-              st.integers(1, 3)),
-    min_size=1, max_size=3,
-)  # fmt: skip
-worlds = st.dictionaries(
-    st.tuples(st.sampled_from(["Q1", "Q2", "Q3"]), st.sampled_from(list(CULTURES.countries))), answers, max_size=30
-)
-
-
-def possible(blend: Blend, cultures: Cultures, source_id: str, target: str, kind: QuestionType, strict: bool) -> bool:
-    """Whether any three cultures make a question: tried one by one."""
-    there = [country for one, country in blend.questions if one == source_id and country != target]
-    gold = {country: blend.questions[source_id, country].gold_text for country in [*there, target]}
-    own = blend.questions[source_id, target]
-    for three in permutations(there, 3):
-        texts = {gold[target], *(gold[one] for one in three)}
-        given_too = any(
-            fold(text) in own.given for one in three for text in blend.questions[source_id, one].gold.spellings
-        )
-        if len(texts) < 4 or (strict and given_too):
-            continue
-        places = [cultures.countries[one] for one in three]
-        if kind is QuestionType.RESOURCE and tuple(one.level for one in places) == cultures.levels:
-            return True
-        regions = [one.region for one in places]
-        if kind is QuestionType.REGION and regions[0] == cultures.countries[target].region and len(set(regions)) == 3:
-            return True
-    return False
-
-
-@settings(max_examples=60, deadline=None)
-@given(worlds, st.booleans(), st.integers(1, 5))
-def test_every_question_that_can_be_made_is_made_and_is_right(
-    world: dict[tuple[str, str], list[tuple[list[str], int]]], strict: bool, seed: int
-) -> None:
-    questions = {
-        key: BlendQuestion(*key, "What?", "", None, tuple(BlendAnswer(tuple(texts), votes) for texts, votes in some))
-        for key, some in world.items()
-    }
-    blend = Blend(questions, questions, Counter(country for _, country in questions), {})
-    found, reasons = made_questions(blend, CULTURES, strict=strict, seed=seed)
-    made = {one.key for one in found}
-    assert len(made) == len(found)
-    for kind in QuestionType:
-        for source_id, target in blend.questions:
-            assert ((kind, source_id, target) in made) == possible(blend, CULTURES, source_id, target, kind, strict)
-        places = Counter(one.right for one in found if one.kind is kind)
-        counts = [places[place] for place in range(4)]
-        assert max(counts) - min(counts) <= 1
-    assert len(made) + reasons.total() == 2 * len(blend.questions)
-    for one in found:
-        check(one, blend, strict)
-
-
-def check(one: HardQuestion, blend: Blend, strict: bool) -> None:
-    own = blend.questions[one.source_id, one.target.country]
-    right, wrong = one.options[one.right], [option for place, option in enumerate(one.options) if place != one.right]
-    assert (right.country, right.text) == (one.target.country, own.gold.spellings[0])
-    assert own.gold.votes == max(answer.votes for answer in own.answers)
-    assert len({fold(option.text) for option in one.options}) == 4
-    assert len({option.country for option in one.options}) == 4
-    for option in wrong:
-        assert option.text == blend.questions[one.source_id, option.country].gold.spellings[0]
-    also = any(fold(option.text) in own.given for option in wrong)
-    assert one.question("x", CULTURES.levels, blend).facets["also_given"] == ("yes" if also else "no")
-    assert not (strict and also)
-    biased = one.options[one.biased]
-    if one.kind is QuestionType.RESOURCE:
-        assert sorted(option.group for option in wrong) == sorted(CULTURES.levels)
-        assert biased.group == "high"
-    else:
-        assert len({option.group for option in wrong}) == 3
-        assert biased.group == one.target.region
-    assert one.biased != one.right
-
-
-def test_the_seed_decides_the_draws_and_every_order_comes_equally_often(tmp_path: Path) -> None:
-    folder = write_blend(tmp_path, 30)
-    one, again, other = (culture_mcq(folder, "built", seed=seed).questions for seed in (3, 3, 4))
-    assert one == again
-    assert one != other
-    assert {question.name for question in one} == {question.name for question in other}
-    for kind in QuestionType:
-        mine = [question for question in one if question.facets["type"] == kind]
-        assert len(mine) == 240
-        assert set(Counter((at(q, "own"), at(q, "biased")) for q in mine).values()) == {20}
 
 
 def test_open_questions_accept_what_people_answered(tmp_path: Path) -> None:
@@ -288,9 +191,3 @@ def test_of_published_blend_names_stay_and_numbers_do_not(shared_data: Path) -> 
     assert len(found.questions) == 4543
     assert {"New-in-62", "New-in-63", "Ni-en-12"} <= {one.unit for one in found.questions}
     assert not [one for one in found.questions if "numerals" in one.text or "format (" in one.text]
-    for selection in ("built", "strict"):
-        made = culture_mcq(blend, selection)
-        left = sum(int(one.reason.partition(" ")[0]) for one in made.remarks)
-        assert len(made.questions) + left == 2 * 4543
-        also = Counter(one.facets["also_given"] for one in made.questions)
-        assert (also["yes"] > 0) == (selection == "built")
