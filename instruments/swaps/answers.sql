@@ -10,7 +10,7 @@ SELECT
         CASE WHEN s.status = 'ok' AND r.status IS DISTINCT FROM 'ok' THEN false ELSE s.retryable END AS retryable
     ),
     r.reader_id, r.answer, CASE WHEN s.task = 'sentiment' THEN (r.answer = s.gold)::BIGINT ELSE r.matched END AS matched,
-    r.predicted, r.elsewhere, r.refused, r.strict, r.strict_predicted, r.echoed
+    r.predicted, r.elsewhere, r.refused, r.strict, r.strict_predicted
 FROM swap_responses AS s
 LEFT JOIN run_asked AS q
     ON q.instrument = 'swaps' AND q.key = concat_ws(' ', 'reader', s.task, s.answer_method, s.language)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog.read import read_toml
-from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.presets import OURS, PRESETS, read_preset
 from polyculture.instruments.swaps.prompts import (
     LANGUAGE,
@@ -24,7 +24,7 @@ from polyculture.instruments.swaps.prompts import (
 )
 
 TEXT = "text"  # of --ask: the language of the text
-OWN = "own"  # the name of a wording that stands in a user's prompts
+OWN = "own"  # what a user's prompts are called
 _SLOT = f"{{{LANGUAGE}}}"
 
 
@@ -32,9 +32,9 @@ _SLOT = f"{{{LANGUAGE}}}"
 class Worded:
     """The prompts about texts in one language, ready to be filled in."""
 
-    prompts: Prompts  # without `{language}`, in the wording that is asked
+    prompts: Prompts  # without `{language}`
     own: Prompts  # in the language of the text: how its words are compared
-    wording: str  # its name
+    wording: str  # what they are called
     named: str | None = None  # what the prompts call the language of the text, where they do
 
 
@@ -58,13 +58,11 @@ def preset_prompts(name: str) -> tuple[str, Prompts] | None:
     return (name, one_for_all(found, PRESETS / f"{name}.toml")) if found else None
 
 
-def worded(
-    language: str, place: Path | None, ask: str | None, preset: tuple[str, Prompts] | None, wording: str
-) -> Worded:
+def worded(language: str, place: Path | None, ask: str | None, preset: tuple[str, Prompts] | None) -> Worded:
     """The prompts about texts in `language`.
 
     `place` is a user's folder or file. `ask` names another language for the question, or 'text'. `preset` is the name
-    and the prompts of a preset, where neither is given. Raises `DataSetError` where there are none, or no such wording.
+    and the prompts of a preset, where neither is given. Raises `DataSetError` where there are none.
     """
     single = _single(place, ask, preset)
     if single is None:
@@ -75,10 +73,8 @@ def worded(
         named, prompts = single
         own = _own(language, None) or prompts
     where = place or PROMPTS / f"{prompts.language}.toml"
-    chosen = _in_wording(prompts, wording, where)
-    filled = _named(chosen, language, where)
-    name = prompts.languages.get(language) if filled != chosen else None
-    return Worded(filled, own, named if wording == STANDARD else wording, name)
+    filled = _named(prompts, language, where)
+    return Worded(filled, own, named, prompts.languages.get(language) if filled != prompts else None)
 
 
 def _single(place: Path | None, ask: str | None, preset: tuple[str, Prompts] | None) -> tuple[str, Prompts] | None:
@@ -106,16 +102,6 @@ def _own(language: str, folder: Path | None) -> Prompts | None:
     if folder is not None and (folder / f"{language}.toml").is_file():
         return read_prompts(language, folder)
     return _ours(language)
-
-
-def _in_wording(prompts: Prompts, wording: str, where: Path) -> Prompts:
-    if wording == STANDARD:
-        return prompts
-    if wording not in prompts.qa.wordings:
-        known = [STANDARD, *prompts.qa.wordings]
-        remedy = did_you_mean(wording, known) or f"There are {', '.join(known)}."
-        raise DataSetError(f"there is no wording {wording!r} of the question", where=where, remedy=remedy)
-    return _with_qa(prompts, question=prompts.qa.wordings[wording])
 
 
 def _named(prompts: Prompts, language: str, where: Path) -> Prompts:

@@ -9,7 +9,6 @@ from polyculture.instruments.contract import Asked, Command, Demo, Idle, Need, S
 from polyculture.instruments.swaps.options import (
     COUNTS,
     RATES,
-    WORDINGS,
     NerOptions,
     QaOptions,
     SentimentOptions,
@@ -65,7 +64,6 @@ COMMANDS: Mapping[str, Command] = {
         study,
         "polyculture swap qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
         _demo(),
-        tables=(WORDINGS,),
         needs=_needs,
     ),
     "ner": Command(

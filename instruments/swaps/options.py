@@ -12,7 +12,7 @@ from polyculture.instruments.contract import IN_FILE, AtLeastOne
 from polyculture.instruments.datasets.opened import DatasetOptions, Names
 
 _OWN = Path(__file__).parent
-RATES, COUNTS, WORDINGS = (_OWN / f"swap_{name}.sql" for name in ("rates", "counts", "wordings"))
+RATES, COUNTS = _OWN / "swap_rates.sql", _OWN / "swap_counts.sql"
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
 _FIELDS = {"schema": "schema_"}  # what files call an option -> its field: pydantic has a `schema` of its own
 _NAMES = {field: name for name, field in _FIELDS.items()}
@@ -144,9 +144,6 @@ class QaOptions(EntityOptions):
     task: ClassVar[str] = "qa"
 
     preset: Annotated[Literal["ours", "camellia"], Field(description=PRESET)] = "ours"
-    wording: Annotated[
-        str, Field(description="The wording of the question: standard, called, copy, or one of your prompts.")
-    ] = "standard"
 
 
 class NerOptions(EntityOptions):

@@ -22,7 +22,7 @@ OTHER = "other"  # the words for a type that has none of its own
 # Spaces, articles, prefixes, titles, honorifics.
 Compared = tuple[bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 LANGUAGE = "language"  # the slot for the name of the text's language: in any template, any number of times
-STANDARD = "standard"  # the wording that is asked without another
+STANDARD = "standard"  # what our own prompts are called
 _FIELD = re.compile(r"\{(text|question|type)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -63,7 +63,6 @@ class QuestionPrompt(_Data):
     prompt: Annotated[str, _with("text", either=("question", "type"))]
     question: Annotated[str, _with("type")]
     none: str | None = None  # what an answer says where nothing is found, if the prompt asks for a word
-    wordings: Mapping[str, Annotated[str, _with("type")]] = {}  # other wordings of `question`, by name
 
 
 class NamesPrompt(_Data):

@@ -50,7 +50,7 @@ class QuestionAnswering:
         return answer_schema(KEY, {"type": "string"})
 
     def wording(self, prompts: Prompts) -> Any:
-        return prompts.qa.model_dump(exclude={"wordings"}, exclude_defaults=True), dict(prompts.types)
+        return prompts.qa.model_dump(exclude_defaults=True), dict(prompts.types)
 
     def asked(self, prompts: Prompts) -> dict[str, str]:
         return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
@@ -60,14 +60,7 @@ class QuestionAnswering:
         nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, prompts)
         answer = "" if nothing else said
         right = bool(same(answer, gold, own) or (answer and judge_names([answer], filled, own).matched))
-        echoed = not right and _is_part(answer, prompts.type_words(filled.context.entity_type), prompts)
-        return Judged(answer, int(right), strict=int(answer == gold), echoed=int(echoed))
-
-
-def _is_part(answer: str, kind: str, prompts: Prompts) -> bool:
-    """Whether an answer is nothing but words of the question for the entity's type."""
-    named, asked = normalise(answer, prompts), normalise(kind, prompts)
-    return named != "" and (f" {named} " in f" {asked} " if prompts.spaces else named in asked)
+        return Judged(answer, int(right), strict=int(answer == gold))
 
 
 def _without_prefix(word: str, prefixes: tuple[str, ...]) -> str:

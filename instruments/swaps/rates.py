@@ -117,7 +117,6 @@ def metrics_of(task: str) -> dict[str, tuple[Metric, str]]:
     for name, metric in METRICS[task].items():
         found[name], found[f"{READABLE}{name}"] = (metric, "answered"), (metric, "ok")
         found[f"{STRICT}{name}"] = (_strictly(metric), "strict_answered")
-        found[f"{READABLE}{STRICT}{name}"] = (_strictly(metric), "strict_ok")
     return found
 
 

@@ -14,7 +14,7 @@ class SwapQuestion:
     asked_id: str  # hash of task, wording, decoding and seed; of a classifier or tagger of what its labels mean
     task: str  # 'sentiment' | 'qa' | 'ner'
     answer_method: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
-    wording: str | None  # 'standard' | another of ours | 'own' | a preset's; None where no question is asked
+    wording: str | None  # 'standard': ours | 'own' | a preset's; None where no question is asked
     settings: str | None  # JSON: the question's templates and language, schema, temperature, top_p, top_k, limit
     seed: int  # of draw 0
 
@@ -74,7 +74,6 @@ class SwapReading:
     refused: bool | None  # the model declined in words; None where nobody looked
     strict: int | None  # qa: 1 if the answer is the entity, character by character; ner: its span, no title with it
     strict_predicted: int | None  # ner: names found, each as it was named
-    echoed: int | None  # qa: 1 if the answer is no entity, but words of the question for its type
 
 
 SWAP_QUESTIONS = Table("swap_questions", SwapQuestion)

@@ -17,13 +17,10 @@ from polyculture.instruments.swaps.measure import apart_lines, health_lines, mea
 from polyculture.instruments.swaps.options import (
     COUNTS,
     RATES,
-    WORDINGS,
     EntityOptions,
-    QaOptions,
     SentimentOptions,
     SwapOptions,
 )
-from polyculture.instruments.swaps.prompts import STANDARD
 from polyculture.instruments.swaps.reading_step import ReadingStep
 from polyculture.instruments.swaps.selection import DrawOptions, SwapJob, swap_jobs
 from polyculture.instruments.swaps.sizes import size_lines
@@ -95,8 +92,7 @@ def _languages(jobs: Sequence[SwapJob]) -> list[str]:
 
 def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
     """The questions about texts in a language."""
-    wording = options.wording if isinstance(options, QaOptions) else STANDARD
-    found = worded(language, options.prompts, options.ask, preset_prompts(options.preset), wording)
+    found = worded(language, options.prompts, options.ask, preset_prompts(options.preset))
     return Questions(
         TASKS[options.task],
         found.prompts,
@@ -127,12 +123,10 @@ def _with_labels(asked: Asked, jobs: Sequence[SwapJob], labels: Labels) -> list[
 
 
 def _shown(options: SwapOptions, models: Sequence[str]) -> Iterator[Shown]:
-    """The rates of each model; of sentiment the raw counts, of extraction what became of each wording."""
+    """The rates of each model; of sentiment the raw counts."""
     pooled = isinstance(options, SentimentOptions) and options.pooled
     unreadable = options.unreadable if isinstance(options, EntityOptions) else "wrong"
     for model in models:
         yield Shown(RATES, {"task": options.task, "unreadable": unreadable, "pooled": pooled, "model": model})
         if options.task == "sentiment":
             yield Shown(COUNTS, {"pooled": pooled, "model": model})
-    if options.task == "qa":
-        yield Shown(WORDINGS)

@@ -41,7 +41,6 @@ class Judged:
     elsewhere: int | None = None
     strict: int | None = None  # qa, ner: as `matched`, but character by character
     strict_predicted: int | None = None
-    echoed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,6 @@ class Reading:
             "elsewhere": judged.elsewhere if judged else None,
             "strict": judged.strict if judged else None,
             "strict_predicted": judged.strict_predicted if judged else None,
-            "echoed": judged.echoed if judged else None,
             "refused": self.refused,
         }
 

@@ -160,36 +160,6 @@ LEFT JOIN differences AS d
     AND c.answer_method = d.method AND c.model = d.model AND c.dataset = d.dataset AND c.language = d.language
     AND c.culture = d.country AND coalesce(c.entity_type, '*') = d.topic AND c.setting = d.condition;
 
--- qa_wordings: a row is what became of the answers to a wording of the question in a language, of all that the run has
--- asked, whatever settings count now: how many are right, by characters, and how many only give the question's word for the
--- type back. Each is as it was read last.
---   settings: JSON: the templates of the question and its language, schema, temperature, top_p, top_k, limit in
---     tokens
---   echoed: answers that are no entity, but words of the question for its type (in `swap_answers`: 1)
---   strict_right: of those: the entity, character by character
-CREATE VIEW qa_wordings AS
-WITH readings AS (
-    SELECT r.answer_id, arg_max(r, (a.id IS NOT NULL, r.reader_id)) AS read
-    FROM stored_swap_readings AS r
-    LEFT JOIN run_asked AS a ON a.instrument = 'swaps' AND a.id = r.reader_id
-    GROUP BY r.answer_id
-)
-SELECT
-    w.model, e.dataset, s.language, q.wording, q.settings, e.culture = c.culture AS native,
-    count(*) AS asked,
-    count(*) FILTER (r.read.status = 'ok') AS readable,
-    count(*) FILTER (r.read.status = 'ok' AND r.read.matched > 0) AS "right",
-    sum(r.read.strict)::BIGINT AS strict_right,
-    sum(r.read.echoed)::BIGINT AS echoed
-FROM stored_wanted_swaps AS w
-JOIN stored_swap_questions AS q ON q.asked_id = w.asked_id AND q.task = 'qa' AND q.answer_method = 'prompt'
-JOIN stored_swap_responses AS s USING (request_id, context_id, entity_id, sample)
-JOIN stored_dataset_contexts AS c USING (context_id)
-JOIN stored_dataset_entities AS e USING (entity_id)
-LEFT JOIN readings AS r ON r.answer_id = s.answer_id
-WHERE s.status <> 'unusable' AND w.model IN (SELECT model FROM run_models)
-GROUP BY ALL;
-
 -- swap_board_entries: a row is a model's rate on a board: of native entities, or the difference of both sides.
 CREATE VIEW swap_board_entries AS
 WITH boards AS (

@@ -14,6 +14,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.instruments.swaps.prompts import PROMPTS
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure
@@ -148,7 +149,10 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     server.behaviour = lambda body, before: (
         failure(400) if refused in body["messages"][-1]["content"] else answer(body, before)
     )
-    more = ("--language", "ja", "--draws", "1", "--wording", "called")
+    more = ("--language", "ja", "--draws", "1", "--prompts", folder / "mine")
+    (folder / "mine").mkdir()
+    ours = (PROMPTS / "ja.toml").read_text(encoding="utf-8")
+    (folder / "mine" / "ja.toml").write_text(ours.replace('question = "', 'question = "!'), encoding="utf-8")
     asked = polyculture("swap", "qa", "exp.toml", *OWN, *STUB, *more, cwd=folder)
     assert asked.returncode == 4, asked.stderr
     assert re.search(r"incomplete: \d+ of \d+ texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])

@@ -57,7 +57,6 @@ def asked(model: str, rate: float, languages: Sequence[str] = ("hi",), task: str
         "again": ~every,
         "times": every.astype(int),
         "predicted": every.astype(int),
-        "strict_ok": ~every,
         "strict_answered": ~every,
         "strict": ~every,
         "strict_predicted": ~every,

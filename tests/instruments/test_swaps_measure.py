@@ -59,7 +59,7 @@ def test_a_rate_without_an_interval_has_its_reason() -> None:
         "gold": np.full(4, "e"),
         "answer": np.full(4, ""),
     }
-    columns |= {name: np.ones(4) for name in ("ok", "answered", "strict_ok", "strict_answered")}
+    columns |= {name: np.ones(4) for name in ("ok", "answered", "strict_answered")}
     columns |= {name: np.zeros(4) for name in ("matched", "predicted", "strict", "strict_predicted")}
     whole, part = Whole("qa", "prompt", "m", "own", ("qa",)), Part("en", "x", "food")
     for contexts, counted, no_estimate, no_interval in (

@@ -16,7 +16,7 @@ from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
+from polyculture.instruments.swaps.prompts import PROMPTS
 from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 from polyculture.instruments.swaps.sentiment import read_label
 from polyculture.instruments.swaps.sizes import size_lines
@@ -142,7 +142,7 @@ def test_presets_set_what_the_papers_say() -> None:
             options.model_validate({"preset": paper})
     assert preset_prompts("camel") is None
     for language in LANGUAGES:
-        found = worded(language, None, None, preset_prompts("camellia"), "standard")
+        found = worded(language, None, None, preset_prompts("camellia"))
         assert found.prompts.languages[language] in found.prompts.qa.prompt
         assert found.own.language == language
 
@@ -286,22 +286,9 @@ def test_a_language_without_a_name_and_prompts_that_are_not_there_are_one_line(t
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
     with pytest.raises(DataSetError, match=r"\{language\}: there is no name for 'sw'.*Add under \[languages\]"):
-        worded("sw", mine, None, None, "standard")
+        worded("sw", mine, None, None)
     with pytest.raises(DataSetError, match="is not there"):
-        worded("en", tmp_path / "nowhere", None, None, "standard")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_there_are_three_wordings_of_the_question_in_every_language(language: str) -> None:
-    prompts = read_prompts(language)
-    asked = {wording: worded(language, None, None, None, wording) for wording in ("standard", *prompts.qa.wordings)}
-    assert set(asked) >= {"standard", "called", "copy"}
-    questions = {one.prompts.qa.question for one in asked.values()}
-    assert len(questions) == len(asked)
-    assert asked["standard"].prompts == prompts
-    assert [one.wording for one in asked.values()] == list(asked)
-    with pytest.raises(DataSetError, match=r"no wording 'calld'.*Did you mean 'called'"):
-        worded(language, None, None, None, "calld")
+        worded("en", tmp_path / "nowhere", None, None)
 
 
 ANSWERS = {"ramen": "The RAMEN!", "onigiri": "onigiri", "takoyaki": "food", "pizza": "pizza", "lasagna": "None"}
@@ -312,7 +299,7 @@ def extracted(body: Mapping[str, Any], before: int) -> Reply:
     return says(next(said for name, said in ANSWERS.items() if name in text))
 
 
-def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
+def test_strict_match_stands_beside_the_normalised_one(
     tmp_path: Path, server: StubServer, own: tuple[str | Path, ...]
 ) -> None:
     server.behaviour = extracted
@@ -320,15 +307,14 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     says_in_file(Path(own[0]), "qa", schema="off")
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "standard" in done.stdout
     assert "strict accuracy" in done.stdout
-    found = "SELECT DISTINCT entity, answer, matched, strict, echoed FROM swap_answers ORDER BY ALL"
+    found = "SELECT DISTINCT entity, answer, matched, strict FROM swap_answers ORDER BY ALL"
     assert rows(tmp_path, found) == [
-        ("lasagna", "None", 0, 0, 0),
-        ("onigiri", "onigiri", 1, 1, 0),
-        ("pizza", "pizza", 1, 1, 0),
-        ("ramen", "The RAMEN!", 1, 0, 0),
-        ("takoyaki", "food", 0, 0, 1),
+        ("lasagna", "None", 0, 0),
+        ("onigiri", "onigiri", 1, 1),
+        ("pizza", "pizza", 1, 1),
+        ("ramen", "The RAMEN!", 1, 0),
+        ("takoyaki", "food", 0, 0),
     ]
     rates = "SELECT native, western, difference FROM swap_rates WHERE entity_type = 'food' AND metric = '{}'"
     normalised = [(pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3 - 1 / 2))]
@@ -336,20 +322,12 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     assert rows(tmp_path, rates.format("accuracy")) == normalised
     assert rows(tmp_path, rates.format("strict_accuracy")) == strict
     asked = len(server.asked)
-    # Another wording asks anew; where nothing is found, Camellia's prompt asks for None, which is stored as nothing.
-    assert "copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout
-    assert len(server.asked) == 2 * asked
-    assert "Copy from the following text the name that is of this kind (food or dish)." in server.asked[-1][0]
+    # Other prompts ask anew; where nothing is found, Camellia's asks for None, which is stored as nothing.
     done = polyculture("swap", "qa", *own, "--preset", "camellia", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(server.asked) == 3 * asked
+    assert len(server.asked) == 2 * asked
     assert rows(tmp_path, "SELECT DISTINCT answer, matched FROM swap_answers WHERE entity = 'lasagna'") == [("", 0)]
-    told = 'SELECT wording, sum(asked), sum("right"), sum(strict_right), sum(echoed) FROM qa_wordings GROUP BY 1'
-    assert sorted(rows(tmp_path, told)) == [
-        ("camellia", 30, 18, 12, 6), ("copy", 10, 6, 4, 2), ("standard", 10, 6, 4, 2),
-    ]  # fmt: skip
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_rates") == [("camellia",)]
-    assert "there is no wording 'cop'" in one_line(polyculture(*words, "--wording", "cop", cwd=tmp_path))
 
 
 def test_answers_that_are_there_are_read_strictly_without_a_query(
@@ -364,10 +342,8 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
     asked = len(server.asked)
     assert polyculture(*words, cwd=tmp_path).returncode == 0
     assert len(server.asked) == asked
-    found = "SELECT DISTINCT entity, strict, echoed FROM swap_answers WHERE native ORDER BY ALL"
-    assert rows(tmp_path, found) == [("onigiri", 1, 0), ("ramen", 0, 0), ("takoyaki", 0, 1)]
-    told = 'SELECT wording, sum("right"), sum(strict_right), sum(echoed) FROM qa_wordings GROUP BY 1'
-    assert rows(tmp_path, told) == [("standard", 6, 4, 2)]
+    found = "SELECT DISTINCT entity, strict FROM swap_answers WHERE native ORDER BY ALL"
+    assert rows(tmp_path, found) == [("onigiri", 1), ("ramen", 0), ("takoyaki", 0)]
 
 
 def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, server: StubServer) -> None:
@@ -440,13 +416,16 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
     says_in_file(file, "qa", schema="off")
-    done = polyculture(*words, "--language", "de", "--wording", "called", cwd=tmp_path)
+    (tmp_path / "mine").mkdir()
+    ours = (PROMPTS / "de.toml").read_text(encoding="utf-8")
+    (tmp_path / "mine" / "de.toml").write_text(ours.replace('question = "', 'question = "Sag: '), encoding="utf-8")
+    done = polyculture(*words, "--language", "de", "--prompts", tmp_path / "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
-    assert "(wording: called, standard; schema: off, on)" in done.stderr
+    assert "(wording: own, standard; schema: off, on)" in done.stderr
     assert not rows(tmp_path, over_all)
     found = "SELECT DISTINCT language, wording FROM swap_rates WHERE entity_type IS NULL ORDER BY ALL"
-    assert rows(tmp_path, found) == [("de", "called"), ("en", "standard")]
+    assert rows(tmp_path, found) == [("de", "own"), ("en", "standard")]
     # All asked alike again: the answers are there, and so is the row.
     says_in_file(file, "qa")
     again = polyculture(*words, cwd=tmp_path)

@@ -122,5 +122,5 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     read = reader.read('<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}', text)
     assert (read.status, read.error, read.refused) == ("failed", "refused", True)
     read = reader.read('{"answer": "sushi"}', text)
-    assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1, echoed=0), False)
+    assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1), False)
     assert reader.read("<think>so", text).error == NO_ANSWER

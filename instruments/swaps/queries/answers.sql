@@ -23,7 +23,6 @@ SELECT
     CASE WHEN status = 'ok' THEN coalesce(predicted, 0) ELSE 0 END AS predicted,
     CASE WHEN status = 'ok' THEN coalesce(strict, 0) ELSE 0 END AS strict,
     CASE WHEN status = 'ok' THEN coalesce(strict_predicted, 0) ELSE 0 END AS strict_predicted,
-    status = 'ok' AND strict IS NOT NULL AS strict_ok,
     CASE WHEN status = 'ok' THEN strict IS NOT NULL ELSE raw IS NOT NULL END AS strict_answered
 FROM own
 ORDER BY language, culture, entity_type, context_id, entity_id, draw
