@@ -16,7 +16,6 @@ from polyculture.link.entity import (
     Claims,
     EntityText,
     Item,
-    NotAnItemError,
     best_targets,
     convert,
     decoder,
@@ -24,8 +23,6 @@ from polyculture.link.entity import (
 )
 from polyculture.link.keys import keys_of
 from polyculture.link.normalise import fold_of, normalise_array
-
-__all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
 
 _FEW = pa.dictionary(pa.int8(), pa.string())  # columns of few distinct values
 _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
@@ -68,7 +68,8 @@ def opened_topics(source: Snapshot, catalog: Catalog, topics: Iterable[str]) -> 
     """The source with the tables `members` and `topic_scopes`: which items a kind that is counted has, by topic."""
     with connect() as connection, source.opened(connection):
         members = open_members(connection, catalog, sorted(set(topics)), source.scopes)
-        counted = [(topic, scope) for (topic, _), scope in members.items()]
+        kinds = [(topic, scope) for (topic, kind), scope in members.items() if catalog.topic(topic).kinds[kind].counted]
+        counted = sorted(set(kinds))
         named = pa.array([topic for topic, _ in counted], pa.string())
         scopes = pa.array([scope for _, scope in counted], pa.int16())
         connection.from_arrow(pa.table({"topic": named, "scope": scopes})).create("topic_scopes")

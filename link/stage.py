@@ -73,17 +73,17 @@ def link_beside(
     Rows of the same snapshot are replaced, whatever was asked of it before; others stay: also those of the same file
     before it grew, or of another of its name. Raises as `link_run`.
     """
-    surfaces, snapshot = distinct_surfaces(run, manifest), source
+    surfaces = distinct_surfaces(run, manifest)
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
     found = Linker(catalog, source, forms).link(surfaces)
     with connect() as connection:
         for table in (LINKS.name, ENTITY_COUNTRIES.name):
             connection.register(table, found[table])
-        name = "starter" if snapshot.bundled else snapshot.path.name
-        params = {"snapshot": name, "identity": snapshot.identity, "date": snapshot.date}
+        name = "starter" if source.bundled else source.path.name
+        params = {"snapshot": name, "identity": source.identity, "date": source.date}
         rows: pa.Table = connection.sql(statement("snapshot_links"), params=params).to_arrow_table()
-    others = kept.filter(pc.field("identity") != snapshot.identity)
+    others = kept.filter(pc.field("identity") != source.identity)
     write_parquet(pa.concat_tables([others, rows.cast(SNAPSHOT_LINKS.schema)]), path)
     return Outcome(surfaces.num_rows, 0)
 

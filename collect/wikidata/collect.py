@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members

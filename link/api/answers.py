@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from polyculture.link.entity_json import PROPERTIES, Rows, number
+from polyculture.link.entity import PROPERTIES, number
+from polyculture.link.entity_json import Rows
 
 ApiAnswer = Mapping[str, Any]
 Entity = dict[str, Any]

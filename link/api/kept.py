@@ -20,7 +20,8 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.api.answers import Entity
 from polyculture.link.api.names import Term
-from polyculture.link.entity_json import SCHEMAS, Rows, number
+from polyculture.link.entity import number
+from polyculture.link.entity_json import SCHEMAS, Rows
 from polyculture.link.index.snapshot import VERSION, Snapshot
 from polyculture.link.origins import create_states
 from polyculture.link.statements import statement

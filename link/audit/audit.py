@@ -12,7 +12,7 @@ over all links, without the ambiguous ones, and over these alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,7 +27,6 @@ from polyculture.link.forms import MATCHED_BY, MATCHES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.near import near_misses
-from polyculture.link.ontology import open_members
 from polyculture.link.origins import opened_topics
 from polyculture.link.queries import QUERY_COLUMNS, numbered
 from polyculture.link.statements import statement
@@ -120,25 +119,25 @@ def judge(
         return []
     queries = _queries(gold, catalog)
     links = Linker(catalog, snapshot).link(queries)
-    with duckdb.connect() as connection, snapshot.opened(connection):
+    with opened_topics(snapshot, catalog, {one.topic for one in gold}) as connection:
         connection.from_arrow(_gold_table(gold)).create("gold")
         connection.from_arrow(queries.select(["number", "query", "place"])).create("gold_kinds")
         for name in ("links", "candidates"):
             connection.from_arrow(links[name]).create_view(name)
         connection.execute(statement("audit_items"))
-        _find_members(connection, catalog, snapshot, {one.topic for one in gold})
         order = {"matches": list(MATCHES), "matched_by": list(MATCHED_BY), "statuses": list(STATUSES)}
         rows = connection.sql(statement("audit"), params=order).fetchall()
-    verdicts = [Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows]
-    return _with_near_misses(verdicts, catalog, snapshot)
+        verdicts = [Verdict(gold[n], tuple(expected), *rest) for n, expected, *rest in rows]
+        return _with_near_misses(verdicts, catalog, connection)
 
 
-def _with_near_misses(verdicts: list[Verdict], catalog: Catalog, source: Snapshot) -> list[Verdict]:
+def _with_near_misses(
+    verdicts: list[Verdict], catalog: Catalog, connection: duckdb.DuckDBPyConnection
+) -> list[Verdict]:
     """The verdicts, those of mentions without a candidate with the expected item's near miss as the reason."""
     missed = [one for one in verdicts if one.linkable and one.status == "no candidate"]
     asked = [(one.gold.language, one.gold.topic, one.gold.mention) for one in missed]
-    with opened_topics(source, catalog, {topic for _, topic, _ in asked}) as connection:
-        near = near_misses(connection, catalog, asked)
+    near = near_misses(connection, catalog, asked)
 
     def reason(one: Verdict) -> str | None:
         names = near.get((one.gold.language, one.gold.topic, one.gold.mention), ())
@@ -183,19 +182,6 @@ def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
             "expected": pa.array([list(one.expected) for one in gold], pa.list_(pa.string())),
         }
     )
-
-
-def _find_members(
-    connection: duckdb.DuckDBPyConnection, catalog: Catalog, source: Snapshot, topics: Iterable[str]
-) -> None:
-    """Creates the table `gold_scopes`: the scopes of the topics' counted kinds."""
-    scopes = open_members(connection, catalog, sorted(topics), source.scopes)
-    rows = [
-        {"topic": topic, "scope": scope}
-        for (topic, kind), scope in scopes.items()
-        if catalog.topic(topic).kinds[kind].counted
-    ]
-    connection.from_arrow(pa.Table.from_pylist(rows)).create("gold_scopes")
 
 
 _GROUPS: Mapping[str, Callable[[Verdict], str]] = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.statements import statement
 

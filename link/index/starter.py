@@ -18,7 +18,8 @@ from polyculture.cache.catalog.model import QID
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.link.entity_json import PROPERTIES, Rows
+from polyculture.link.entity import PROPERTIES
+from polyculture.link.entity_json import Rows
 from polyculture.link.index.made import MADE, REMEDY, made_rows
 from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.ontology import Scope, scope_of
 from polyculture.link.pull.facts import item_of
 from polyculture.link.pull.pages import QueryPages

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.linker import Linker, read_table
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise

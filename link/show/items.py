@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.entity_json import number
+from polyculture.link.entity import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.origins import find_origins

@@ -1,12 +1,12 @@
 -- A row is a gold mention of `gold` with the linker's answer: the best link over the kinds that were queried, which are
 -- the rows of `gold_kinds`. Links are ranked as the linker ranks: the English name last, then by match and what matched, distance to the root; then
--- linked before ambiguous, and by the order of the topic's kinds. `gold_scopes` has the scopes of each topic.
+-- linked before ambiguous, and by the order of the topic's kinds.
 WITH gold_expected AS (
     SELECT expected.number, list(DISTINCT 'Q' || expected.item ORDER BY 'Q' || expected.item) AS expected,
         bool_or(item.item IS NOT NULL) AS in_snapshot, bool_or(member.item IS NOT NULL) AS in_topic
     FROM gold_items AS expected
     LEFT JOIN wikidata.items AS item USING (item)
-    LEFT JOIN (SELECT DISTINCT topic, item FROM members JOIN gold_scopes USING (scope)) AS member USING (topic, item)
+    LEFT JOIN (SELECT DISTINCT topic, item FROM members JOIN topic_scopes USING (scope)) AS member USING (topic, item)
     GROUP BY expected.number
 ),
 answer AS (

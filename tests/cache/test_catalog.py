@@ -15,7 +15,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.model import country_names
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.names import read_names
-from polyculture.link.entity_json import Claims, best_targets, decoder
+from polyculture.link.entity import Claims, best_targets, decoder
 
 CATALOG = read_catalog()
 # Codes of CLDR that ISO 3166-1 does not have: exceptional reservations, groups, and Kosovo.

@@ -12,7 +12,7 @@ import pytest
 from polyculture.cache.errors import WikidataError
 from polyculture.link.api.answers import SearchHit, read_hits
 from polyculture.link.api.client import ApiClient, ApiSettings
-from polyculture.link.entity_json import PROPERTIES
+from polyculture.link.entity import PROPERTIES
 from tests.api_recordings import recorded_bodies, recorded_exchanges
 from tests.wikidata_server import Answer, WikidataServer
 

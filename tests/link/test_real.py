@@ -16,7 +16,7 @@ from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.fill import fill_snapshot
 from polyculture.link.api.names import Named
 from polyculture.link.dumps.build import build_index
-from polyculture.link.entity_json import PROPERTIES
+from polyculture.link.entity import PROPERTIES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.ontology import open_members
