@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from polyculture.cache.schema import Judgement
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import Format
-from polyculture.cli.tables import print_table, write_records
+from polyculture.cli.tables import cell, print_table, write_records
 from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
 from polyculture.console import say
 from polyculture.metrics import KEPT
@@ -53,9 +53,8 @@ def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, 
         title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
         print_table(KAPPA_COLUMNS, held, title=title)
     if corrected:
-        title = f"The metrics corrected for these errors (of languages with {FEWEST} judged responses or more)"
-        columns = tuple(field.name for field in fields(Corrected) if field.name != "refuted")
-        print_table(columns, [tuple(getattr(one, name) for name in columns) for one in corrected], title=title)
+        columns = ("metric", "model", "language", "reported", "corrected", "judged responses")
+        print_table(columns, map(_corrected_line, corrected), title="The metrics, corrected for these errors")
     if relinked:
         say(f"{relinked} judged mentions have another link now: the judgements of their links do not count")
     for one in corrected:
@@ -79,6 +78,18 @@ def _share_line(one: Share) -> tuple[Any, ...]:
         one.low,
         one.high,
     )
+
+
+def _corrected_line(one: Corrected) -> tuple[Any, ...]:
+    reported = _with_limits(one.reported, one.reported_low, one.reported_high)
+    corrected = _with_limits(one.corrected, one.low, one.high)
+    if one.corrected is None and one.judged_responses < FEWEST:
+        corrected = f"– (fewer than {FEWEST} judged)"
+    return one.metric, one.model, one.language, reported, corrected, one.judged_responses
+
+
+def _with_limits(value: float | None, low: float | None, high: float | None) -> str:
+    return cell(value) if low is None or high is None else f"{cell(value)} [{cell(low)}, {cell(high)}]"
 
 
 def _count(cases: float) -> float:

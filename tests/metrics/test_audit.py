@@ -391,6 +391,7 @@ def test_an_adjudicator_is_named_and_a_judge_removed(experiment: Path) -> None:
     judge(experiment, "ana", judged)
     judge(experiment, "ben", milder)
     shown = polyculture("audit", experiment, cwd=folder)
+    assert max(map(len, shown.stdout.splitlines())) <= 100
     assert "10 judged rows" in shown.stderr
     assert "0.667" in shown.stdout  # if all were wrong: 20 of 30
     assert "ana, ben" in shown.stdout
