@@ -6,5 +6,6 @@
 - `tables`: the layout of each table, from its published cells or from `tables.toml`
 - `protocol`: what a run asked otherwise than the paper
 - `join`: the rows of a table; `files`: the terminal, CSV, LaTeX and HTML
+- `answer`: the paper's findings as claims, which is what the command prints last
 - `section`: the report's section with figures of cultures beside one another
 """

@@ -17,8 +17,7 @@ from polyculture.reports.numbers import FEWEST
 
 PUBLISHED = "published"
 PROTOCOL = "protocol"
-WIDEST = 8  # columns of a terminal
-WIDEST_OF_ROWS = 14  # where a paper has its models in rows: its columns are short
+PAGE = 98  # characters of a terminal, without its margins
 CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
          "protocol")  # fmt: skip
 Grid = tuple[list[str], list[list[Cell | str]]]
@@ -64,7 +63,7 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
         return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
     found = grid(joined, letter, preset.title)
-    heads, rows = _turned(found, WIDEST if joined.table.across or joined.table.where else WIDEST_OF_ROWS)
+    heads, rows = _turned(found)
     shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
     kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
     return Listing(
@@ -75,16 +74,27 @@ def listing(preset: Preset, joined: JoinedTable) -> Listing:
     )
 
 
-def _turned(found: Grid, widest: int) -> Grid:
-    """A table of more columns than a terminal is wide stands on its side."""
+def _turned(found: Grid) -> Grid:
+    """A table that is wider than a page stands on its side, where that is narrower: a number never breaks."""
     heads, rows = found
-    if len(heads) <= widest or len(rows) >= len(heads):
+    if _width(found) <= PAGE:
         return found
     names = 2 if heads[1] == "row" else 1
     models = [" ".join(filter(None, map(str, row[:names]))) for row in rows]
-    return [heads[0] or "model", *models], [
-        [head, *(row[place] for row in rows)] for place, head in enumerate(heads) if place >= names
-    ]
+    turned = (
+        ["", *models],
+        [[head, *(row[place] for row in rows)] for place, head in enumerate(heads) if place >= names],
+    )
+    return min(found, turned, key=_width)
+
+
+def _width(grid: Grid) -> int:
+    """Of a table whose heads break between words, and whose cells do not."""
+    heads, rows = grid
+    words = [max(map(len, end_of(head).split()), default=0) for head in heads]
+    cells = [[len(_on_lines(cell).partition("\n")[0]) if isinstance(cell, Cell) else len(end_of(cell)) for cell in row]
+             for row in rows]  # fmt: skip
+    return sum(2 + max(head, *(row[place] for row in cells)) for place, head in enumerate(words))
 
 
 def title_of(preset: Preset, joined: JoinedTable) -> str:

@@ -24,6 +24,7 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 
 
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
+    from polyculture.instruments.papers.answer import answer
     from polyculture.instruments.papers.files import listing, notes_of
 
     preset = options.preset
@@ -32,6 +33,7 @@ def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
         yield listing(preset, one)
     if without:
         asked.say(notes_of(without))
+    yield answer(asked.run, options.name, preset, asked.catalog, options.data)
 
 
 def joined_tables(

@@ -15,6 +15,7 @@ from polyculture.reports.numbers import rests_on
 
 MEAN = "mean of this row's other columns"
 COUNTS = " (counts)"  # behind a published model whose numbers are no shares
+_NAMED = 3  # reasons of one row that are named; those of many places fill a page
 THIN = "*"  # fewer than `FEWEST` linked items
 PAPER = "paper"  # the label of published rows that are of no one model
 
@@ -105,7 +106,8 @@ def _own_line(
     counted = counted - means or counted  # an average is no column of its own
     size = len(counted - cells.keys())
     missing = [f"incomplete: {size} of {len(counted)} columns missing"] if size else []
-    missing += [f"incomplete: {', '.join(lacking)}"] if lacking else []
+    few, more = list(lacking)[:_NAMED], len(lacking) - _NAMED
+    missing += [f"incomplete: {', '.join(few)}{f' and {more} more' if more > 0 else ''}"] if lacking else []
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
 
 
