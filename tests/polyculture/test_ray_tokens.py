@@ -171,7 +171,7 @@ def test_a_missing_or_wrong_token_is_refused_with_the_remedy(
     assert "ray get-auth-token" in str(fault.value)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_cluster_without_tokens_takes_no_process_that_insists_on_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
