@@ -1,7 +1,4 @@
-"""The report at the study's shape (7 models, 19 countries): its length, links, addresses and tables.
-
-Four languages of four scripts everywhere, all 13 of the study in `make test-full`.
-"""
+"""The report at the study's shape (7 models, 13 languages, 19 countries): its length, links, addresses and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ from tests.report_run import kitchens
 
 SCREENS = 8
 HIGH = 900
-FOUR = ("en", "ja", "ar", "hi")
 USABLE = "performance.getEntriesByName('usable').length > 0"
 OPEN = "document.querySelectorAll('details:is(.question, .more)').forEach((fold) => { fold.open = true; })"
 
@@ -45,12 +41,10 @@ ASTRAY = """async ([links, to, step]) => {
 }"""
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(FOUR, id="four"), pytest.param((), id="all", marks=pytest.mark.full)]
-)
-def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One topic, one response a prompt: models, languages and countries make the report high and wide."""
-    run = FullStudy(1, topics=("food",), languages=request.param).write(tmp_path_factory.mktemp("full") / "run")
+    run = FullStudy(1, topics=("food",)).write(tmp_path_factory.mktemp("full") / "run")
     measure(run)
     return write_report(run, layout=store_layout(), sections=report_sections())
 
