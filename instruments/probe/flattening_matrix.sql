@@ -2,6 +2,7 @@
 -- flattening_matrix: a row is a pair of cultures: F, its share of what is particular to the first, intervals, and p;
 -- the share of all kept items that the second has; and of how many cultures the score depends.
 --   score: F(culture -> toward)
+--   toward: the culture whose items it shares
 --   share: F over all that is particular to `culture`
 --   share_low: 95 % interval of `share`, over questions
 --   share_high: as `share_low`

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from polyculture.cache.run_folder import Job
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import print_table, write_values
 from polyculture.experiment.imported import origin_line
@@ -63,7 +65,9 @@ def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
         rows.append(("to go on", f"polyculture run {workspace.file}"))
     if summed:
         rows.append(("all jobs", f"polyculture status {workspace.file} --jobs"))
-    print_table(("", ""), rows, headed=False)
+    wide = max(len(label) for label, _ in rows)
+    for label, value in rows:  # unbroken: paths and commands are copied from here
+        sys.stdout.write(f"{label:<{wide}}  {escape_control_chars(value)}\n")
 
 
 def _matrix(status: RunStatus) -> Lines:

@@ -241,6 +241,7 @@ def test_the_setup_of_patching_has_what_decides_it(tmp_path: Path) -> None:
     assert {name: setup[name] for name in setup if name not in ("weights", "templates")} == {
         "bos": True,
         "bare_prompts": True,
+        "dtype": "float32",  # of a CPU
     }
 
 

@@ -133,7 +133,8 @@ def test_a_killed_extension_leaves_numbers_that_are_marked_as_incomplete(tmp_pat
         time.sleep(0.002)
     process.kill()
     process.join()
-    assert f"of {SCORES} scores" in polyculture("table", "cbs", "exp.toml", cwd=folder).stdout
+    table = polyculture("table", "cbs", "exp.toml", "--format", "csv", cwd=folder).stdout
+    assert f"of {SCORES} scores" in table
     assert polyculture("report", "exp.toml", cwd=folder).returncode == 0
     page = (folder / "runs" / "paid" / "report.html").read_text(encoding="utf-8")
     assert f"of {SCORES} scores are missing" in page

@@ -59,7 +59,7 @@ def test_each_part_of_a_paper_is_asked_by_options_that_its_command_has(name: str
     for part in read_preset(name).parts:
         entry = entry_of(part.command)
         assert entry is not None, part.command
-        options = entry.load().commands[part.command].options
+        options = entry.commands[part.command].options
         checked = options.model_validate(protocol_values(name, part)).model_dump()
         assert {option: checked[option] for option in part.options}.keys() == part.options.keys()
 

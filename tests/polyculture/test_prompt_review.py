@@ -113,7 +113,7 @@ def test_what_several_judges_say_is_counted_and_one_of_them_taken_back(file: Pat
     templates = len(read(judged(file, "count.csv", agree)))
     assert f"ana: {templates} templates judged in it" in told
     assert "ben: 2 templates judged in it" in told
-    assert "someone who lives there" in told
+    assert {"someone", "lives"} <= set(told.split())
     assert "No native speaker has reviewed these prompts in en, ja." in told
     it = shown(file)["it"]
     assert (it["templates"], it["reviewed"], it["judges"]) == (templates, templates, 2)

@@ -221,7 +221,15 @@ def test_the_main_table_stands_in_a_column(written: Written) -> None:
 
 def test_a_hostile_model_is_text_in_the_main_table() -> None:
     name = "openai:" + r"\input{x}~^#$%&_" + "m" * 90
-    row = {"model": name, "metric": "specificity_gain", "estimate": -0.5, "low": None, "high": None, "incidences": 3}
+    row = {
+        "model": name,
+        "condition": "explicit",
+        "metric": "specificity_gain",
+        "estimate": -0.5,
+        "low": None,
+        "high": None,
+        "incidences": 3,
+    }
     text = main_table([row], [name], manifest([name], ["JP"], 1), Names(read_catalog(), [name]))
     body = text[text.index(r"\midrule") : text.index(r"\bottomrule")]
     assert r"\input" not in text

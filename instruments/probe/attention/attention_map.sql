@@ -5,6 +5,7 @@
 --   options: 'chosen': the options that were chosen; 'all': all of them
 --   target_group: the level or the region of the target, by the type of the question
 --   option_group: the group of the culture whose answer the option is, where the set says it; else its role
+--   n_options: how many they are
 --   mean_z: mean z of these options
 -- no rows: no answer names an option of a question whose attention was read
 -- printed: model, dataset, method, reader, prompt, type, answers, options, target_group, option_group, n_options, mean_z
