@@ -1,35 +1,33 @@
 """Which countries an imported prompt names: in its own language and in English, by CLDR's names.
 
-A name is certain. That no country is named is not: people write "the States", "Holland", "Italian food". So what begins
-like a country, and what is the name of a language ("French"), is `near`: neither the one nor the other.
+A country is named where its name is whole, written as a name, and nothing else in that place: "turkey", "Chad is at
+home", "Michael Jordan" and "New Mexico" may be no country. Nor is it certain that none is named: people write "Italian
+food", "Paris", "for Kenji". Such words are `unsure`, and with one of them a prompt is not neutral.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-
-from babel import Locale, UnknownLocaleError
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.catalog.model import country_names
-from polyculture.cache.catalog.written import written_names
+from polyculture.imports.prompt_words import CountryWords, capitals_show_names, country_words, plain, small
 
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
-_STEM = 4  # letters by which words begin like a country: Ital-ian, Mexi-can
-_SPACED = re.compile("[A-Za-zÀ-ɏͰ-ϿЀ-ӿ]")  # scripts that set words apart, and do not join prefixes to them
+_START = re.compile(r"(?:^|[.!?…:;\n\"'“”„«»‘’(\[*#>¿¡-])\s*$")  # before the first word of a sentence
+_CAPITAL = re.compile(r"(?<!\w)[^\W\d_](?:\w|[’'-](?=\w))+")
+_SUBJECT = re.compile(r"(?:['’]s)? [^\W\d_A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCountries:
-    """The countries that a prompt names, and whether some word is like one."""
+    """The countries that a prompt names."""
 
     countries: frozenset[str] = frozenset()
-    near: bool = False
-
-
-NAMED = NamedCountries()
+    possible: frozenset[str] = frozenset()  # these, and those whose name may be another thing here
+    unsure: tuple[str, ...] = ()  # words that may name a country, or something of one
 
 
 @dataclass(frozen=True)
@@ -38,49 +36,76 @@ class PromptReader:
 
     catalog: Catalog
     _seen: dict[tuple[str, str], NamedCountries] = field(default_factory=dict)
+    _words: dict[str, CountryWords] = field(default_factory=dict)
 
     def named(self, prompt: str, language: str) -> NamedCountries:
         """The countries that a prompt in a language names."""
         found = self._seen.get((prompt, language))
         if found is None:
-            found = self._seen[prompt, language] = self._named(prompt, language)
+            found = self._seen[prompt, language] = self._named(unicodedata.normalize("NFC", prompt), language)
         return found
 
-    def _named(self, prompt: str, language: str) -> NamedCountries:
-        if len(prompt) > LONGEST:
-            return NamedCountries(near=True)
-        text, countries, near = prompt.casefold(), set[str](), False
+    def _named(self, text: str, language: str) -> NamedCountries:
+        if len(text) > LONGEST:
+            return NamedCountries(unsure=("a prompt too long to tell",))
+        capitals, low = capitals_show_names(language), small(text)
+        certain, possible, unsure, read = set[str](), set[str](), set[str](), set[int]()
         for one in dict.fromkeys((language, "en")):
-            names, exact, like = self._patterns(one)
-            countries |= {names[match[0]] for match in exact.finditer(text)}
-            near = near or like.search(text) is not None
-        return NamedCountries(frozenset(countries), near)
+            words = self._of(one)
+            for match in words.names.finditer(low):
+                name = next(name for name in _endings(match[0]) if name in words.codes)
+                start, end = match.end() - len(name), match.end()
+                if start in read or (one != language and text[start].islower()):
+                    continue  # a small word of the prompt's language may look like an English name
+                read.update(range(start, end))
+                possible.add(words.codes[name])
+                if _is_country(words, text, start, end, capitals=capitals):
+                    certain.add(words.codes[name])
+                else:
+                    unsure.add(text[start:end])
+        words = self._of(language)
+        persons = (match for match in words.persons.finditer(low) if not text[match.start()].islower())
+        for match in (*words.like.finditer(plain(text)), *persons, *(_within(text) if capitals else ())):
+            if not read & set(range(*match.span())):
+                unsure.add(text[slice(*match.span())])
+        # A name that is somebody's in one place is nobody's country in another.
+        doubted = {code for code in certain if any(small(word) in self._names_of(code, language) for word in unsure)}
+        return NamedCountries(frozenset(certain - doubted), frozenset(possible), tuple(sorted(unsure)))
 
-    def _patterns(self, language: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern[str]]:
-        if language not in self._by_language:
-            names = {name.casefold(): code for code, name in country_names(language).items()
-                     if code in self.catalog.countries}  # fmt: skip
-            names |= written_names()["countries"]
-            stems = {re.split(r"\W", name)[0][:_STEM] for name in names if len(name) > _STEM}
-            words = {one for one in (*stems, *_languages(language)) if len(one) >= _STEM or not one.isascii()}
-            exact = "|".join(_bounded(name) for name in sorted(names, key=len, reverse=True))
-            like = "|".join(rf"(?<!\w){re.escape(word)}" for word in sorted(words) if word)
-            self._by_language[language] = names, re.compile(exact or "(?!)"), re.compile(like or "(?!)")
-        return self._by_language[language]
+    def _names_of(self, code: str, language: str) -> set[str]:
+        return {name for one in {language, "en"} for name, its in self._of(one).codes.items() if its == code}
 
-    @cached_property
-    def _by_language(self) -> dict[str, tuple[dict[str, str], re.Pattern[str], re.Pattern[str]]]:
-        return {}
+    def _of(self, language: str) -> CountryWords:
+        if language not in self._words:
+            self._words[language] = country_words(language, self.catalog)
+        return self._words[language]
 
 
-def _bounded(name: str) -> str:
-    pattern = re.escape(name)
-    return rf"(?<!\w){pattern}(?!\w)" if _SPACED.match(name) else pattern
+def _is_country(words: CountryWords, text: str, start: int, end: int, *, capitals: bool) -> bool:
+    """Whether a name in a text can be nothing but the country."""
+    name, before, after = small(text[start:end]), text[:start], text[end:]
+    if name in words.other_places or text[start].islower():
+        return False
+    if name in words.persons_or_words:
+        return words.before.search(small(before)) is not None or words.after.match(after) is not None
+    if not text[start].isupper():  # a script without capitals
+        return True
+    if _START.search(before) and _SUBJECT.match(after):  # a country's sentence, or a person's
+        return False
+    neighbours = [
+        next((one for one in _within(text) if one.end() == start - 1), None),
+        re.match(r" [^\W\d_]\w+", after),
+    ]
+    return not capitals or not any(one and one[0].strip()[0].isupper() for one in neighbours)
 
 
-def _languages(code: str) -> set[str]:
-    """The names of languages in a language, in small letters."""
-    try:
-        return {str(name).casefold() for name in Locale.parse(code.replace("-", "_")).languages.values()}
-    except (UnknownLocaleError, ValueError):
-        return set()
+def _within(text: str) -> Iterator[re.Match[str]]:
+    """The words within sentences that begin with a capital letter."""
+    for match in _CAPITAL.finditer(text):
+        if match[0][0].isupper() and not _START.search(text[: match.start()]):
+            yield match
+
+
+def _endings(matched: str) -> Iterator[str]:
+    """A match without the letters that are joined to the name."""
+    return (matched[start:] for start in range(len(matched)))

@@ -19,6 +19,7 @@ from polyculture.imports.shapes import Source
 from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language
 
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
+_TOLD = 12  # values in a line
 _SAMPLE = 2_000  # texts whose language is detected, evenly over the file
 
 
@@ -32,6 +33,8 @@ class Survey:
     lost: Counter[str] = field(default_factory=Counter)  # rows by the reason why they cannot be taken
     first: dict[str, BadRow] = field(default_factory=dict)  # the first row of each reason
     conditions: Counter[str] = field(default_factory=Counter)
+    countries: Counter[str] = field(default_factory=Counter)  # of the texts that name one
+    unsure: Counter[str] = field(default_factory=Counter)  # texts by the words that leave their condition open
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
 
@@ -90,14 +93,29 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         text = one[1]
         found.texts += 1
         found.conditions[text.condition] += 1
+        found.unsure.update(text.unsure)
+        if text.country is not None:
+            found.countries[text.country] += 1
         if by_prompt and text.prompt is not None and text.country is not None:
             found.asked += 1
             found.named += text.condition == "explicit"
+    notes = []
     if by_prompt and set(found.conditions) - {UNSTATED}:
-        shares = ", ".join(f"{name} {count}" for name, count in found.conditions.most_common())
-        note = f"condition by the countries that prompts name: {shares}. condition=COLUMN says it otherwise"
-        found.columns = replace(columns, notes=(*columns.notes, note))
+        notes.append(f"condition by the countries that prompts name: {_counts(found.conditions)}. "
+                     "condition=COLUMN says it otherwise")  # fmt: skip
+    if by_prompt and found.countries and "country" not in {*columns.columns, *columns.parts}:
+        notes.append(f"country by prompts: {_counts(found.countries)}. country=COLUMN says it otherwise")
+    if found.unsure:
+        words = _counts(found.unsure)
+        notes.append(f"unstated, as these words may name a country or something of one: {words}")
+    found.columns = replace(columns, notes=(*columns.notes, *notes))
     return found
+
+
+def _counts(counter: Counter[str]) -> str:
+    """The most frequent values with their counts."""
+    told = ", ".join(f"{name} {count}" for name, count in counter.most_common(_TOLD))
+    return told + (f", and {len(counter) - _TOLD} more" if len(counter) > _TOLD else "")
 
 
 def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Columns:

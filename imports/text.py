@@ -17,7 +17,7 @@ from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import DETECTED, Columns, known_names
-from polyculture.imports.prompts import NAMED, PromptReader
+from polyculture.imports.prompts import PromptReader
 from polyculture.imports.record import LONGEST_TEXT, Record, missing, shown
 from polyculture.imports.shapes import chat_text
 
@@ -50,6 +50,7 @@ class ImportedText:
     prompt_tokens: int | None
     completion_tokens: int | None
     note: str | None
+    unsure: tuple[str, ...] = ()  # words of the prompt that may name a country, where the condition is by its words
 
     @property
     def cell(self) -> tuple[str | None, ...]:
@@ -78,10 +79,11 @@ class TextReader:
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
         label = values.get("condition")
+        unsure: tuple[str, ...] = ()
         if not _missing(label):
             label = self._label("condition", label)
         else:
-            label, country = self._by_prompt(prompt, country, language)
+            label, country, unsure = self._by_prompt(prompt, country, language)
         given = (values.get("prompt_tokens"), values.get("completion_tokens"))
         tokens = (answer.usage.prompt, answer.usage.completion) if given == (None, None) else given
         return ImportedText(
@@ -99,6 +101,7 @@ class TextReader:
             prompt_tokens=sanitizer.count("prompt_tokens", tokens[0]),
             completion_tokens=sanitizer.count("completion_tokens", tokens[1]),
             note="; ".join(filter(None, (sanitizer.note, answer.note))) or None,
+            unsure=unsure,
         )
 
     def words(self, record: Record) -> tuple[str, str | None] | None:
@@ -131,16 +134,20 @@ class TextReader:
             raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
         return text, answer
 
-    def _by_prompt(self, prompt: str | None, country: str | None, language: str) -> tuple[str, str | None]:
-        """The condition, and the country where the file has no column of it, by the countries that a prompt names."""
-        named = NAMED if prompt is None else self._prompts.named(prompt, language)
+    def _by_prompt(
+        self, prompt: str | None, country: str | None, language: str
+    ) -> tuple[str, str | None, tuple[str, ...]]:
+        """The condition, the country where the file has no column of it, and the words that leave either open."""
+        if prompt is None:
+            return UNSTATED, country, ()
+        named = self._prompts.named(prompt, language)
         if country is None and "country" not in {*self.columns.columns, *self.columns.parts}:
             country = next(iter(named.countries)) if len(named.countries) == 1 else None
-        if country is not None:
-            return "explicit" if country in named.countries else UNSTATED, country
-        # Two witnesses: the column of countries is empty, and nothing in the prompt looks like a country.
-        column = {"country"} & {*self.columns.columns, *self.columns.parts}
-        return ("neutral" if column and prompt and not named.countries and not named.near else UNSTATED), None
+        if country is not None and country in named.possible:  # the column and the prompt are two witnesses
+            return "explicit", country, ()
+        if country is None and not named.possible and not named.unsure:
+            return "neutral", None, ()
+        return UNSTATED, country, named.unsure
 
     @cached_property
     def _names(self) -> WrittenNames:

@@ -147,7 +147,7 @@ def test_prompts_give_the_condition_where_they_name_the_country(tmp_path: Path) 
     assert [(text.country, text.condition) for text in texts[:3]] == [
         ("IT", "explicit"),
         ("JP", "explicit"),
-        (None, "unstated"),
+        (None, "neutral"),
     ]
 
 
