@@ -39,7 +39,10 @@ _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
 # What DuckDB, and Python's file systems through it, say of what is gone, or may not be read.
 _NO_FILE = ("No files found", "Cannot open file", "FileNotFoundError", "PermissionError")
 # Mistakes in a query's words: no file is to blame, and none is read through for it.
-_OF_THE_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
+_OF_THE_QUERY = (
+    duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.PermissionException,
+    duckdb.SyntaxException,
+)  # fmt: skip
 _JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
 T = TypeVar("T")
 
@@ -83,12 +86,12 @@ def _acts(query: str) -> bool:
 
 @contextmanager
 def query_faults(
-    see: str, seconds: float | None = None, longer: str = "--timeout SECONDS", runs: Iterable[Path] | None = None
+    see: str, runs: Iterable[Path], seconds: float | None = None, longer: str = "--timeout SECONDS"
 ) -> Iterator[None]:
     """Turns DuckDB's errors of a block into a `StoreError`; those about a damaged file are left as they are.
 
-    `see` says where views and columns are listed. `seconds` is the time after which the query was stopped, `longer` how
-    to give it more. `runs` are the folders that the query reads; by default all that this process has opened.
+    `see` says where views and columns are listed. `runs` are the folders that the query reads. `seconds` is the time
+    after which the query was stopped, `longer` how to give it more.
     """
     try:
         yield

@@ -271,7 +271,7 @@ class Run:
         """Errors of DuckDB as ours: of a query, of a damaged file."""
         faults = ExitStack()
         faults.push(self._damaged)
-        faults.enter_context(query_faults(_SEE, timeout, "timeout=SECONDS", [self._workspace.run.root]))
+        faults.enter_context(query_faults(_SEE, [self._workspace.run.root], timeout, "timeout=SECONDS"))
         return faults
 
     def _damaged(

@@ -75,7 +75,7 @@ def sql(
                 rows = store.sql(question)
             (print_vertical(rows) if vertical else write_rows(rows, format, output))
 
-    with query_faults("polyculture sql EXPERIMENT", timeout), scratch_folder("sql") as folder:
+    with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
         check_query(question)  # before the store is built
         try:
             ask(folder / "store.duckdb", question)
