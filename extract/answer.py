@@ -89,7 +89,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     text = text.removeprefix("\ufeff")[:_LONGEST]
     values, listed = _most_entities(text, known)
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
-    if not listed and not any(_is_empty(value, known) for value in values):
+    if not listed and not _says_nothing(text) and not any(_is_empty(value, known) for value in values):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
         entities = [entity for table in tables if (entity := _entity(table)) is not None]
         if not entities:
@@ -225,6 +225,12 @@ def _clean_name(name: Any) -> str | None:
     """A name on one line; None where a model says that there is none."""
     words = mended(" ".join(name.split()))[:_LONGEST_NAME] if isinstance(name, str) else ""
     return None if words.casefold() in _NO_NAME else words
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether an answer is a word for nothing, or a table without a field, and no more."""
+    word = "".join(text.strip("`'\" \t\r\n.").removeprefix("json").split())
+    return bool(word) and (word == "{}" or _holds_nothing(word))
 
 
 def _is_empty(value: Any, known: Mapping[str, str]) -> bool:

@@ -167,6 +167,13 @@ def test_an_empty_list_names_nothing(answer: str) -> None:
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
+@pytest.mark.parametrize("answer", ["{}", "```json\n{ }\n```", "null", "None.", '"none"', "N/A"])
+def test_an_answer_that_is_a_word_for_nothing_names_nothing(answer: str) -> None:
+    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
+    with pytest.raises(UnusableAnswerError):
+        read_answer(f"I cannot say {answer}", FOOD.kinds, "whole")
+
+
 @pytest.mark.parametrize(
     "answer", ['{"entities": []}', '{"items": null}', '{"dish": [], "vegetable": []}', "[[]]", "[{}]", "[]"]
 )
