@@ -30,6 +30,9 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
 LARGEST = 512 * 2**20  # bytes of a workbook, unpacked
 MOST_CELLS = 20_000_000  # of a sheet, the empty ones between its cells counted
 _CHUNK = 2**20
+# The words of a cell whose formula failed, in any language: #NAME?, #¿NOMBRE?, #ZAHL!, #DIV/0!, #N/A, #NV.
+_ERROR = re.compile(r"#(?:¿?[^\s#]{2,24}[!?]|N/?[A-Z]{1,2})")
+_ERROR_CELL = re.compile(rb"""(<(?:\w+:)?c\b[^<>]*\st=)(["'])e\2""")
 _PLACE = re.compile(r"([A-Za-z]{1,9})([0-9]{1,18})")  # also one beyond all sheets, which a reader would believe
 
 
@@ -83,8 +86,16 @@ def _plain(value: str) -> str:
     return value[1:] if value.startswith("'") and value[1:].startswith(_FORMULA) else value
 
 
+def is_error(value: str) -> bool:
+    """Whether a cell says that its formula failed: a text that begins with "=" or "-" is a formula to a spreadsheet."""
+    return value == value.upper() and _ERROR.fullmatch(value.strip()) is not None
+
+
 def open_workbook(path: Path) -> CalamineWorkbook:
-    """A workbook, .xlsx held against the bounds. Raises `DataSetError` where it cannot be read or is too large."""
+    """A workbook, .xlsx held against the bounds and with the words of its errors (`is_error`).
+
+    Raises `DataSetError` where it cannot be read or is too large.
+    """
     SHEETS.check(path.name)
     from python_calamine import CalamineError, CalamineWorkbook
 
@@ -101,20 +112,29 @@ def open_workbook(path: Path) -> CalamineWorkbook:
 
 
 def _bounded(path: Path) -> io.BytesIO:
-    """The workbook as an archive that is not compressed: no member of it is longer than was counted here."""
+    """The workbook as an archive that is not compressed: no member of it is longer than was counted here.
+
+    Its errors are texts: the reader would give empty cells.
+    """
     plain, unpacked = io.BytesIO(), 0
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(plain, "w", zipfile.ZIP_STORED) as stored:
         for info in archive.infolist():
             sheet = _Extent() if "worksheets/" in info.filename else None
+            rest = b""  # the beginning of a tag
             with archive.open(info) as member, stored.open(info.filename, "w") as copy:
                 while chunk := member.read(_CHUNK):
                     unpacked += len(chunk)
                     if unpacked > LARGEST:
                         what = f"is a workbook of more than {LARGEST // 2**20} MiB unpacked"
                         raise DataSetError(what, where=path, remedy="Save its sheets as CSV UTF-8.")
-                    copy.write(chunk)
-                    if sheet is not None:
-                        sheet.feed(chunk)
+                    if sheet is None:
+                        copy.write(chunk)
+                        continue
+                    sheet.feed(chunk)
+                    whole, tag, rest = (rest + chunk).rpartition(b"<")
+                    copy.write(_ERROR_CELL.sub(rb"\1\2str\2", whole))
+                    rest = tag + rest
+                copy.write(rest)
             if sheet is not None and sheet.cells > MOST_CELLS:
                 what = f"has a sheet that reaches to row {sheet.bottom} and column {sheet.right}, {sheet.cells} cells"
                 remedy = f"At most {MOST_CELLS} are read: remove the cell that lies far out, or save it as CSV UTF-8."

@@ -13,6 +13,7 @@ from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
+from polyculture.cache.spreadsheet import is_error
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, read_text
 from polyculture.generate.engines.imported import PREFIX
@@ -128,6 +129,8 @@ class TextReader:
             column = self.columns.columns["text"]
             several = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
             raise NoTextError(f"the text is a {type(text).__name__}{several}", shown(text))
+        if is_error(text):
+            raise NoTextError("a spreadsheet's error stands in place of the text", text.strip())
         if len(text) > LONGEST_TEXT:
             raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
         if mended(text) != text:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
-from polyculture.cache.spreadsheet import open_workbook
+from polyculture.cache.spreadsheet import is_error, open_workbook
 from polyculture.instruments.datasets.model import SourceLocation
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def _unreadable(path: Path, why: str) -> DataSetError:
 
 
 def _text(cell: Any) -> str:
-    """A workbook knows no whole numbers: the book 1984 is 1984.0 there."""
+    """A workbook knows no whole numbers: the book 1984 is 1984.0 there. A formula that failed is an empty cell."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return "" if cell is None else str(cell).strip().strip(_UNSEEN).strip()
+    text = "" if cell is None else str(cell).strip().strip(_UNSEEN).strip()
+    return "" if is_error(text) else text

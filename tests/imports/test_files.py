@@ -106,6 +106,8 @@ def workbook(file: Path, sheets: dict[str, list[list[str]]], extra: dict[str, by
 
 
 def _cell(cell: str) -> str:
+    if cell.startswith("#"):
+        return f"<c t='e'><v>{cell}</v></c>"
     place, at, text = cell.rpartition("@")
     return f"<c{f' r={chr(34)}{place}{chr(34)}' if at else ''} t='inlineStr'><is><t>{text}</t></is></c>"
 
@@ -149,6 +151,21 @@ def test_a_title_above_the_header_is_left_and_told(name: str, tmp_path: Path) ->
     assert (title.value or "").startswith("Answers of 2026")
     assert not title.lost
     assert [row.get("text") for row in rows if isinstance(row, Record)] == ["Pizza, they say.", "Tacos."]
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv"])
+def test_an_error_of_a_spreadsheet_is_no_text(tmp_path: Path, name: str) -> None:
+    """A text that begins with "=" or "-" becomes one: as an empty text it would be an answer that names nothing."""
+    errors = ["#NAME?", "#¿NOMBRE?", "#ZAHL!", "#DIV/0!", "#N/A", "#NV"]
+    table = [["text"], ["She eats pizza."], *([one] for one in errors)]
+    if name == "a.csv":
+        (tmp_path / name).write_text("\n".join(row[0] for row in [*table, ["#yum! #Pizza!"]]), encoding="utf-8")
+    else:
+        workbook(tmp_path / name, {"S": table})
+    _, taken, lost = read(tmp_path / name, ALL)
+    assert [row.value for row in lost] == errors
+    assert [text.text for text in taken][:1] == ["She eats pizza."]
+    assert len(taken) == (2 if name == "a.csv" else 1)
 
 
 def test_one_column_of_texts_has_no_title(tmp_path: Path) -> None:
