@@ -53,6 +53,7 @@ FORMER = {
         "Q188800",
     ),
     *("Q26830017", "Q164950", "Q426759", "Q20203507", "Q48349", "Q1351282"),
+    *("Q12356456", "Q5164076"),  # viceroyalty (New France), constituent state (the Czech Socialist Republic)
 }
 
 
