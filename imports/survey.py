@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import UNSTATED
-from polyculture.imports.items import by_text
+from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.mapping import DETECTED, Columns
 from polyculture.imports.record import BadRow, Record
 from polyculture.imports.shapes import Source
@@ -32,6 +32,7 @@ class Survey:
     texts: int = 0
     lost: Counter[str] = field(default_factory=Counter)  # rows by the reason why they cannot be taken
     first: dict[str, BadRow] = field(default_factory=dict)  # the first row of each reason
+    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)  # of items: those that their topic does not have
     conditions: Counter[str] = field(default_factory=Counter)
     countries: Counter[str] = field(default_factory=Counter)  # of the texts that name one
     unsure: Counter[str] = field(default_factory=Counter)  # texts by the words that leave their condition open
@@ -92,6 +93,11 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             continue
         text = one[1]
         found.texts += 1
+        items = one[0].values.get(ITEMS)
+        for item in items if isinstance(items, list) else ():
+            read = read_item(item, catalog.topic(text.topic))
+            if read.type is not None and read.kind is None and read.surface:
+                found.kinds[text.topic, read.type] += 1
         found.conditions[text.condition] += 1
         found.unsure.update(text.unsure)
         if text.country is not None:

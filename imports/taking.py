@@ -49,7 +49,7 @@ from polyculture.generate.response import response_row
 from polyculture.imports.files import data_files
 from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
-from polyculture.imports.record import BadRow, Record
+from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
 from polyculture.imports.survey import Survey, survey, texts_of
@@ -59,6 +59,7 @@ WORDING = "imported"  # of all imported prompts: nobody knows which of them ask 
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
 Again = Callable[[str], str | None]
+_MOST_TOLD = 5  # kinds in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,15 @@ def _check(found: Survey, path: Path, skip_rows: bool) -> None:
     if not found.texts:
         why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" if worst else ": it has none"
         raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
+    if found.kinds and not skip_rows:
+        most = found.kinds.most_common(_MOST_TOLD)
+        told = ", ".join(f"{shown(kind)!r} of {topic} ({count})" for (topic, kind), count in most)
+        what = f"{found.kinds.total()} items are of kinds that their topics do not have: {told}"
+        remedy = (
+            "Nothing is imported, as granularity is a share of all items. Name the kinds in a topic of a catalogue "
+            "(docs/extending.md), or leave their items: --skip-rows."
+        )
+        raise UserError(what, where=path, remedy=remedy)
     if worst and not skip_rows:
         reason, count = worst[0]
         value = found.first[reason].value

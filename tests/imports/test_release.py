@@ -168,7 +168,11 @@ def test_the_studys_own_numbers_are_recomputed_from_its_release(tmp_path: Path) 
     rows = [row(topic, text, json.dumps([dict(zip(names, item, strict=True)) for item in items]))
             for topic, text, items in RELEASE]  # fmt: skip
     (tmp_path / "a.jsonl").write_text("\n".join([*rows, row("beverage", "x", "{broken")]), encoding="utf-8")
-    done = polyculture("import", "a.jsonl", "--as", "published.toml", cwd=tmp_path)
+    refused = polyculture("import", "a.jsonl", "--as", "published.toml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "'P' of food (1)" in refused.stderr  # granularity is a share of all items
+    assert not list(tmp_path.rglob("*.parquet"))
+    done = polyculture("import", "a.jsonl", "--as", "published.toml", "--skip-rows", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "6 texts taken" in done.stderr
     assert "granularity of transportation is not settled" in done.stderr
