@@ -112,7 +112,8 @@ def _run() -> None:
     except TyperException as error:
         message = message_of(error)
         asked_for_help = message.startswith("Usage:")  # a group that was called without a command
-        say(message if asked_for_help else f"polyculture: {message.rstrip('.')}. See: polyculture --help")
+        ended = message if message.endswith("?") else f"{message.rstrip('.')}."
+        say(message if asked_for_help else f"polyculture: {ended} See: polyculture --help")
         sys.exit(2)
 
 

@@ -100,10 +100,8 @@ def find_kind(spec: ModelSpec) -> EngineKind[Any]:
 
 def engine_remedy(spec: ModelSpec) -> str:
     """How a model that has no engine in front of it, or a misspelt one, is written."""
-    near = did_you_mean(spec.engine, ENGINES, otherwise="") if spec.name else ""
-    if near:
-        return near
-    # A guess by the name alone: a file, OpenAI's own names, a repository of the hub, a family with weights for Ollama.
+    # A guess by the whole name, of which a tag may look like an engine (llama3.1:8b): a file, OpenAI's own names, a
+    # repository of the hub, a family with weights for Ollama.
     by_form = {
         "llamacpp": r".*\.gguf", "openai": r"(chat)?gpt-(?!oss).*|o\d(-.*)?", "vllm": r"[^/]+/[^/]+",
         "ollama": r"(aya|codellama|command-r|deepseek|falcon|gemma|gpt-oss|llama|mistral|mixtral|olmo|phi|qwen).*",
@@ -111,6 +109,9 @@ def engine_remedy(spec: ModelSpec) -> str:
     engine = next((name for name, form in by_form.items() if re.fullmatch(form, spec.model, re.IGNORECASE)), None)
     if engine:
         return f"Did you mean '{engine}:{spec.model}'? A model is 'engine:name', of {', '.join(ENGINES)}."
+    near = did_you_mean(spec.engine, ENGINES, otherwise="") if spec.name else ""
+    if near:
+        return near
     # Most services speak OpenAI's language at an address of theirs.
     service = f"Of a service: 'openai:{spec.model}', with its base_url under [options.openai]."
     return f"A model is 'engine:name', of {', '.join(ENGINES)}. {service}"

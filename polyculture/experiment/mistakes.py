@@ -35,6 +35,8 @@ def key_mistakes(
     errors = fault.errors()
     if any(error["type"] == "extra_forbidden" for error in errors):
         errors = [error for error in errors if error["type"] != "missing"]
+    wrong_entries = {error["loc"][:-1] for error in errors}  # without these their list may be too short, which follows
+    errors = [error for error in errors if error["type"] != "too_short" or error["loc"] not in wrong_entries]
     by_place: dict[Steps, ErrorDetails] = {}  # a value may fit none of several types
     for error in errors:
         by_place.setdefault(tuple(_followed(data, error["loc"])), error)

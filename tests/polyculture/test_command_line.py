@@ -98,6 +98,11 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_misspelt_command_leads_to_the_one_that_is_meant(tmp_path: Path) -> None:
+    assert "'runn'. Did you mean 'run'? See:" in one_line(polyculture("runn", "exp.toml", cwd=tmp_path))
+    assert "'zzzz'. See:" in one_line(polyculture("zzzz", cwd=tmp_path))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -112,6 +117,8 @@ def experiment(tmp_path: Path) -> Path:
         ('name = "small"', 'name = "../small"', "name"),
         ('languages = ["en"]', 'languages = ["en", "en"]', "names en twice"),
         ('name = "small"', 'name = "small"\npreset = "makievl"', "Did you mean 'makieval'?"),
+        ("openai:any", "llama3.1:8b", "Did you mean 'ollama:llama3.1:8b'?"),
+        ("[sampling]", 'conditions = ["baseline"]\n[sampling]', "conditions.0: must be 'neutral'"),
         ("[sampling]", "[link]\nsnapshot = 'none.duckdb'\n[sampling]", "none.duckdb"),
         (
             "[sampling]",
