@@ -146,7 +146,8 @@ def scratch_folder(name: str) -> Iterator[Path]:
     """
     prefix = f"polyculture-{name}-"
     sweep_scratch(Path(tempfile.gettempdir()), prefix)
-    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+    # Another process may be sweeping the folder, or looking at its lock, while it is removed here.
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         lock = FileLock(Path(folder) / _LOCK)
         lock.acquire()
         try:
