@@ -12,10 +12,10 @@ def data_sets(few: int, many: int) -> pytest.MarkDecorator:
 
 
 def least(count: int, share: float = 0.95) -> float:
-    """The part of `count` data sets that intervals which cover a `share` miss in one simulation of a thousand."""
-    return float(binom.ppf(0.001, count, share)) / count
+    """The part of `count` data sets that intervals which cover a `share` miss in one simulation of a hundred."""
+    return float(binom.ppf(0.01, count, share)) / count
 
 
 def most(count: int, share: float = 0.05) -> float:
-    """The part of `count` data sets that findings by chance exceed in one simulation of a thousand."""
+    """The part of `count` data sets that findings by chance exceed in one simulation of a hundred."""
     return 1 - least(count, 1 - share)

@@ -21,7 +21,7 @@ def truth_of(name: str) -> Mapping[str, float]:
     return WORLDS[name].truth()
 
 
-@data_sets(80, 200)
+@data_sets(100, 200)
 @pytest.mark.parametrize("templates", [10, 44])
 @pytest.mark.parametrize("name", ["middling", "biased", "accurate", "a tenth of templates odd", "prompts differ"])
 def test_intervals_cover_or_are_withheld(name: str, templates: int, count: int) -> None:
@@ -35,7 +35,7 @@ def test_intervals_cover_or_are_withheld(name: str, templates: int, count: int) 
             if low is not None and high is not None:
                 inside[metric].append(low <= truth[metric] <= high)
     for metric, covered in inside.items():
-        assert len(covered) >= count * (0.25 if templates == 10 else 0.9), metric
+        assert len(covered) >= count * (0.3 if templates == 10 else 0.9), metric
         assert np.mean(covered) >= least(len(covered)), metric
 
 
