@@ -16,6 +16,7 @@ from polyculture.running.pipeline import Pipeline
 
 LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
 LOOK_EVERY = 0.2  # seconds
+PLACE_WITHIN = 60.0  # seconds after which a line says that no replica has a place yet
 CLOSED_WITHIN = 30.0  # seconds that a replica may take to free its model before it is ended all the same
 
 
@@ -52,12 +53,17 @@ class ReplicaPool:
         self._working: dict[Any, tuple[Any, Order]] = {}  # future of the result -> replica and what it works on
         self._idle: list[Any] = []
         self._stopped = False
+        self._silent_since: float | None = time.monotonic()  # None: a replica had a place, or that none has was told
         self._most = min(len(orders), need.replicas or self._fitting())
 
     def step(self) -> bool:
         """Waits a moment for news and acts on them. Says whether there is more to come."""
         self._bring_back()
         self._hand_out()
+        if self._silent_since is not None and time.monotonic() - self._silent_since > PLACE_WITHIN:
+            self._silent_since = None
+            say(f"no worker has a place with 1 CPU and {self._need.gpus:g} GPUs: does the cluster have it, and the same "
+                "RAY_AUTH_MODE as this machine? Waits for it")  # fmt: skip
         futures = [*self._coming, *self._working]
         if futures:
             done, _ = self._ray.wait(futures, num_returns=1, timeout=LOOK_EVERY)
@@ -117,6 +123,7 @@ class ReplicaPool:
             self._ray.get(future)
         except self._ray.exceptions.RayActorError:  # lost before it began: another one is hired
             return
+        self._silent_since = None
         self._idle.append(replica)
 
     def _finished(self, future: Any) -> None:

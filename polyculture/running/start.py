@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from filelock import FileLock, Timeout
 
 from polyculture.cache.faults import RetryFailed
+from polyculture.cache.job_lock import is_locked
 from polyculture.cache.layout import MAIN
-from polyculture.cache.run_folder import Job
-from polyculture.cache.worker import Work
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
 from polyculture.experiment.jobs import Part, choose_jobs
 from polyculture.experiment.workspace import Workspace, record_facts, warn_of_changes
 from polyculture.instruments.contract import Study
-from polyculture.running.at_work import AtWork, left_to
 from polyculture.running.instrument_calls import InstrumentCall
+from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
 from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole
+
+LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 
 
 def run_experiment(
@@ -118,46 +123,47 @@ class RunParts:
 def do_whole(parts: RunParts) -> Path:
     """Does all jobs, links, measures, and writes the report, whose path it returns.
 
-    Where other processes hold jobs and still work on the whole run, raises `JobHeldError` that names one of them: the
-    last of them takes over what is left. Raises what `finish` raises where nobody will.
+    Jobs that other processes hold are waited for: what these leave, as a killed one does, is done here. Raises what
+    `finish` raises where a stage has stopped meanwhile.
     """
     pipeline = parts.pipeline
-    with AtWork(pipeline.workspace.run) as at_work:
-        studies = parts.work(pipeline.workspace.jobs, whole)
-        if pipeline.held:
-            other = at_work.leaves_to()
-            if other is not None:
-                _leave(pipeline, other)
-            studies = _take_over(parts)
-        with at_work.finishing():
-            pipeline.link()
-            for study in studies:
-                study.derive()
-            measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
-            return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
-
-
-def _leave(pipeline: Pipeline, other: str) -> None:
-    """Ends this process's part: with its own faults, where it has some."""
-    left = left_to(other)
-    if pipeline.failed or pipeline.missing or pipeline.stopped:
-        say(str(left))
-        pipeline.finish()
-    raise left
-
-
-def _take_over(parts: RunParts) -> list[Study]:
-    """Does the jobs that others held who are gone. Those that a process still holds, which does a part, end the run."""
-    pipeline = parts.pipeline
-    jobs = frozenset(pipeline.held)
-    say(f"{len(jobs)} jobs were held by other processes; this one looks whether they are done")
-    pipeline.held.clear()
-    pipeline.retry = None  # what was named is asked again once
-
-    def were_held(works: list[Work[Any]]) -> list[Work[Any]]:
-        return [work for work in works if work.job in jobs]
-
-    studies = parts.work([job for job in pipeline.workspace.jobs if job in jobs], were_held)
+    studies = parts.work(pipeline.workspace.jobs, whole)
+    while pipeline.held and not pipeline.stopped:
+        studies = _do_held(parts)
     if pipeline.held:
         pipeline.finish()
-    return studies
+    with _finishing(pipeline.workspace.run):
+        pipeline.link()
+        for study in studies:
+            study.derive()
+        measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
+        return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
+
+
+def _do_held(parts: RunParts) -> list[Study]:
+    """Waits until nobody holds the jobs that others held, and does what is left of them."""
+    pipeline = parts.pipeline
+    jobs = frozenset(pipeline.held)
+    say(f"waits for {len(jobs)} jobs that other processes hold")
+    folders = [pipeline.workspace.run.shards(table.name, job) for table in store_layout().tables for job in jobs]
+    while any(map(is_locked, folders)):
+        time.sleep(LOOK_EVERY)
+    pipeline.held.clear()
+    pipeline.retry = None  # what was named is asked again once
+    return parts.work(
+        [job for job in pipeline.workspace.jobs if job in jobs],
+        lambda works: [work for work in works if work.job in jobs],
+    )
+
+
+@contextmanager
+def _finishing(run: RunFolder) -> Iterator[None]:
+    """One process at a time links, measures and reports."""
+    lock = FileLock(run.root / ".finish.lock")
+    try:
+        held = lock.acquire(timeout=0)
+    except Timeout:
+        say("another process links, measures or reports now; this one waits for it")
+        held = lock.acquire()
+    with held:
+        yield

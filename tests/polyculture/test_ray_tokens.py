@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import UserError
-from polyculture.cluster.connection import choose_authentication
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, write_experiment
 from tests.servers import StubServer
@@ -143,7 +141,7 @@ def test_the_pages_commands_make_a_cluster_of_two_nodes(tmp_path: Path, machines
     once = write_experiment(tmp_path / "once", stub.url)
     assert polyculture("run", once, cwd=once.parent).returncode == 0
     many = write_experiment(tmp_path / "many", stub.url)
-    done = run_on(machines, many)  # without RAY_AUTH_MODE: the cluster says that it wants a token
+    done = run_on(machines, many, **mode)
     assert done.returncode == 0, done.stderr
     assert "cluster: 2 nodes, 2 CPUs" in done.stderr
     assert tables(many) == tables(once)
@@ -153,37 +151,12 @@ def test_the_pages_commands_make_a_cluster_of_two_nodes(tmp_path: Path, machines
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "environment"),
-    [
-        ("this machine has none or another one", {"HOME": "/nowhere"}),
-        ("this machine has none or another one", {"RAY_AUTH_TOKEN": "0" * 64}),
-        ("RAY_AUTH_MODE=disabled is set here", {"RAY_AUTH_MODE": "disabled"}),
-    ],
-)
+@pytest.mark.parametrize("environment", [{"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}, {"HOME": "/nowhere"}])
 def test_a_missing_or_wrong_token_is_refused_with_the_remedy(
-    guarded: Machines, monkeypatch: pytest.MonkeyPatch, what: str, environment: dict[str, str]
+    tmp_path: Path, guarded: Machines, stub: StubServer, environment: dict[str, str]
 ) -> None:
-    for name, value in {**guarded.environment, **environment}.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(UserError, match=what) as fault:
-        choose_authentication(guarded.address)
-    assert "ray get-auth-token" in str(fault.value)
-
-
-@pytest.mark.full
-def test_a_cluster_without_tokens_takes_no_process_that_insists_on_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ray itself joins it, and then waits for ever for its first worker."""
-    with started(tmp_path, monkeypatch) as machines:
-        machines.start("ray start --head", RAY_AUTH_MODE="disabled")
-        assert machines.do("ray get-auth-token --generate").returncode == 0
-        for name, value in machines.environment.items():
-            monkeypatch.setenv(name, value)
-        choose_authentication(machines.address)
-        assert "RAY_AUTH_MODE" not in os.environ  # a token that lies about is not in its way
-        monkeypatch.setenv("RAY_AUTH_MODE", "token")
-        with pytest.raises(UserError, match=r"cluster.*tokens") as fault:
-            choose_authentication(machines.address)
-        assert "Unset it" in str(fault.value)
+    refused = run_on(guarded, write_experiment(tmp_path, stub.url), **environment)
+    assert refused.returncode == 2
+    assert "set RAY_AUTH_MODE=token here" in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.stderr
+    assert not stub.asked

@@ -1,16 +1,14 @@
-"""Two runs of one experiment at once: one of them links, measures and reports, also where the other is killed."""
+"""Two runs of one experiment at once: each waits for the jobs of the other, also where that is killed."""
 
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.running.at_work import FOLDER, AtWork
 from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.polyculture.test_jobs import status, tables, undisturbed, wait_for, write_experiment
 from tests.servers import StubServer
@@ -50,24 +48,17 @@ def end(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return process.returncode, said.decode()
 
 
-def test_the_last_of_two_runs_finishes_what_both_began(tmp_path: Path, stub: StubServer) -> None:
+def test_two_runs_do_every_job_once_and_both_finish(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path / "two", stub.url, n=20)
     alone = write_experiment(tmp_path / "alone", stub.url, n=20)
     ends = [end(process) for process in two(experiment, stub)]
-    assert 0 in [code for code, _ in ends], ends
-    assert {code for code, _ in ends} <= {0, 3}
-    for code, said in ends:
-        if code == 3:
-            assert " works on this run, too: it does what is left, and links, measures and reports" in said
-            assert " on " in said.splitlines()[-1]
-            assert " since " in said.splitlines()[-1]
+    assert [code for code, _ in ends] == [0, 0], ends
     assert not any(row["left"] or row["failed"] for row in status(experiment))
     assert run_folder(experiment).report.exists()
     asked = len(stub.asked)
     assert asked == 4 * 3 * 20, "nothing is asked twice"
     undisturbed(alone)
     assert tables(experiment) == tables(alone)
-    assert not (run_folder(experiment).root / FOLDER).exists()
 
 
 @pytest.mark.parametrize("killed", [0, pytest.param(1, marks=pytest.mark.full)])
@@ -93,30 +84,3 @@ def test_a_job_that_a_part_of_the_run_holds_is_named_and_left(tmp_path: Path, st
     assert f"held by process {part.pid} on " in whole.stderr.splitlines()[-1]
     part.kill()
     part.communicate()
-
-
-def test_of_two_at_the_door_one_finishes(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    with AtWork(run) as first, AtWork(run) as second:
-        other = first.leaves_to()
-        assert other is not None
-        assert other.startswith("process ")
-        assert second.leaves_to() is None
-        with AtWork(run) as third, second.finishing():
-            assert third.leaves_to() is None, "one that finishes already may have passed what is left"
-    assert not (tmp_path / FOLDER).exists()
-
-
-def test_what_a_killed_process_left_counts_for_nobody(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    gone = tmp_path / FOLDER / "1-0123abcd"
-    gone.mkdir(parents=True)
-    (gone / ".holder").write_text("process 1 on nowhere since long ago", encoding="utf-8")
-    mine = tmp_path / FOLDER / "notes"
-    mine.mkdir()
-    before = time.monotonic()
-    with AtWork(run) as only:
-        assert only.leaves_to() is None
-    assert time.monotonic() - before < 30
-    assert not gone.exists()
-    assert mine.exists()
