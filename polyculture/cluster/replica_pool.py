@@ -62,8 +62,8 @@ class ReplicaPool:
         self._hand_out()
         if self._silent_since is not None and time.monotonic() - self._silent_since > PLACE_WITHIN:
             self._silent_since = None
-            say(f"no worker has a place with 1 CPU and {self._need.gpus:g} GPUs: does the cluster have it, and the same "
-                "RAY_AUTH_MODE as this machine? Waits for it")  # fmt: skip
+            place = f"a place with 1 CPU and {self._need.gpus:g} GPUs"
+            say(f"no worker has {place} yet: has the cluster one, and the same RAY_AUTH_MODE as this machine?")
         futures = [*self._coming, *self._working]
         if futures:
             done, _ = self._ray.wait(futures, num_returns=1, timeout=LOOK_EVERY)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from types import FrameType
 
 from pydantic import BaseModel
 
 from polyculture.cache.files import replacing
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Work, do_works
-from polyculture.cache.worker import left as left_of
+from polyculture.cache.worker import Work, do_works, left
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling, find_kind
+from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling
 from polyculture.generate.engines.models import OneModel, Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
@@ -25,9 +21,7 @@ from polyculture.running.models import LoadedModels, WorkModels
 
 SECONDS = 60.0  # of work, without loading
 _JOBS = 3  # of a model: languages differ in how long their texts are
-_PIECE = 8  # samples per block: when the time is over, those in flight are waited for
 _FILE = "calibration.json"
-_AT_ONCE = 0.001  # seconds: 0 would be never
 
 
 class _Rates(BaseModel):
@@ -59,38 +53,18 @@ def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
 def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
     spec = workspace.experiment.model_spec(model)
     step = workspace.sampling_step([job for job in workspace.jobs if job.model == model])
-    works = [work for work in step.works() if left_of(workspace.run, step, work)]
+    works = [work for work in step.works() if left(workspace.run, step, work)]
     if not works:
         return None
     chosen, measured = _spread(works), list[TimedEngine]()
     say(f"calibrate {model}: {seconds:.0f} s; the answers are kept")
     with LoadedModels(workspace) as loaded:
         loaded.engine(spec, SAMPLING)  # to load it takes its own time
-        for number, work in enumerate(chosen):
-            left = seconds - sum(timed.passed for timed in measured)
-            if left <= 0:
-                break
-            paid = WorkModels(loaded, step, work).open(SAMPLING)
-            timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=find_kind(spec).paid)
-            measured.append(timed)
-            do_works(workspace.run, step, [work], OneModel(timed, spec))
-    return _summed_up(model, seconds, measured)
-
-
-def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> float | None:
-    """Answers a second over all jobs. Reports a rate that is unknown or approximate."""
+        for work in chosen:
+            measured.append(TimedEngine(WorkModels(loaded, step, work).open(SAMPLING), seconds / len(chosen)))
+            do_works(workspace.run, step, [work], OneModel(measured[-1], spec))
     answers, spent = sum(timed.answers for timed in measured), sum(timed.seconds for timed in measured)
-    if not answers or not spent:
-        say(
-            f"calibrate {model}: no answer was finished in {limit:.0f} s, so its hours are not known. "
-            "Lower concurrency, n_parallel or max_num_seqs, so that answers finish sooner"
-        )
-        return None
-    if any(timed.rough for timed in measured):
-        say(
-            f"calibrate {model}: {answers} answers in {spent:.0f} s, fewer than were in flight: the rate is approximate"
-        )
-    return answers / spent
+    return answers / spent if answers else None
 
 
 def _spread(works: Sequence[Work[Sample]]) -> list[Work[Sample]]:
@@ -100,94 +74,27 @@ def _spread(works: Sequence[Work[Sample]]) -> list[Work[Sample]]:
 
 
 class TimedEngine(Wrapper):
-    """`engine`, which gets no more requests once its time is over; `answers` and `seconds` count what it did.
+    """`engine`, which gets no more requests after `limit` seconds; `answers` and `seconds` count what it did.
 
-    Its time ends after `share` seconds if as many texts have finished by then as are in flight: the first to finish are
-    short, and their rate is biased. It ends after `limit` seconds in any case. `finish` waits for the texts
-    in flight, since they are paid; otherwise they are dropped.
+    What is in flight then is waited for: the first texts to finish are short, and their rate alone would be too high.
     """
 
-    def __init__(self, engine: Sampling, share: float, limit: float, *, finish: bool) -> None:
-        self._engine = engine
+    def __init__(self, engine: Sampling, limit: float) -> None:
+        self._engine, self._limit = engine, limit
         self.answers, self.seconds = 0, 0.0
-        self._asked = self._answered = 0
-        self._share, self._limit, self._finish = share, limit, finish
-        self._started = self._ended = 0.0
-
-    @property
-    def rough(self) -> bool:
-        """Whether fewer texts finished in time than were still in flight."""
-        return self.answers < self._asked - self.answers
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """As the engine's own, for a while."""
-        self._started = time.monotonic()
-        answers = self._engine.sample(self._in_time(requests))
-        try:
-            while answer := self._next(answers):
-                self._answered += 1
-                if self.rough or not self._over:
-                    self.answers, self.seconds = self._answered, self.passed
-                yield answer
-                if self._over and not self._finish:
-                    return
-        finally:
-            self._ended = time.monotonic()
+        started = time.monotonic()
+        for answer in self._engine.sample(self._until(started + self._limit, requests)):
+            self.answers, self.seconds = self.answers + 1, time.monotonic() - started
+            yield answer
 
-    def _next(self, answers: Iterator[Completion]) -> Completion | None:
-        """The next answer; none at the end, or past the time limit."""
-        if self._finish:
-            return next(answers, None)
-        with suppress(TimeIsOverError), deadline(self._limit - self.passed):
-            return next(answers, None)
-        return None
-
-    @property
-    def passed(self) -> float:
-        """Seconds of use, until now or until exit."""
-        return (self._ended or time.monotonic()) - self._started if self._started else 0.0
-
-    @property
-    def _over(self) -> bool:
-        passed = self.passed
-        return passed > self._limit or (passed > self._share and self._answered >= self._asked - self._answered)
-
-    def _in_time(self, requests: Iterable[Request]) -> Iterator[Request]:
+    @staticmethod
+    def _until(end: float, requests: Iterable[Request]) -> Iterator[Request]:
+        """A request per sample, so that few are in flight at the end."""
         for request in requests:
-            for first in range(0, len(request.seeds), _PIECE):
-                if self._over:
+            for seed in request.seeds:
+                if time.monotonic() > end:
                     return
-                piece = request.seeds[first : first + _PIECE]
-                self._asked += len(piece)
-                yield replace(request, seeds=piece)
-
-
-class TimeIsOverError(Exception):
-    """The deadline of a block has passed."""
-
-
-@contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """Raises `TimeIsOverError` in the block once `seconds` have passed: anywhere in it, as Ctrl-C does.
-
-    For the main thread. An alarm that somebody else has set rings after the block, if its time came meanwhile.
-    """
-
-    waiting = True
-
-    def ring(_number: int, _frame: FrameType | None) -> None:
-        if waiting:
-            raise TimeIsOverError
-
-    started, before = time.monotonic(), signal.signal(signal.SIGALRM, ring)
-    other, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, _AT_ONCE))
-    try:
-        try:
-            yield
-        finally:
-            waiting = False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if other:
-            signal.setitimer(signal.ITIMER_REAL, max(other - (time.monotonic() - started), _AT_ONCE))
+                yield replace(request, seeds=(seed,))
