@@ -47,7 +47,8 @@ class CbsOptions(DatasetOptions):
         Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
     ] = ()
     form: Annotated[
-        Literal["causal", "masked"], Field(description="causal: for models that read what is before the gap.")
+        Literal["causal", "masked"],
+        Field(description="causal: for models that read what is before the gap.", json_schema_extra=IN_FILE),
     ] = "causal"
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None

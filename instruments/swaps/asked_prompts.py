@@ -82,7 +82,7 @@ def _single(place: Path | None, ask: str | None, preset: tuple[str, Prompts] | N
     if place is None:
         return preset if ask is None else None
     if not place.exists():
-        raise DataSetError("is not there", where=place, remedy="Name a file or a folder of prompts with --prompts.")
+        raise DataSetError("is not there", where=place, remedy="Name a file or a folder of prompts: prompts = '...'.")
     if place.is_dir():
         return None
     if ask is not None:

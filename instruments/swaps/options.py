@@ -77,7 +77,10 @@ class SwapOptions(DatasetOptions):
     ] = None
     prompts: Annotated[
         Path | None,
-        Field(description="Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages."),
+        Field(
+            description="Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages.",
+            json_schema_extra=IN_FILE,
+        ),
     ] = None
 
     @model_validator(mode="before")

@@ -109,7 +109,9 @@ def read_prompts(language: str, folder: Path | None = None) -> Prompts:
     files = [place / f"{language}.toml" for place in (folder, PROMPTS) if place is not None]
     file = next((file for file in files if file.is_file()), None)
     if file is None:
-        remedy = "Write one like those in instruments/swaps/prompts, name its folder with --prompts, or ask in another "
+        remedy = (
+            "Write one like those in instruments/swaps/prompts, name its folder (prompts = '...'), or ask in another "
+        )
         raise DataSetError(
             f"there is no prompt in {language!r}", where=files[0], remedy=f"{remedy}language: ask = 'en'."
         )

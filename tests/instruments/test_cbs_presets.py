@@ -130,7 +130,8 @@ def test_the_command_runs_a_preset_marks_its_number_and_tells_what_was_changed(f
     assert "en Indian, all types" in done.stdout
     assert max(map(len, map(str.rstrip, done.stdout.splitlines()))) <= 100
     assert {kind for (kind,) in rows(folder, "SELECT DISTINCT entity_type FROM scores")} == {"food", "beverage"}
-    camel = polyculture("cbs", "exp.toml", "--preset", "camel", *few, "--form", "causal", "--entities", "4", cwd=folder)
+    says_in_file(folder / "exp.toml", "cbs", as_published=False, form="causal")
+    camel = polyculture("cbs", "exp.toml", "--preset", "camel", *few, "--entities", "4", cwd=folder)
     assert camel.returncode == 0, camel.stderr
     assert " sd " in camel.stdout
     asked = polyculture("cbs", "exp.toml", *few, "--entities", "6", "--rule", "probability", cwd=folder)

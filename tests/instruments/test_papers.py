@@ -16,6 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.swaps.prompts import PROMPTS
 from polyculture.running.layout import store_layout
+from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure
 from tests.tiny_models import save_causal
@@ -155,7 +156,8 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     server.behaviour = lambda body, before: (
         failure(400) if refused in body["messages"][-1]["content"] else answer(body, before)
     )
-    more = ("--language", "ja", "--draws", "1", "--prompts", folder / "mine")
+    more = ("--language", "ja", "--draws", "1")
+    says_in_file(folder / "exp.toml", "qa", prompts="mine")
     (folder / "mine").mkdir()
     ours = (PROMPTS / "ja.toml").read_text(encoding="utf-8")
     (folder / "mine" / "ja.toml").write_text(ours.replace('question = "', 'question = "!'), encoding="utf-8")

@@ -301,7 +301,8 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")
-    assert "sw.toml: " in one_line(polyculture("swap", "sentiment", *own, "--prompts", mine, cwd=tmp_path))
+    says_in_file(own[0], "sentiment", prompts="mine")
+    assert "sw.toml: " in one_line(polyculture("swap", "sentiment", *own, cwd=tmp_path))
 
 
 def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(

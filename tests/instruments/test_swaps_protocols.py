@@ -218,15 +218,15 @@ def test_one_file_of_prompts_asks_about_all_texts(
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
-    words = ("swap", "sentiment", *own, "--prompts", mine, "--draws", "1")
-    says_in_file(Path(own[0]), "sentiment", schema="off", top_p=0.9)
+    words = ("swap", "sentiment", *own, "--draws", "1")
+    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml", schema="off", top_p=0.9)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Label this plain English text, and remember that it is plain English: " in server.asked[0][0]
     assert (server.bodies[0]["max_tokens"], server.bodies[0]["top_p"]) == (48, 0.9)
     assert "response_format" not in server.bodies[0]
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("own",)]
-    says_in_file(Path(own[0]), "sentiment", ask="ja")
+    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml", ask="ja")
     told = one_line(polyculture(*words, cwd=tmp_path))
     assert "asks in a language of its own, and `ask` names 'ja'" in told
 
@@ -250,7 +250,8 @@ def test_a_slot_that_does_not_fit_is_one_line(
     mine = tmp_path / "mine.toml"
     mine.write_text(text, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
-    done = polyculture("swap", "sentiment", *own, "--prompts", mine, cwd=tmp_path)
+    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml")
+    done = polyculture("swap", "sentiment", *own, cwd=tmp_path)
     if told is None:
         assert done.returncode == 0
     else:
@@ -275,7 +276,8 @@ def test_a_prompt_of_ones_own_says_what_the_papers_prompts_say(
     mine = tmp_path / "mine.toml"
     mine.write_text(TYPE_TWICE, encoding="utf-8")
     server.behaviour = extracted
-    done = polyculture("swap", "qa", *own, "--prompts", mine, "--draws", "1", cwd=tmp_path)
+    says_in_file(Path(own[0]), "qa", prompts="mine.toml")
+    done = polyculture("swap", "qa", *own, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert server.asked[0][0].startswith("Which food or dish is in this English text? ")
     assert server.asked[0][0].endswith("Say the food or dish alone, or None; it is English.")
@@ -415,11 +417,11 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     over_all = "SELECT DISTINCT wording, native_asked + western_asked FROM swap_rates WHERE language IS NULL"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
-    says_in_file(file, "qa", schema="off")
+    says_in_file(file, "qa", schema="off", prompts="mine")
     (tmp_path / "mine").mkdir()
     ours = (PROMPTS / "de.toml").read_text(encoding="utf-8")
     (tmp_path / "mine" / "de.toml").write_text(ours.replace('question = "', 'question = "Sag: '), encoding="utf-8")
-    done = polyculture(*words, "--language", "de", "--prompts", tmp_path / "mine", cwd=tmp_path)
+    done = polyculture(*words, "--language", "de", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: own, standard; schema: off, on)" in done.stderr
