@@ -34,6 +34,8 @@ _BRACKETED = re.compile(r"[\[【［]\s*([^\[\]【】［］\r\n]{1,15}?)\s*[\]】
 _ENCLOSED = re.compile(rf"[{_OPENING}]\s*([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*[{_CLOSING}]")
 # What a stranger's sheet may write for the gap: a word in brackets of any kind, or a line to write on.
 _TOKEN = re.compile(rf"[{_OPENING}][^{_OPENING}{_CLOSING}\r\n]{{0,20}}[{_CLOSING}]|_{{2,}}|…")
+_LINE = re.compile("_{2,}")
+_ROUND = "(（"  # people put a remark into these
 _FEWEST, _MOST_OF = 3, 0.9  # of the texts without a gap that must have such a token once
 _IN_A_ROW = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 SIMILAR = 0.6  # of two spellings, from 0 to 1
@@ -60,9 +62,13 @@ def read_gaps(text: str, spellings: Sequence[str]) -> GapReading:
             text = text.replace(other, MASK)
             changes.append(_read_as(other))
     text = text.replace(right, MASK)
+    has_right = MASK in text
     for found in dict.fromkeys(_other_spellings(text)):
-        text = text.replace(found, MASK)
-        changes.append(_read_as(found))
+        if has_right and found[0] in _ROUND:
+            changes.append(f"kept: {found} beside its gap is read as words")
+        else:
+            text = text.replace(found, MASK)
+            changes.append(_read_as(found))
     bare = _PAIR.sub(r"\1", text)
     bare = _STRAY.sub("", bare) if bare.count("[") != bare.count("]") else bare
     if bare != text:
@@ -88,12 +94,17 @@ def _read_as(spelling: str) -> str:
 
 
 def _other_spellings(text: str) -> Iterator[str]:
-    found = [match[0] for match in _SQUARE.finditer(text) if match[0] != MASK]
-    found += [match[0] for match in _BRACKETED.finditer(text) if match[0] != MASK and _is_the_word(match[1])]
-    if not found and MASK not in text:
-        found = [match[0].rstrip() for match in _LOOSE.finditer(text)]
-        found += [match[0] for match in _BRACKETED.finditer(text) if _is_misspelt(match[1])]
-        found += [match[0] for match in _ENCLOSED.finditer(text) if _plain(match[1]) in _PLAIN]
+    """The gaps that are written otherwise. Beside a gap that is written right they are further ones, and so is a line
+    to write on: a text with two gaps would else be asked with one of them as a word of it."""
+    rest = text.replace(MASK, "\n")
+    found = [match[0] for match in _SQUARE.finditer(rest)]
+    found += [match[0] for match in _BRACKETED.finditer(rest) if _is_the_word(match[1])]
+    if not found:
+        found = [match[0].rstrip() for match in _LOOSE.finditer(rest)]
+        found += [match[0] for match in _BRACKETED.finditer(rest) if _is_misspelt(match[1])]
+        found += [match[0] for match in _ENCLOSED.finditer(rest) if _plain(match[1]) in _PLAIN]
+    if MASK in text:
+        found += _LINE.findall(rest)
     yield from found
 
 

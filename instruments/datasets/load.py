@@ -25,6 +25,7 @@ from polyculture.instruments.datasets.model import (
     CAUSAL,
     MASK,
     OF_CAUSAL,
+    OF_ENGLISH,
     OF_SENTIMENT,
     CulturalEntity,
     DataSet,
@@ -243,14 +244,15 @@ class Loader:
         if fault:
             self._leave_out(row.place, fault, row.text, (row.language,))
             return
-        english = row.get("english")
+        english = read_gaps(row.get("english") or "", self.rules.masks)
         kind, gender = _split_gender(row.values["type"], row.get("gender"))
         context = MaskedContext(
             self.rules.name, row.language, row.values["culture"], kind, gender, row.values["setting"],
-            row.values["form"] or ANY, read.text, read_gaps(english, self.rules.masks).text if english else None,
+            row.values["form"] or ANY, read.text, english.text or None,
             row.get("sentiment"), row.place, row.get("phrasing"), row.get("pair"), question=row.get("question"),
         )  # fmt: skip
-        for change in (*read.changes, *_remarks(context, "sentiment" in row.values)):
+        of_english = (f"{change}, in its translation" for change in english.changes)
+        for change in (*read.changes, *of_english, *_remarks(context, "sentiment" in row.values)):
             self._leave_out(row.place, change, row.text, (row.language,))
         self._keep_context(context, row.text)
 
@@ -332,6 +334,8 @@ def _remarks(context: MaskedContext, has_sentiments: bool) -> Iterator[str]:
         yield f"kept: its sentiment {said!r} is read as {label}"
     if context.starts_with_gap and context.form in (CAUSAL, ANY):
         yield f"kept: it begins with its gap, {OF_CAUSAL}"
+    if context.english and (gaps := context.english.count(MASK)) != 1:
+        yield f"kept: {gaps} gaps {MASK} in its translation, {OF_ENGLISH}"
 
 
 def _split_gender(kind: str, column: str | None) -> tuple[str, str | None]:

@@ -15,6 +15,7 @@ CAUSAL = "causal"  # the form of contexts of which what matters stands before th
 # How reasons end that concern one use of a data set: they are told where that use is asked.
 OF_SENTIMENT = "so out of the task of sentiment"
 OF_CAUSAL = "so out of causal scoring"
+OF_ENGLISH = "so out of the translation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import cache_folder, is_folder_name
 from polyculture.instruments.contract import IN_FILE
-from polyculture.instruments.datasets.model import OF_CAUSAL, OF_SENTIMENT
+from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet, LeftOut
@@ -139,9 +139,9 @@ def _state(name: str, place: Path) -> FileState:
 def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:
     """Reports in one line what of a data set is left out or changed, by reason, and where the list is.
 
-    What one use alone leaves out is told there: `without_sentiment`, `left_out_of`.
+    What one use alone leaves out is told there: `without_sentiment`, `left_out_of`, `english.in_english`.
     """
-    lines = [line for line in dataset.left_out if not line.reason.endswith((OF_SENTIMENT, OF_CAUSAL))]
+    lines = [line for line in dataset.left_out if not line.reason.endswith((OF_SENTIMENT, OF_CAUSAL, OF_ENGLISH))]
     if lines:
         number = "1 line is" if len(lines) == 1 else f"{len(lines)} lines are"
         say(f"{dataset.folder}: {number} left out or changed: {_by_reason(lines)}. "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyculture.instruments.datasets.model import BOTH, CAUSAL
 from polyculture.published.cells import NONE, PAPERS, UNITS, PublishedCell, published
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("what", "type", "culture", "of", "read", "published", "difference", "where", "why")
 DATA = "data"  # the measure of a cell that counts data
-Read = tuple[float | None, str]  # the number of the files; None where no file tells it, and why, or why it differs
 _ANY = (None, NONE, "*")
 _KNOWN = {"gender", "sentiment"}  # facets that a row has
 _OF_A_LANGUAGE = ("mean_length", "texts")  # of entities and contexts, one in several languages counts once
@@ -27,16 +26,23 @@ _UNTOLD = {
 }
 
 
+class Read(NamedTuple):
+    """What the files tell of a count."""
+
+    number: float | None  # None where no file tells it
+    why: str = ""  # why there is none, or why it differs
+    is_whole: bool = True  # False: files of what is counted are not in the folder, so that nothing is compared
+
+
 def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...]]:
     """What the paper counts of entities and contexts beside the rows that were read."""
-    absent = absent_cultures(dataset, rules)
-    cells = [one for one in published(rules.name) if one.measure == DATA] if rules.name in PAPERS else []
-    rows = printed_rows(cells, lambda cell: _read(dataset, rules, cell, absent))
-    for one in rules.published_counts:
-        read = len(_kept(dataset, one.what))
-        rows.append(
-            (one.what, None, None, "", read, one.count, read - one.count, one.where, _told(one.why, read - one.count))
-        )
+    if rules.name in PAPERS:
+        cells = [one for one in published(rules.name) if one.measure == DATA]
+        return printed_rows(cells, lambda cell: _read(dataset, rules, cell))
+    rows = []
+    for what, printed in rules.published.items():
+        read = _of_all(dataset, len(_kept(dataset, what)), what, absent_parts(dataset, rules, what))
+        rows.append((what, None, None, "", read.number, printed, *_compared(read, read.number, printed, 0, "in all")))
     return rows
 
 
@@ -52,28 +58,55 @@ def printed_rows(cells: Iterable[PublishedCell], read: Callable[[PublishedCell],
         counts.setdefault((what, kind, culture, of, cell.value), []).append(cell)
     rows = []
     for (what, kind, culture, of, value), same in counts.items():
-        found, reason = read(same[0])
+        found = read(same[0])
         thousands = max(UNITS[same[0].unit], 1.0)  # as the paper rounds it
         places = max(0, -int(value.as_tuple().exponent))
-        number = None if found is None else round(found / thousands, places) if places else round(found / thousands)
+        number = None if found.number is None else round(found.number / thousands, places or None)
         printed = float(value) if places else int(value)
-        difference = None if number is None else round(number - printed, places)
-        why = "; ".join(dict.fromkeys(filter(None, (*(one.note for one in same if one.note != NONE), reason))))
+        notes = [one.note for one in same if one.note != NONE]
         where = ", ".join(dict.fromkeys(one.row if one.table == "text" else f"Table {one.table}" for one in same))
-        if difference and abs(difference) <= 1.01 * 10.0**-places and places:
-            why = why or "in the last place printed"
-        rows.append((what, kind, culture, of, number, printed, difference, where, _told(why, difference)))
+        compared = _compared(found, number, printed, places, where, notes)
+        rows.append((what, kind, culture, of, number, printed, *compared))
     return rows
 
 
-def _told(why: str, difference: float | None) -> str:
-    return why or ("not explained" if difference else "")
+def _compared(
+    found: Read, number: float | None, printed: float, places: int, where: str, notes: Sequence[str] = ()
+) -> tuple[float | None, str, str]:
+    """The columns `difference`, `where` and `why`."""
+    difference = None if number is None or not found.is_whole else round(number - printed, places or None)
+    why = "; ".join(dict.fromkeys(filter(None, (*notes, found.why))))
+    if difference and not why:
+        is_rounding = places and abs(difference) <= 1.01 * 10.0**-places
+        why = "in the last place printed" if is_rounding else "not explained"
+    return difference, where, why
 
 
-def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
-    """The publisher's cultures without an entity in this folder."""
-    cultures = {entity.culture for entity in dataset.entities}
-    return [culture for culture in rules.cultures if culture not in cultures]
+def absent_parts(dataset: DataSet, rules: DatasetRules, what: str = "entities") -> list[str]:
+    """The publisher's cultures and types that no row of this folder is of."""
+    rows: Sequence[CulturalEntity | MaskedContext] = _kept(dataset, what)
+    there = {word for one in rows for word in (one.culture, one.entity_type)}
+    return [word for word in (*rules.cultures, *rules.types) if word not in there]
+
+
+def _of_all(dataset: DataSet, number: float, what: str, absent: Sequence[str]) -> Read:
+    """A count over parts of which some are absent."""
+    if not number:
+        return Read(None, f"no row of {what} was read")
+    return Read(number, _missing(dataset, absent) if absent else "", not absent)
+
+
+def _missing(dataset: DataSet, absent: Sequence[str]) -> str:
+    """That the files of what is absent are not there; where a file has no row that is read, it may be that one."""
+    rows: Sequence[CulturalEntity | MaskedContext] = (*dataset.entities, *dataset.contexts)
+    read = {one.place.file for one in rows}
+    unread = next((line.place.file for line in dataset.left_out if line.place.file not in read), None)
+    return no_file(absent) if unread is None else f"no row of {', '.join(absent)} was read, and none of {unread}"
+
+
+def no_file(absent: Sequence[str]) -> str:
+    """Why nothing is read of a culture or type."""
+    return f"no file of {', '.join(absent)} is in this folder"
 
 
 def _kept(dataset: DataSet, what: str) -> list[CulturalEntity] | list[MaskedContext]:
@@ -83,24 +116,28 @@ def _kept(dataset: DataSet, what: str) -> list[CulturalEntity] | list[MaskedCont
     return list({one.place: one for one in dataset.contexts if one.form != CAUSAL}.values())
 
 
-def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell, absent: list[str]) -> Read:
+def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
     """Entities, contexts; 50 texts a context and side; and the mean length of contexts, their gap being one word."""
     if unknown := [name for name in (*sorted(cell.facets.keys() - _KNOWN), cell.metric) if name in _UNTOLD]:
-        return None, _UNTOLD[unknown[0]]
-    missing = f"not in this folder: {', '.join(absent)}" if absent and cell.culture in (*_ANY, *absent) else ""
-    if cell.metric in ("entities", "contexts"):
-        return _count(dataset, rules, cell), missing
+        return Read(None, _UNTOLD[unknown[0]])
+    what = "entities" if cell.metric == "entities" else "contexts"
+    absent = absent_parts(dataset, rules, what)
+    if own := [word for word in (cell.culture, cell.topic) if word in absent]:
+        return Read(None, _missing(dataset, own))
+    if cell.metric == what:
+        every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
+        return _of_all(dataset, _count(dataset, rules, cell), what, [word for word in absent if word in every])
     settings = cell.condition.split(", ")
     texts = {
         one.place: one.text
         for one in dataset.contexts
         if one.form != CAUSAL and one.language == cell.language and one.setting in settings
     }
-    if cell.metric == "texts":
-        return _DRAWN * len(texts), missing
     if not texts:
-        return None, missing
-    return fmean(len(text if cell.unit == "characters" else text.split()) for text in texts.values()), missing
+        return Read(None, "no row of it was read")
+    if cell.metric == "texts":
+        return Read(_DRAWN * len(texts))
+    return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts.values()))
 
 
 def _count(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> int:

@@ -83,20 +83,10 @@ class Block(_Data):
         return re.compile("".join(_piece(part) for part in parts) + ending, re.IGNORECASE)
 
 
-class PublishedCount(_Data):
-    """A count that a paper states whose tables are not in `published/`, and why the files hold another number."""
-
-    what: Literal["entities", "contexts"]
-    count: int
-    where: str  # in the paper: 'abstract'
-    why: str = ""
-
-
 class DatasetRules(Source):
     """A data set: its publisher, its content, and the rules for reading its files."""
 
-    published: Mapping[str, int] = {}  # what the paper says there is: entities, contexts
-    published_counts: tuple[PublishedCount, ...] = ()  # the same with reasons, where its paper is not in `published/`
+    published: Mapping[Literal["entities", "contexts"], int] = {}  # what the paper says there is
     reference: str = "Western"
     masks: tuple[str, ...] = ("[MASK]",)  # the first is right; the others are read as it, and listed
     types: tuple[str, ...] = ()  # of entities: a column of these words is the one of types, whatever its name

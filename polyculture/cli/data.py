@@ -19,7 +19,7 @@ from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
 from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.printed_counts import absent_cultures, published_rows
+from polyculture.instruments.datasets.printed_counts import absent_parts, published_rows
 from polyculture.instruments.datasets.publisher import holds_questions, source_of
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 
@@ -100,7 +100,7 @@ def check(
         if published:
             _write_published(name, published_of(questions), format, output)
             return
-        write_values(CheckRow._fields, list(check_rows(questions)), format, output)
+        _write_counts(CheckRow._fields, list(check_rows(questions)), format, output)
         for text in asked_texts(questions):
             say(text)
         return
@@ -118,7 +118,17 @@ def check(
 def _write_published(name: str, rows: Sequence[tuple[Any, ...]], format: Format, output: Path | None) -> None:
     if not rows:
         raise DataSetError(f"{name}: no paper whose tables come along counts it", remedy="See docs/papers.md.")
-    write_values(PUBLISHED_COLUMNS, rows, format, output)
+    _write_counts(PUBLISHED_COLUMNS, rows, format, output)
+
+
+def _write_counts(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
+    """Counts for people have separators, and as many places as they were printed with."""
+    if format is Format.TABLE and output is None:
+        print_table(
+            columns, [[f"{cell:,}" if isinstance(cell, (int, float)) else cell for cell in row] for row in rows]
+        )
+    else:
+        write_values(columns, rows, format, output)
 
 
 @app.command(epilog="polyculture data show camellia")
@@ -130,7 +140,7 @@ def show(name: Name, folder: Folder = None, english: English = False, as_publish
     print_table(("", "found", "published"), total_rows(dataset, rules.published))
     if dataset.left_out:
         print_table(("left out or changed", "lines"), reasons(dataset.left_out))
-    absent = absent_cultures(dataset, rules)
+    absent = absent_parts(dataset, rules)
     if absent:
         say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")
 
@@ -156,7 +166,7 @@ def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
     return [(*key, number) for key, number in sorted(counts.items())]
 
 
-def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any, ...]]:
+def total_rows(dataset: DataSet, published: Mapping[Any, int]) -> list[tuple[Any, ...]]:
     """Counts as in the papers: a name counts once over all languages, a context once for both forms."""
     entities = {entity.place for entity in dataset.entities}
     causal, whole = (

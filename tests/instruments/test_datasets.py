@@ -127,6 +127,7 @@ def test_what_is_left_out_is_listed_with_file_sheet_row_and_reason(camellia: Pat
     rows = {(out.place.row, out.reason) for out in found.left_out if contexts in out.place.file}
     assert rows == {
         (3, "kept: its gap, written [Mask], is read as [MASK]"),
+        (3, "kept: 2 gaps [MASK] in its translation, so out of the translation"),
         (4, "no gap [MASK]"),
         (5, "2 gaps [MASK] where one is needed"),
     }
@@ -340,12 +341,20 @@ def test_gaps_in_other_spellings_are_read_and_told(text: str, read: str) -> None
     assert found.changes
 
 
+@pytest.mark.parametrize("other", ["<mask>", "[MSAK]", "____", "{ mask }"])
+def test_a_second_gap_in_another_spelling_is_no_word_of_the_text(other: str) -> None:
+    assert read_gaps(f"I met [MASK] and {other} there", ["[MASK]"]).text.count("[MASK]") == 2
+    assert read_gaps(f"I met [MASK] {other} there", ["[MASK]"]).text == "I met [MASK] there"
+
+
 @pytest.mark.parametrize(
     "text",
     ["He wore a mask [sic] today", "[London] and [Paris]", "[MASK] with a (mask)", "the [mark] here", "[MASK] (मास्क)"],
 )
 def test_other_words_in_brackets_are_no_gap(text: str) -> None:
-    assert read_gaps(text, ["[MASK]"]).text == text
+    found = read_gaps(text, ["[MASK]"])
+    assert found.text == text
+    assert bool(found.changes) is ("(" in text)  # what may have been meant for a gap is told
 
 
 def test_a_name_on_both_sides_is_out_unless_all_is_kept_as_published(camellia: Path) -> None:

@@ -27,8 +27,10 @@ def context(row: int, setting: str, form: str, sentiment: str | None = None, kin
     )  # fmt: skip
 
 
-def counts(name: str, entities: list[CulturalEntity], contexts: list[MaskedContext]) -> dict[tuple[object, ...], dict]:
-    found = DataSet(name, "Western", Path(), tuple(entities), tuple(contexts), as_published=True)
+def counts(
+    name: str, entities: list[CulturalEntity], contexts: list[MaskedContext], left_out: tuple[LeftOut, ...] = ()
+) -> dict[tuple[object, ...], dict]:
+    found = DataSet(name, "Western", Path(), tuple(entities), tuple(contexts), left_out, as_published=True)
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in published_rows(found, rules_of(name))]
     return {(row["what"], row["type"], row["culture"], row["of"]): row for row in rows}
 
@@ -47,7 +49,18 @@ def test_a_name_of_both_genders_counts_once_in_each_sheet() -> None:
     assert (male["read"], male["published"]) == (3, 899)
     assert found["entities", "food", "Western", ""]["read"] == 1  # a row of several languages is one
     assert found["entities", None, None, ""]["read"] == 7
-    assert found["entities", "food", "Japanese", ""]["why"].startswith("not in this folder: Chinese, Japanese")
+    japanese = found["entities", "food", "Japanese", ""]
+    assert (japanese["read"], japanese["difference"]) == (None, None)
+    assert japanese["why"] == "no file of Japanese is in this folder"
+    western = found["entities", None, "Western", ""]
+    assert (western["read"], western["difference"]) == (1, None)  # its other sheets are not there
+    assert western["why"].startswith("no file of authors, beverage, ")
+
+
+def test_a_culture_of_which_a_file_is_there_and_no_row_is_read_is_not_said_to_have_no_file() -> None:
+    unread = LeftOut(SourceLocation("entities/japanese/food.xlsx"), "the sheet is not read: no column 'Entity'")
+    found = counts("camellia", [entity(2, "food", "food", "Western", None)], [], (unread,))
+    assert "none of entities/japanese/food.xlsx" in found["entities", "food", "Japanese", ""]["why"]
 
 
 def test_contexts_count_by_setting_and_sentiment_without_their_causal_form() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from scipy import stats
 
-from polyculture.instruments.datasets.printed_counts import DATA, Read, printed_rows
+from polyculture.instruments.cultures.cultures import read_cultures
+from polyculture.instruments.datasets.printed_counts import DATA, Read, no_file, printed_rows
 from polyculture.instruments.questions.loaders.hard_negatives import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, Question, QuestionSet
 from polyculture.instruments.questions.rules.check import by_reason
@@ -27,12 +28,16 @@ def published_rows(found: QuestionSet) -> list[tuple[Any, ...]]:
     name = _DATASETS.get(found.name, found.name)
     cells = [one for paper in PAPERS for one in published(paper) if one.measure == DATA and one.dataset == name]
     left_out = "; ".join(f"{reason}: {number}" for reason, number, _ in by_reason(found.remarks))
+    there = {one.facets.get("country") for one in found.questions}
+    absent = [country for country in read_cultures().countries if country not in there] if name == "blend" else []
 
     def read(cell: PublishedCell) -> Read:
         number = _read(found, cell)
+        if absent and number is not None:
+            return Read(number, no_file(absent), is_whole=False)
         if number is None:
-            return None, _OF_ALL if cell.metric == "samples" else _UNTOLD
-        return number, left_out if number != cell.value else ""
+            return Read(None, _OF_ALL if cell.metric == "samples" else _UNTOLD)
+        return Read(number, left_out if number != cell.value else "")
 
     return printed_rows(cells, read)
 
