@@ -210,13 +210,24 @@ def _there(same: ImportedFile | None, earlier: ImportedFile) -> str:
     return f"has changed since a file of this name was imported on {earlier.imported_at} ({earlier.texts} texts)"
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A text that is not yet a row."""
+
+    text: ImportedText
+    prompt: Prompt
+    response_id: str
+    row: str
+    sample: int
+
+
 class _Taking:
     """The rows of one file on their way into a run."""
 
     def __init__(self, run: RunFolder, name: str, import_id: str, catalog: Catalog, known: _Known) -> None:
         self._run, self._name, self._import_id = run, name, import_id
         self._catalog, self._known = catalog, known
-        self._waiting: dict[Job, list[Response]] = {}
+        self._waiting: dict[Job, list[_Waiting]] = {}
         self._held = 0
         self._repeats = Counter[str]()
         self.failures: list[ImportFailure] = []
@@ -234,22 +245,22 @@ class _Taking:
         response_id = self._id(text)
         prompt = self._prompt(text)
         job = Job(text.model, text.language, text.topic)
-        known = response_id in self._known.ids
-        response = None if known else self._response(text, prompt, response_id, row.row)
+        known, place = response_id in self._known.ids, (text.model, prompt.prompt_id, text.language, text.topic)
+        sample = None if known else self._known.texts[place]
         if self.published is not None:
             # The file's items are looked for in what counts: the text without reasoning and markers.
-            sample = None if response is None else response.sample
             for bad in self.published.take(row, text, prompt, response_id, job, sample):
                 self._refuse(bad)
-        if response is None:
+        if sample is None:
             self.known_texts += 1
             return
         self._known.ids.add(response_id)
+        self._known.texts[place] += 1
         self.texts += 1
-        self.empty += response.text is not None and not response.text.strip()
-        self.broken += response.text is None
+        self.empty += text.answer.text is not None and not text.answer.text.strip()
+        self.broken += text.answer.text is None
         self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
-        self._waiting.setdefault(job, []).append(response)
+        self._waiting.setdefault(job, []).append(_Waiting(text, prompt, response_id, row.row, sample))
         self._held += 1
         if self._held >= FLUSH_ROWS:
             self.flush()
@@ -260,7 +271,9 @@ class _Taking:
             unfinished_import(self._run).write_text(self._name, encoding="utf-8")
         if self.published is not None:
             self.published.flush()
-        for job, responses in self._waiting.items():
+        # One language after the other: what its detection and its refusals need stays in the processor's cache.
+        for job, waiting in sorted(self._waiting.items(), key=lambda one: one[0].language):
+            responses = [self._response(job, one) for one in waiting]
             with JobShards(self._run, job, [RESPONSES]) as shards:
                 shards.append_part({RESPONSES.name: objects_to_table(RESPONSES, responses)})
         self._waiting, self._held = {}, 0
@@ -277,22 +290,20 @@ class _Taking:
         self._repeats[words] += 1
         return content_id("imported", words, self._repeats[words])
 
-    def _response(self, text: ImportedText, prompt: Prompt, response_id: str, row: str) -> Response:
-        place = (text.model, prompt.prompt_id, text.language, text.topic)
-        number = self._known.texts[place]
-        self._known.texts[place] += 1
-        request, job = imported_request_id(text.model, prompt.prompt_id), Job(text.model, text.language, text.topic)
-        found = response_row(completed(request, 0, text.answer), prompt, job, number, text.seed, self._catalog)
+    def _response(self, job: Job, one: _Waiting) -> Response:
+        text = one.text
+        completion = completed(imported_request_id(text.model, one.prompt.prompt_id), 0, text.answer)
+        found = response_row(completion, one.prompt, job, one.sample, text.seed, self._catalog)
         return replace(
             found,
-            response_id=response_id,
+            response_id=one.response_id,
             retryable=None if found.text is not None else False,
             prompt_tokens=text.prompt_tokens,
             completion_tokens=text.completion_tokens,
             purchase=None,
             reasoning_tokens=None,
             note=text.note,
-            origin=f"{self._import_id}:{row}",
+            origin=f"{self._import_id}:{one.row}",
         )
 
     def _prompt(self, text: ImportedText) -> Prompt:
