@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import orjson
 
@@ -159,7 +159,7 @@ def _is_control(letter: str) -> bool:
 
 def learn(secret: str) -> None:
     """From here on this value is hidden. One that is too short to be told from other words is not looked for."""
-    for form in (secret, unquote(secret), json.dumps(secret)[1:-1], *_in_base64(secret)):
+    for form in (secret, unquote(secret), json.dumps(secret)[1:-1], *_in_base64(secret), *_in_hex(secret)):
         if len(form) >= _SHORTEST:
             _known.add(form)
 
@@ -172,6 +172,14 @@ def _in_base64(secret: str) -> Iterator[str]:
         whole = base64.b64encode(bytes(before) + data).decode()
         inner = whole[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]
         yield from (inner, inner.replace("+", "-").replace("/", "_"))
+
+
+def _in_hex(secret: str) -> Iterator[str]:
+    """The bytes of a secret in hexadecimal digits, as a dump and as an address write them."""
+    data = secret.encode("utf-8", "surrogatepass")
+    dumps = [data.hex(), data.hex(" "), data.hex(":"), "".join(f"%{one:02x}" for one in data)]
+    escaped = quote(data, safe="")
+    yield from (*dumps, *map(str.upper, dumps), escaped, re.sub("%..", lambda one: one[0].lower(), escaped))
 
 
 def hide_keys(text: str) -> str:

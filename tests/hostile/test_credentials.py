@@ -8,12 +8,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.http_answers import retry_after
-from polyculture.cache.sanitize import conceal, find_key, hide_keys, learn
+from polyculture.cache.sanitize import conceal, find_key, hide_keys, learn, user_of
 from polyculture.generate.engines import ModelSpec, check_model
 from polyculture.generate.engines.openai.chat import ChatApi
 from polyculture.generate.engines.setup import model_setup
@@ -149,6 +150,27 @@ def test_a_key_is_hidden_in_base64_too(before: str, encode: Callable[[bytes], by
         shown = hide_keys(encode(f"{before}{KEY}{after}".encode()).decode())
         assert "***" in shown
         assert len(shown) < 20
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        KEY.encode().hex(), KEY.encode().hex(" "), KEY.encode().hex().upper(), quote(f"{KEY}/ä:?", safe=""),
+        "".join(f"%{one:02X}" for one in KEY.encode()), "".join(f"%{one:02x}" for one in KEY.encode()),
+    ],
+)  # fmt: skip
+def test_a_key_is_hidden_in_hexadecimal_digits_too(form: str) -> None:
+    learn(KEY)
+    learn(f"{KEY}/ä:?")
+    assert hide_keys(f"got {form}!") == "got ***!"
+
+
+def test_a_user_and_password_are_hidden_in_hexadecimal_digits_too() -> None:
+    whole = user_of("https://annas-account:pässword-1234@example.org/")
+    assert whole == "annas-account:pässword-1234"
+    for form in (whole.encode().hex(), quote(whole, safe=""), quote(whole, safe="").replace("%C3%A4", "%c3%a4")):
+        assert "***" in hide_keys(form)
+        assert form not in hide_keys(f"{form} {form}")
 
 
 def test_only_known_keys_are_hidden_in_answers() -> None:
