@@ -9,19 +9,66 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from polyculture.cache.errors import UserError
 
 UTF_8, WINDOWS = "utf-8", "cp1252"
 NAMES = {f"utf-{bits}{order}": f"UTF-{bits}" for bits in (16, 32) for order in ("", "-le", "-be")}
-NAMES |= {WINDOWS: "Windows-1252"}
+NAMES |= {WINDOWS: "Windows-1252", "mac-roman": "Mac Roman", "cp1251": "Windows-1251"}
 _CHUNK = 2**20
 _MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # before UTF-16's: one begins with the other
 _MARKS |= {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ€£§°·ªº©®™¿¡«»‹›„“”‚‘’…–—•½¼´\xa0\xad")
 _WITHIN = re.compile("[A-Za-z][„‚“”…†‡ˆ‰›‹™•€£§°©®¿¡«»¼½][a-z]")  # marks that no word has inside
 _MOST_FOREIGN = 0.3  # of letters beyond ASCII: Cyrillic or Greek in another encoding has nearly all
+
+
+_MISREAD_AS = (WINDOWS, "mac-roman", "cp1251")  # what UTF-8 is taken for by tools that do not ask
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
+_USUAL = re.compile("[\xa0-\u017f\u2010-\u203a\u20ac]")  # letters and marks that may be the only ones of a text
+
+
+def misread(text: str) -> tuple[str, str] | None:
+    """The encoding for which a text's UTF-8 was taken ("JosÃ©"), and what it says ("José"); None where nothing shows.
+
+    It shows where most parts beyond ASCII are UTF-8 once they are bytes again, which no language writes: a lead byte is
+    a capital or an accented letter there, and the next one a mark. One rare letter alone may be chance ("CAFÉ»").
+    """
+    if text.isascii():
+        return None
+    for encoding in _MISREAD_AS:
+        if not _begins_character(encoding).search(text):
+            continue
+        parts = _BEYOND_ASCII.findall(text)
+        meant = {part: _decoded_again(part, encoding) for part in parts}
+        right = [said for part in parts if (said := meant[part]) is not None]
+        found = "".join(right)
+        if 2 * len(right) > len(parts) and (len(found) > 1 or _USUAL.match(found)):
+            pieces = zip(_BEYOND_ASCII.split(text), [*(meant[part] or part for part in parts), ""], strict=True)
+            return encoding, "".join(chain.from_iterable(pieces))
+    return None
+
+
+def _decoded_again(part: str, encoding: str) -> str | None:
+    """A part as the UTF-8 that it was; None where its bytes are none."""
+    try:
+        # The bytes that Windows-1252 leaves open become control characters.
+        return b"".join(bytes([ord(one)]) if one < "\xa0" else one.encode(encoding) for one in part).decode()
+    except UnicodeError:
+        return None
+
+
+@cache
+def _begins_character(encoding: str) -> re.Pattern[str]:
+    """The first two bytes of a character beyond ASCII, as an encoding of one byte a letter shows them."""
+    lead, inner = (
+        re.escape("".join({bytes([code]).decode(encoding, "replace") for code in codes} - {"\ufffd"}))
+        for codes in (range(0xC2, 0xF5), range(0x80, 0xC0))
+    )
+    return re.compile(f"[{lead}][{inner}\x80-\x9f]")
 
 
 def encoding_of(path: Path) -> str:

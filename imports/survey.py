@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import UNSTATED
+from polyculture.imports.encoding import NAMES, misread
 from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.mapping import DETECTED, Columns
-from polyculture.imports.record import BadRow, Record
+from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.shapes import Source
 from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language
 
@@ -36,6 +37,8 @@ class Survey:
     conditions: Counter[str] = field(default_factory=Counter)
     countries: Counter[str] = field(default_factory=Counter)  # of the texts that name one
     unsure: Counter[str] = field(default_factory=Counter)  # texts by the words that leave their condition open
+    endings: Counter[str] = field(default_factory=Counter)  # texts by how they ended, in words that nobody knows
+    misread: Counter[str] = field(default_factory=Counter)  # texts by the encoding that their UTF-8 was taken for
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
 
@@ -93,6 +96,11 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             continue
         text = one[1]
         found.texts += 1
+        if text.answer.ending == "unknown" and text.answer.ending_raw:
+            found.endings[text.answer.ending_raw] += 1
+        if (other := misread(text.text) or misread(text.prompt or "")) is not None:
+            found.misread[other[0]] += 1
+            found.first.setdefault(other[0], BadRow(one[0].row, _around(other[1])))
         items = one[0].values.get(ITEMS)
         for item in items if isinstance(items, list) else ():
             read = read_item(item, catalog.topic(text.topic))
@@ -114,8 +122,24 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
     if found.unsure:
         words = _counts(found.unsure)
         notes.append(f"unstated, as these words may name a country or something of one: {words}")
+    if found.endings:
+        notes.append(f"ended with a word that is not known: {_counts(found.endings)}. These texts count as whole: are "
+                     "they cut or withheld, leave them out")  # fmt: skip
+    for encoding, count in found.misread.items():
+        first = found.first.pop(encoding)
+        notes.append(
+            f"{count} of {found.texts} texts were UTF-8 that another tool read as {NAMES[encoding]}: row {first.row} "
+            f"meant {first.reason!r}. They are taken as they stand, and names with such letters will not be found. "
+            "Write the file anew as UTF-8, or mend it (ftfy.fix_encoding)"
+        )
     found.columns = replace(columns, notes=(*columns.notes, *notes))
     return found
+
+
+def _around(text: str) -> str:
+    """A text near its first letter beyond ASCII."""
+    place = next((place for place, letter in enumerate(text) if letter > "\x7f"), 0)
+    return shown(text[max(0, place - 20) : place + 40])
 
 
 def _counts(counter: Counter[str]) -> str:

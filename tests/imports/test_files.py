@@ -14,6 +14,7 @@ import pytest
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
+from polyculture.imports.encoding import misread
 from polyculture.imports.files import kind_of, read_file
 from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
 from polyculture.imports.shapes import find_source
@@ -222,3 +223,43 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     (tmp_path / "table").write_text("text\tmodel\na\tm\n", encoding="utf-8")
     assert kind_of(tmp_path / "table") == "csv"
     assert len(list(read_file(tmp_path))) == 4
+
+
+MISREAD = [
+    "José come jamón en Cádiz.",
+    "中国人喜欢吃米饭。",
+    "Привет, борщ!",
+    "He said “it’s café” – twice.",
+    "şeker ve çay",
+]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "mac-roman", "cp1251"])
+@pytest.mark.parametrize("text", MISREAD)
+def test_utf_8_that_was_read_as_another_encoding_is_told_and_kept(text: str, encoding: str, tmp_path: Path) -> None:
+    wrong = "".join(bytes([one]).decode(encoding, "ignore") or chr(one) for one in text.encode())
+    rows = [{"text": wrong, "model": "m"}, {"text": "Only ASCII here.", "model": "m"}]
+    found, texts, _ = read(write_lines(tmp_path / "a.jsonl", *rows), {"topic": "=food", "language": "=en"})
+    assert [one.text for one in texts] == [wrong, "Only ASCII here."]
+    (note,) = [note for note in found.columns.notes if "UTF-8" in note]
+    assert note.startswith("1 of 2 texts were UTF-8 that another tool read as")
+    assert text[:20] in note
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "José está en Perú.", "«CAFÉ» con leche", "LE CAFÉ» est bon", "«PERÚ» y PANAMÁ»", "«Été» à Paris", "Ý Ã Õ",
+        "Україна: «їжа і ґудзик»", "Größe – „Öl“", "Çay içmek İstanbul’da", "SÃO’S", "Phở bò, bánh mì",
+    ],
+)  # fmt: skip
+def test_what_languages_write_is_not_taken_for_misread(text: str) -> None:
+    assert misread(text) is None
+
+
+def test_endings_that_nobody_knows_are_told(tmp_path: Path) -> None:
+    rows = [{"text": "Pizza.", "model": "m", "finish_reason": word} for word in ("stop", "zing", "zing", None)]
+    found, texts, _ = read(write_lines(tmp_path / "a.jsonl", *rows), {"topic": "=food", "language": "=en"})
+    assert len(texts) == 4
+    assert [note for note in found.columns.notes if "zing 2" in note and "not known" in note]
+    assert not [note for note in found.columns.notes if "stop" in note]
