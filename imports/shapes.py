@@ -17,7 +17,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
+from polyculture.generate.engines.answer import NoAnswerError, content_of, read_answer, shape_of
 from polyculture.imports.encoding import NAMES, encoding_of
 from polyculture.imports.files import data_files, kind_of, read_file
 from polyculture.imports.record import BadRow, Found, Record, Rows, find, missing, opened, shown
@@ -220,12 +220,9 @@ def _has_role(message: Mapping[str, Any]) -> bool:
 
 
 def _words(message: Mapping[str, Any]) -> str | None:
-    """The text of a message: a string, or parts of which some are strings or have a `text`."""
-    content = Record("", message).get("content.parts|parts|content|value|text|utterance")
-    if isinstance(content, list):
-        texts = [one if isinstance(one, str) else one.get("text") for one in content if isinstance(one, str | Mapping)]
-        return "".join(text for text in texts if isinstance(text, str)) or None
-    return content if isinstance(content, str) else None
+    """The text of a message: a string, or the parts of one."""
+    text, _ = content_of(Record("", message).get("content.parts|parts|content|value|text|utterance"))
+    return text if isinstance(text, str) else None
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:

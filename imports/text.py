@@ -15,11 +15,11 @@ from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.cache.spreadsheet import is_error
 from polyculture.generate.detection import detect
-from polyculture.generate.engines.answer import Answer, read_text
+from polyculture.generate.engines.answer import Answer, content_of, read_content, read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import DETECTED, Columns, known_names
 from polyculture.imports.prompts import PromptReader
-from polyculture.imports.record import LONGEST_TEXT, Record, missing, shown
+from polyculture.imports.record import LONGEST_TEXT, Record, missing, names, shown
 from polyculture.imports.shapes import chat_text
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
@@ -120,6 +120,9 @@ class TextReader:
         text = values.get("text")
         if isinstance(text, Answer):
             answer, text = text, text.raw or text.text or ""
+        elif isinstance(parts := content_of(text)[0] if _is_parts(text) else None, str):
+            answer = read_content(text, _word(values.get("finish_reason")))
+            text = answer.raw or parts
         elif text is None or isinstance(text, str):
             column = self.columns.columns.get("text", "")
             if text is None and (why := missing(record.values, column)):
@@ -127,8 +130,11 @@ class TextReader:
             answer, text = read_text(text, _word(values.get("finish_reason"))), text or ""
         else:
             column = self.columns.columns["text"]
-            several = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
-            raise NoTextError(f"the text is a {type(text).__name__}{several}", shown(text))
+            within = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
+            within = f" with {names(text)}: text={column}.KEY takes one" if isinstance(text, Mapping) else within
+            raise NoTextError(
+                f"the text is a {'table' if isinstance(text, Mapping) else type(text).__name__}{within}", shown(text)
+            )
         if is_error(text):
             raise NoTextError("a spreadsheet's error stands in place of the text", text.strip())
         if len(text) > LONGEST_TEXT:
@@ -226,6 +232,13 @@ def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | 
         if found.language is not None:
             return found.language
     return None
+
+
+def _is_parts(value: Any) -> bool:
+    """Whether a value is the content of a message: one part, or a list of parts of one text."""
+    return isinstance(value, Mapping) or (
+        isinstance(value, list) and any(isinstance(one, Mapping) and "type" in one for one in value)
+    )
 
 
 def _word(value: Any) -> str | None:

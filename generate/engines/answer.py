@@ -26,6 +26,11 @@ from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock"]
 
 NO_ANSWER = "no answer behind the reasoning"
+# Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
+_REASONING = re.compile(
+    r"(?!.*(?:effort|budget|tokens?|signature|mode|level|time|id)$).*(?:reasoning|think|thought)", re.IGNORECASE
+)
+_TEXTS = ("text", "value", "content", "summary")  # where a part has its text
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
 _ENDINGS = Path(__file__).with_name("endings.toml")
 _PREFIX = re.compile(r"^finish_?reason[._]")
@@ -143,6 +148,11 @@ def read_text(
     )
 
 
+def read_content(content: object, ending_raw: str | None) -> Answer:
+    """The content of a message, a text or its parts, as an answer. Raises `NoAnswerError` where it is neither."""
+    return read_answer({"choices": [{"message": {"content": content}, "finish_reason": ending_raw}]})
+
+
 def text_in(raw: str) -> str | None:
     """The text in an answer that is kept as it came; None where its reasoning does not end."""
     return read_text(raw, None).text
@@ -239,11 +249,9 @@ def _chat(body: Mapping[str, Any]) -> _Parts:
     choice = first_choice(body.get("choices"))
     message = _table(choice.get("message"))
     content = message.get("content")
-    text, thought = _content(content)
-    fields = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
-    reasoning = next((one for one in fields if isinstance(one, str) and one), None)
-    details = [_table(one).get("text") or _table(one).get("summary") for one in _list(message.get("reasoning_details"))]
-    reasoning = reasoning or "\n\n".join(one for one in details if isinstance(one, str)) or thought
+    text, thought = content_of(content)
+    fields = (_plain_text(table[name]) for table in (message, choice) for name in table if _is_reasoning(name))
+    reasoning = next(filter(None, fields), None) or thought
     ending, native = choice.get("finish_reason"), choice.get("native_finish_reason")
     if not ending or (isinstance(native, str) and ending_of(native) in ("cut", "withheld", "broken")):
         ending = native  # a gateway may call it "stop" when the model behind it was stopped
@@ -275,7 +283,7 @@ def _responses(body: Mapping[str, Any]) -> _Parts:
 
 def _anthropic(body: Mapping[str, Any]) -> _Parts:
     """https://docs.anthropic.com/en/api/messages"""
-    text, thought = _content(body.get("content"))
+    text, thought = content_of(body.get("content"))
     return _Parts(text or "", body.get("stop_reason"), thought, usage=body.get("usage"))
 
 
@@ -293,7 +301,7 @@ def _gemini(body: Mapping[str, Any]) -> _Parts:
 
 def _bedrock(body: Mapping[str, Any]) -> _Parts:
     """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"""
-    text, thought = _content(_table(_table(body.get("output")).get("message")).get("content"))
+    text, thought = content_of(_table(_table(body.get("output")).get("message")).get("content"))
     return _Parts(text, body.get("stopReason"), thought, usage=body.get("usage"))
 
 
@@ -302,32 +310,43 @@ _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Map
     "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
     "completions": (lambda body: "text" in first_choice(body.get("choices")), _completions),
     "responses": (lambda body: isinstance(body.get("output"), list) and "status" in body, _responses),
-    "anthropic": (lambda body: isinstance(body.get("content"), list) and "stop_reason" in body, _anthropic),
+    "anthropic": (lambda body: "content" in body and "stop_reason" in body, _anthropic),
     "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
     "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
 }
 
 
-def _content(content: object) -> tuple[object, str | None]:
-    """The text of a content and the reasoning beside it. A list has parts; anything else is as it is."""
+def content_of(content: object) -> tuple[object, str | None]:
+    """The text of a content and the reasoning beside it. A list, or one object, has parts; else it is as it is."""
+    if isinstance(content, Mapping) and content:
+        content = content["parts"] if isinstance(content.get("parts"), list) else [content]
     if not isinstance(content, list):
         return content, None
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-            continue
         one = _table(part)
-        kind = str(one.get("type", ""))
-        inner = one.get("thinking") or one.get("reasoning") or _table(one.get("reasoningContent")).get("reasoningText")
-        inner = one.get("text") if inner is None and ("reason" in kind or "think" in kind) else inner
-        if inner is not None:
-            words, _ = _content(_table(inner).get("text") if isinstance(inner, Mapping) else inner)
-            thoughts += [words] if isinstance(words, str) else []
-        elif isinstance(one.get("text"), str):
-            texts.append(one["text"])
+        named = [name for name in one if _is_reasoning(name) and one[name] is not True]  # Gemini marks a part `thought`
+        if named or _is_reasoning(str(one.get("type", ""))) or one.get("thought") is True:
+            thoughts += filter(None, [_plain_text(one[named[0]] if named else one)])
+        elif (text := _plain_text(part)) is not None:
+            texts.append(text)
     return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None
+
+
+def _is_reasoning(name: str) -> bool:
+    return _REASONING.match(name) is not None
+
+
+def _plain_text(value: object) -> str | None:
+    """The text of a part or of reasoning: a string, a table with one, or a list of them; None where there is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n\n".join(filter(None, map(_plain_text, value))) or None
+    table = _table(value)
+    within = (table[name] for name in table if name in _TEXTS or _is_reasoning(name))
+    return next((text for one in within if (text := _plain_text(one)) is not None), None)
 
 
 def first_choice(choices: object) -> Mapping[str, Any]:

@@ -14,11 +14,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.sanitize import parse
+
 TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
 _MARKS = Path(__file__).with_name("reasoning.toml")
 _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
-_SIGNS = "<&◁["  # every mark begins with one of them
-_LEAD = re.compile(r"\s*<([^\W\d][\w-]{1,40})>\s*")
+_SIGNS = "<&◁[＜\\"  # every mark begins with one of them
+_NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
+_HEADING = re.compile(  # `**Thinking:**`, `## Thinking`, `[THINKING]`, `Thinking:`
+    rf"[^\w\n]{{0,4}}?(?P<marked>\*\*|__|#{{1,6}} ?|[\[【])?[^\w\n]{{0,4}}?{_NAME} ?"
+    r"(?(marked)[:：]?(?:\*\*|__|[\]】]|[ \t]*\n) ?[:：]?|[:：])"
+)
+_SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
+_FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
 _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
 _WORD = re.compile(r"\S")
@@ -51,14 +59,14 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
 
     Reasoning begins where the text does, or a sentence, or where the prompt (`prompt_tail`, its end) opened it. It ends
     with the tag of its own name. Reasoning that is not closed has no answer behind it where the text begins with it or
-    was `cut`; elsewhere the tag is a part of the answer, as are tags within a sentence. A closing tag without an
-    opening one ends reasoning that the prompt opened. A tag whose name is only like one of reasoning (`<plan>`) must be
-    the first of the text and the only one of its name, with an answer behind it.
+    was `cut`, unless a tag opens the answer. Elsewhere the tag is a part of the answer, as are tags within a sentence.
+    A closing tag without an opening one ends reasoning that the prompt opened. Other names of reasoning (`<plan>`) and
+    headings (`**Plan:**`) must begin the text, with an answer behind them, and a heading with one of the answer.
     """
     opened = _opened(prompt_tail)
     if (header := _headers().match(text)) is not None and "<s>" not in header[0]:
         text = text[header.end() :].lstrip()
-    first = _split_bare(text) or _split_lead(text, cut=cut)
+    first = _split_bare(text) or _split_object(text) or _split_lead(text, cut=cut)
     if first is not None:
         return first
     marks = [*_marks(text)]
@@ -84,35 +92,56 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
     body = text[header.end() :].lstrip() if header and not struck else text
     ends = [*_turn_ends().finditer(body), *(_next_question(prompt_tail).finditer(body) if prompt_tail else ())]
+    spoken = _end_of_dialogue(body) if any(one.groupdict().get("role") for one in ends) else 0
     for found in sorted(ends, key=re.Match.start):
         before = body[: found.start()]
-        if not before.endswith("`") and not (found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")):
+        struck_out = found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")
+        within = found.groupdict().get("role") is not None and found.start() < spoken
+        if not (before.endswith("`") or struck_out or within):
             return before.rstrip(), found[0].strip()
     return body, None
+
+
+def _end_of_dialogue(body: str) -> int:
+    """Where whoever begins a text with a name and a colon speaks for the last time: up to there all turns are its own.
+    A model that says "Assistant:" before its answer does not write a dialogue."""
+    speaker = _SPEAKER.match(body)
+    if speaker is None or _answer_label().fullmatch(speaker[0]):
+        return 0
+    return max(0, body.rfind(f"\n{speaker[0].strip()}"))
 
 
 def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) -> Split:
     reasoning: list[str] = []
     answer, position, number = "", 0, 0
     last_opening = {mark.key: mark.start for mark in marks if mark.opens}
-    last_closing = {mark.key: mark.start for mark in marks if not mark.opens}
+    partners, within = _partners(marks), set[int]()
     while number < len(marks):
-        mark = marks[number]
+        mark, closing = marks[number], partners.get(number)
         if not mark.opens:
-            if not reasoning and mark.start > last_opening.get(mark.key, -1) and _closes_alone(text, mark):
+            alone = number not in within and mark.start > last_opening.get(mark.key, -1)
+            if not reasoning and alone and _closes_alone(text, mark):
                 reasoning.append(text[: mark.start])
                 answer, position, prompt_opened = "", mark.end, True
             number += 1
             continue
-        closed = mark.start < last_closing.get(mark.key, -1)
-        if not (reasoning or _begins_sentence(text, mark.start)) or not (
-            closed or cut or _is_first(text, position, mark)
-        ):
-            number += 1  # a tag within the answer
+        first = _is_first(text, position, mark)
+        begins = (
+            bool(reasoning) or _begins_sentence(text, mark.start) or _answer_label().fullmatch(text[: mark.start][:99])
+        )
+        if not (begins or _is_glued(text, marks, closing)) or not (closing is not None or cut or first):
+            # A tag within the answer. What closes it in the same line is one, too.
+            if closing is not None and "\n" not in text[mark.end : marks[closing].start]:
+                within.add(closing)
+            number += 1
             continue
-        closing = _closing(marks, number) if closed else None
         if closing is None:
-            return Split(None, _joined([*reasoning, text[mark.end :]]), prompt_opened)
+            begun = next(filter(_is_opening, _tags("answers").finditer(text, mark.end)), None)
+            if begun is None or not _begins_sentence(text, begun.start()):
+                return Split(None, _joined([*reasoning, text[mark.end :]]), prompt_opened)
+            reasoning.append(text[mark.end : begun.start()])
+            answer, position = answer + text[position : mark.start], begun.start()
+            break
         reasoning.append(text[mark.end : marks[closing].start])
         answer += text[position : mark.start].strip("\u200b\ufeff")
         position, number = marks[closing].end, closing + 1
@@ -120,21 +149,23 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
     return Split(_unwrapped(answer) if reasoning else answer, _joined(reasoning), prompt_opened and bool(reasoning))
 
 
-def _closing(marks: Sequence[_Mark], number: int) -> int | None:
-    """The place of the mark that closes an opening one: nested pairs of the same name are passed over."""
-    depth, last = 0, None
-    for place in range(number + 1, len(marks)):
-        mark = marks[place]
-        if mark.key != marks[number].key:
-            continue
+def _partners(marks: Sequence[_Mark]) -> dict[int, int]:
+    """The place of the mark that closes each opening one: its own, or the last of its name behind it."""
+    partners, open_ones, last = dict[int, int](), dict[str, list[int]](), dict[str, int]()
+    for place, mark in enumerate(marks):
         if mark.opens:
-            depth += 1
+            open_ones.setdefault(mark.key, []).append(place)
             continue
-        last = place
-        if depth == 0:
-            return place
-        depth -= 1
-    return last
+        last[mark.key] = place
+        if open_ones.get(mark.key):
+            partners[open_ones[mark.key].pop()] = place
+    unclosed = ((place, last.get(key, -1)) for key, places in open_ones.items() for place in places)
+    return partners | {place: closing for place, closing in unclosed if closing > place}
+
+
+def _is_glued(text: str, marks: Sequence[_Mark], closing: int | None) -> bool:
+    """Whether a closing mark stands at a word's beginning, as none does that a sentence mentions."""
+    return closing is not None and text[marks[closing].end : marks[closing].end + 1].isalnum()
 
 
 def _closes_alone(text: str, mark: _Mark) -> bool:
@@ -164,31 +195,76 @@ def _split_bare(text: str) -> Split | None:
 
 
 def _split_lead(text: str, *, cut: bool) -> Split | None:
-    """A text that begins with a pair of tags whose name is like one of reasoning, and goes on behind it."""
-    opening = _LEAD.match(text)
-    tag = "" if opening is None else opening[0].strip()
-    if opening is None or _tags("names").fullmatch(tag) or not _is_like_reasoning(opening[1]) or text.count(tag) > 1:
+    """A text that begins with reasoning, in a pair of tags or under a heading, and goes on behind it."""
+    start, closing = text.lstrip(), None
+    begun = ((lead.open.match(start), lead.close) for lead in _leads())
+    opening, close = next(((one, close) for one, close in begun if one and _is_like_reasoning(one["name"])), (None, ""))
+    if opening is not None:
+        tag = opening[0].strip()
+        if _tags("names").fullmatch(tag) or start.count(tag) > 1:
+            return None
+        closing = re.compile(close.replace("{same}", re.escape(opening["name"]))).search(start, opening.end())
+    heading = None if closing else _HEADING.match(start)
+    if heading is not None and not _is_like_reasoning(heading["name"]):
+        heading = None
+    begin = opening or heading
+    if begin is None:
         return None
-    inside, closing, behind = text[opening.end() :].partition(f"</{opening[1]}>")
-    if not closing:
-        return Split(None, _joined([inside])) if cut else None
+    ended = closing or _answer_heading().search(start, begin.end())
+    inside = start[begin.end() : ended.start() if ended else None]
+    if heading and ended and not _is_thinking(heading["name"]) and _style(heading[0]) != _style(ended[0]):
+        return None
+    if ended is None:
+        # A heading may head an answer. Only where it says "thinking" is what was cut no answer.
+        strict = opening is not None or (heading is not None and heading["marked"] and _is_thinking(heading["name"]))
+        return Split(None, _joined([inside])) if cut and strict else None
+    behind = start[ended.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
-    goes_on = behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS
-    if not behind.strip() or goes_on:
+    if not behind.strip() or (closing and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
         return None
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
     return Split(answer, _joined([inside, rest.reasoning or ""]))
 
 
+def _style(heading: str) -> str:
+    """What marks a heading: `*`, `#`, a bracket, or nothing but its colon."""
+    return next((sign for sign in "#[【*_" if sign in heading), ":")
+
+
+def _split_object(text: str) -> Split | None:
+    """A JSON object of reasoning and an answer, and of nothing else."""
+    body = _FENCE.fullmatch(text.strip())
+    inside = (body["inside"] if body else text).strip()
+    if not (inside.startswith("{") and inside.endswith("}")):
+        return None
+    try:
+        fields = parse(inside.encode("utf-8", "surrogateescape"))
+    except ValueError:
+        return None
+    told = [key for key in fields if key.casefold().replace(" ", "_") in _data()["answers"] and key != "text"]
+    thoughts = [key for key in fields if key not in told and _is_like_reasoning(key)]
+    strings = all(isinstance(value, str) for value in fields.values())
+    if len(told) != 1 or not thoughts or len(fields) > 1 + len(thoughts) or not strings:
+        return None
+    return Split(fields[told[0]], _joined([fields[key] for key in thoughts]))
+
+
 @lru_cache(maxsize=1024)
 def _is_like_reasoning(name: str) -> bool:
-    """Whether a part of a name is or begins with one of `stems`, or the name has one of `signs`."""
-    parts = re.split(r"[_-]", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold())
-    spaced, others = _data()["stems"], _data()["signs"]
-    return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in spaced for part in parts) or any(
-        sign in name for sign in others
-    )
+    """Whether a part of a name is or begins with one of `stems` or `perhaps`, or the name has one of `signs`."""
+    return _is_thinking(name) or _has_stem(name, "perhaps")
+
+
+def _is_thinking(name: str) -> bool:
+    """Whether a name says thinking or reasoning, and not what a text may be, too: a plan, an analysis."""
+    named = name.casefold() in _data()["names"] and not _has_stem(name, "perhaps")
+    return named or _has_stem(name, "stems") or any(one in name for one in _data()["signs"])
+
+
+def _has_stem(name: str, which: str) -> bool:
+    parts = re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold())
+    return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in _data()[which] for part in parts)
 
 
 def _joined(parts: Iterable[str]) -> str | None:
@@ -230,7 +306,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _is_opening(found: re.Match[str]) -> bool:
-    slash, sides = "/" in found[0][:5], (found["before"] or "") + (found["behind"] or "")
+    slash, sides = "/" in found[0][:6], (found["before"] or "") + (found["behind"] or "")
     return not slash and "end" not in sides.casefold() and not found[0].startswith("[END_")
 
 
@@ -243,7 +319,7 @@ def _tags(which: str) -> re.Pattern[str]:
     words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
     bracketed = "|".join(name.upper() for name in _data()["bracketed"])
     return re.compile(
-        rf"(?i:(?:<|&lt;)/?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>&]{{0,200}})?(?:>|&gt;))"
+        rf"(?i:(?:\\?<|&lt;|＜)\s?/?\s?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>&]{{0,200}})?\\?(?:>|&gt;|＞))"
         rf"|\[/?(?:(?:BEGIN|START|END)_(?:OF_)?)?({bracketed})\]"
         rf"|(?i:◁/?({words})▷)"
         rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
@@ -266,13 +342,59 @@ def _pairs() -> Sequence[_Pair]:
     return [_Pair(**{**row, "open": re.compile(row["open"]), "close": re.compile(row["close"])}) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """A row of `leads`."""
+
+    open: re.Pattern[str]
+    close: str
+
+
+@cache
+def _leads() -> Sequence[_Lead]:
+    return [_Lead(re.compile(row["open"].replace("{name}", _NAME)), row["close"]) for row in _data()["leads"]]
+
+
+@cache
+def _answer_words() -> str:
+    """The names of an answer, as a regular expression. One letter alone is no heading: it may be a choice."""
+    of_forms = [word for form in _data()["turn"]["forms"] for word in form["answer"]]
+    words = [
+        *_data()["answers"],
+        *_data()["more_answers"],
+        *(word for word in of_forms if not word.isascii() or len(word) > 1),
+    ]
+    ordered = sorted({word.replace("_", " ") for word in words}, key=len, reverse=True)
+    return rf"(?i:(?:my |the )?(?:{'|'.join(map(re.escape, ordered))}))"
+
+
+@cache
+def _answer_heading() -> re.Pattern[str]:
+    """The heading of an answer: bold, in brackets, or at the beginning of a line."""
+    word, colon = _answer_words(), "[ \\t]?[:：]"
+    return re.compile(
+        rf"(?:\*\*|__)[^\w\n]{{0,4}}{word}(?:{colon})?(?:\*\*|__)(?:{colon})?|[\[【]{word}[\]】](?:{colon})?"
+        rf"|\n[ \t]*#{{1,6}} ?[^\w\n]{{0,4}}{word}[^\w\n]{{0,4}}(?=\n)"
+        rf"|\n[^\w\n]{{0,4}}{word}(?:[*_]{{2}})?{colon}[*_]{{0,3}}"
+    )
+
+
+@cache
+def _answer_label() -> re.Pattern[str]:
+    """What may stand before reasoning as the name of the answer's turn: `Answer:`, `**Assistant**: `."""
+    return re.compile(rf"\W{{0,4}}{_answer_words()}[*_ ]{{0,3}}[:：][*_ ]{{0,3}}")
+
+
 @cache
 def _turn_ends() -> re.Pattern[str]:
     turn = _data()["turn"]
     ends, roles, headed = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles", "headed"))
     special = r"(?i:[<\[](?:eo[a-z]|bo[st]|pad|(?:end|start|begin)[ _-]?of[ _-]?\w{2,15})[>\]])"
-    said = rf"(?:#{{2,4}} ?|\*\*)?(?:{roles}|{roles.upper()})(?: ?\d)?|#{{2,4}} ?(?:{headed})"
-    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{special}|{ends}|\n[ \t]*\n(?:{said}) ?[:：]")
+    said = (
+        rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?:#{{2,4}} ?|\*\*|\[)?(?:{roles}|{roles.upper()})(?: ?\d)?\]?(?:\*\*)?) ?[:：]"
+    )
+    asked = rf"[ \t]*\n#{{2,4}} ?(?:{headed}) ?[:：]"
+    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{special}|{ends}|\n(?:{asked}|{said})")
 
 
 @cache

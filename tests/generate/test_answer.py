@@ -281,3 +281,28 @@ def test_a_heading_in_square_brackets_is_no_reasoning(heading: str) -> None:
 def test_a_gateways_stop_gives_way_to_the_models_own_word(native: str, ending: str) -> None:
     choice = {"message": {"content": "Pizza."}, "finish_reason": "stop", "native_finish_reason": native}
     assert read_answer({"choices": [choice]}).ending == ending
+
+
+CONTENTS: list[tuple[object, str | None, str | None]] = [
+    ({"type": "text", "text": "Pizza."}, "Pizza.", None),
+    ({"type": "output_text", "text": {"value": "Pizza.", "annotations": []}}, "Pizza.", None),
+    ({"content_type": "text", "parts": ["Piz", "za."]}, "Pizza.", None),
+    ([{"type": "text", "text": {"value": "Pizza."}}], "Pizza.", None),
+    ([{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"text": "Pizza."}], "Pizza.", "Hm."),
+    ([{"text": "Hm.", "thought": True}, {"text": "Pizza."}], "Pizza.", "Hm."),
+    ([{"type": "redacted_thinking", "data": "abc"}, "Pizza."], "Pizza.", None),
+    ({"type": "image_url", "image_url": "x"}, None, None),
+]
+
+
+@pytest.mark.parametrize(("content", "text", "reasoning"), CONTENTS)
+def test_the_content_of_a_message_has_parts(content: object, text: str | None, reasoning: str | None) -> None:
+    answer = read_answer({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+    assert (answer.text, answer.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize("field", [[{"type": "thinking", "thinking": "Hm."}], {"content": "Hm."}, "Hm."])
+def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
+    message = {"content": "Pizza.", "thinking_blocks": field, "reasoning_tokens": 3}
+    answer = read_answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    assert (answer.text, answer.reasoning) == ("Pizza.", "Hm.")

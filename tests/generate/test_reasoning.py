@@ -85,10 +85,49 @@ SPLITS = [
     ("<dinner>Pizza.</dinner>\nThen tea.", "<dinner>Pizza.</dinner>\nThen tea.", None),
     ("<plantain>Fried.</plantain>\nWith rice.", "<plantain>Fried.</plantain>\nWith rice.", None),
     ("<p>One.</p>\n<p>Pizza.</p>", "<p>One.</p>\n<p>Pizza.</p>", None),
+    ("[REASONING]Hm.[/REASONING]\nPizza.", "Pizza.", "Hm."),
+    ("[Scratchpad]\nHm.\n[/Scratchpad]\nPizza.", "Pizza.", "Hm."),
+    ("【思考】うん。【/思考】ピザ。", "ピザ。", "うん。"),
+    ("{thinking}Hm.{/thinking}\nPizza.", "Pizza.", "Hm."),
+    ("```thinking\nHm.\n```\nPizza.", "Pizza.", "Hm."),
+    ("~~~ réflexion\nHm.\n~~~\n\nPizza.", "Pizza.", "Hm."),
+    ("```python\nthinking()\n```\nPizza.", "```python\nthinking()\n```\nPizza.", None),
+    ("::: reasoning\nHm.\n:::\nPizza.", "Pizza.", "Hm."),
+    ("<!-- my thoughts: hm. -->\nPizza.", "Pizza.", "hm."),
+    ("<!-- recipe -->\nPizza.", "<!-- recipe -->\nPizza.", None),
+    ("(Thinking: hm)\nPizza.", "Pizza.", "hm"),
+    ("> 💭 **Thinking**\n> Hm.\n> Tacos?\n\nPizza.", "Pizza.", "> Hm.\n> Tacos?"),
+    ("> Food is culture.\n\nPizza.", "> Food is culture.\n\nPizza.", None),
+    ("< think >Hm.</ think >Pizza.", "Pizza.", "Hm."),
+    ("＜think＞Hm.＜/think＞Pizza.", "Pizza.", "Hm."),
+    (r"\<thinking\>Hm.\</thinking\>Pizza.", "Pizza.", "Hm."),
+    ("**Thinking:** Hm.\n\n**Answer:** Pizza.", "Pizza.", "Hm."),
+    ("**Reasoning**: hm. **Final answer**: Pizza.", "Pizza.", "hm."),
+    ("## Thought process\nHm.\n\n## Response\nPizza.", "Pizza.", "Hm."),
+    ("Thought: hm\nFinal Answer: Pizza.", "Pizza.", "hm"),
+    ("**Überlegungen:** Hm.\n\n**Antwort:** Pizza.", "Pizza.", "Hm."),
+    ("Razonamiento: hm.\nRespuesta: Pizza.", "Pizza.", "hm."),
+    ("**思考过程：**\n嗯。\n\n**最终答案：**\n披萨。", "披萨。", "嗯。"),
+    ("[Reasoning]\nHm.\n[Answer]\nPizza.", "Pizza.", "Hm."),
+    ("**Thinking:** people think of pizza.", "**Thinking:** people think of pizza.", None),
+    ("**Analysis:** Rice.\n\nThe answer: soup.", "**Analysis:** Rice.\n\nThe answer: soup.", None),
+    ("Breakfast: bread.\nAnswer: pizza.", "Breakfast: bread.\nAnswer: pizza.", None),
+    ('{"reasoning": "Hm.", "answer": "Pizza."}', "Pizza.", "Hm."),
+    ('```json\n{"thoughts": "Hm.", "response": "Pizza."}\n```', "Pizza.", "Hm."),
+    ('{"reasoning": "Hm.", "mentions": []}', '{"reasoning": "Hm.", "mentions": []}', None),
+    ("<think>Hm.\n<answer>Pizza.</answer>", "Pizza.", "Hm."),
+    ("Sie denkt: <thought>Pizza?</thought> Sie isst.", "Sie denkt: <thought>Pizza?</thought> Sie isst.", None),
+    ("Il dit : <reflection>oui.</reflection> Et part.", "Il dit : <reflection>oui.</reflection> Et part.", None),
+    ("They eat <think>tacos?</think>pizza.", "They eat pizza.", "tacos?"),
+    ("Antwort: <think>Hm.</think> Pizza.", "Antwort:  Pizza.", "Hm."),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000])
+LONG = ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000, "a <think>" * 9_000 + "</think>" * 9_000,
+        "Thought: a" + "\n answer" * 20_000, "Robot: a" + "\nHuman: b" * 20_000 + "\nRobot: c"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LONG)
 def test_hostile_tags_take_linear_time(text: str) -> None:
     began = time.process_time()
     split_reasoning(text)
@@ -100,6 +139,34 @@ def test_hostile_tags_take_linear_time(text: str) -> None:
 def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reasoning: str | None) -> None:
     found = split_reasoning(text)
     assert (found.answer, found.reasoning) == (answer, reasoning)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Pizza.\nUser: And tacos?\nAssistant: Yes.", "Pizza."),
+        ("Pizza.\n**User:** tacos", "Pizza."),
+        ("Pizza.\n[USER]: tacos", "Pizza."),
+        ("Assistant: Pizza.\nHuman: tacos?\nAssistant: yes", "Assistant: Pizza."),
+        ("Zutaten: Mehl.\nBenutzer: Und Tacos?", "Zutaten: Mehl."),
+        ("Pizza。\n用户：塔可？", "Pizza。"),
+        ("Robot: Hi.\nHuman: Hello.\nRobot: Bye.", "Robot: Hi.\nHuman: Hello.\nRobot: Bye."),
+        ("Robot: Hi.\nHuman: Hello.\nRobot: Bye.\nUser: tacos", "Robot: Hi.\nHuman: Hello.\nRobot: Bye."),
+        ("The user: he eats.\nA human: eats.", "The user: he eats.\nA human: eats."),
+    ],
+)
+def test_an_invented_turn_ends_the_text_and_a_dialogue_does_not(text: str, answer: str) -> None:
+    assert end_turn(text)[0] == answer
+
+
+@pytest.mark.parametrize("text", ["```reasoning\nHm", "[Thought]\nHm", "**Thinking:** Hm", "**思考过程：** Hm"])
+def test_reasoning_in_other_marks_that_is_cut_has_no_answer(text: str) -> None:
+    assert split_reasoning(text, cut=True) == Split(None, "Hm")
+
+
+@pytest.mark.parametrize("text", ["**Plan:** pizza", "**Analyse :** pizza", "Thinking: pizza"])
+def test_a_heading_that_an_answer_may_have_is_no_reasoning_where_it_is_cut(text: str) -> None:
+    assert split_reasoning(text, cut=True) == Split(text)
 
 
 def test_a_tag_in_the_middle_of_a_cut_text_has_no_answer_behind_it() -> None:
@@ -130,9 +197,9 @@ def served(message: dict[str, Any], finish: str = "stop") -> Completion:
     return found
 
 
-@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "reasoning_text", "thinkingContent", "thoughts"])
 def test_a_server_tells_reasoning_apart(key: str) -> None:
-    found = served({"content": "Pizza.", key: "They ask for food."})
+    found = served({"content": "Pizza.", key: "They ask for food.", "reasoning_effort": "low"})
     assert (found.text, found.reasoning, found.raw) == ("Pizza.", "They ask for food.", None)
     assert (found.completion_tokens, found.reasoning_tokens) == (40, 30)
 

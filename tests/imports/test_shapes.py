@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.errors import UserError
 from polyculture.imports.record import LONGEST_LINE
 from polyculture.imports.shapes import find_source
-from tests.imports.conftest import read, write_lines
+from tests.imports.conftest import ALL, read, write_lines
 
 DATE = "2026-11-20T10-11-12.131415"
 TEXTS = ["Zum Frühstück gibt es Brezeln und Weißwurst.", "Abends essen wir gern Käse und dunkles Brot."]
@@ -365,3 +365,18 @@ def test_parts_of_a_column_that_is_not_there_names_those_that_are(tmp_path: Path
     assert "it has response" in str(fault.value) or "it has key" in str(fault.value)
     assert " answer" not in str(fault.value).replace("no answer", "")
     assert "@" not in str(fault.value)
+
+
+@pytest.mark.parametrize("said", [{"type": "text", "text": "Pizza."}, [{"type": "text", "text": "Pizza."}]])
+def test_a_text_in_parts_is_one_text(said: object, tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": {"type": "text", "text": "Food?"}}, {"role": "assistant", "content": said}]
+    _, (chat,), _ = read(write_lines(tmp_path / "chat.jsonl", {"messages": turns}), ALL)
+    assert (chat.text, chat.prompt) == ("Pizza.", "Food?")
+    _, (plain,), _ = read(write_lines(tmp_path / "plain.jsonl", {"response": said}), ALL)
+    assert plain.text == "Pizza."
+
+
+def test_a_table_without_a_text_names_its_keys(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "a.jsonl", {"response": {"output": "Pizza.", "score": 1}})
+    _, _, (bad,) = read(file, ALL)
+    assert bad.reason == "the text is a table with output, score: text=response.KEY takes one"
