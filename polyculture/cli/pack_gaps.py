@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from polyculture.generate.names import read_names
 from polyculture.generate.refusals import own_phrases
 from polyculture.generate.wording import Wording, read_wording, topic_wordings
 
+EMPTY = "empty"
 _BY_KEY = {
     "latin": "Write a person's name in Latin letters; delete the line to do without implicit prompts.",
     "description": "Say in English, on one line, what the extractor shall look for.",
@@ -75,7 +77,7 @@ def _unwritten(folder: Path) -> Iterator[Gap]:
             yield _of_fault(fault, folder)
             continue
         for key in _empty(data, ""):
-            yield Gap(file, key, "is empty", _remedy(key.rpartition(".")[2]))
+            yield Gap(file, key, EMPTY, _remedy(key.rpartition(".")[2]))
 
 
 def _files(folder: Path) -> list[Path]:
@@ -125,6 +127,7 @@ def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
             inside = folder / one.file
             yield Gap(inside if inside.exists() else one.file, one.place, one.what, "Correct it.")
         yield from _without_names(folder, language, wording)
+    yield from _unworded(folder, catalog)
     if (folder / GOLD).is_dir():
         try:
             read_gold(catalog, [folder / GOLD])
@@ -133,12 +136,47 @@ def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
 
 
 def _without_names(folder: Path, language: Language, wording: Wording) -> Iterator[Gap]:
-    """Native countries without persons; implicit prompts name those of the first one by default."""
+    """Native countries without persons, whom implicit prompts name."""
     for country in language.native_countries:
         if country not in read_names() and country not in wording.names:
-            remedy = f'Add [{country}] names.male = {{ latin = "..." }} and names.female, for implicit prompts.'
-            needed = country == language.first_country
-            yield Gap(folder / COUNTRIES, f"{country}.names", "no names of persons", remedy, needed)
+            remedy = f'Add [{country}] names.male = {{ latin = "..." }} and names.female.'
+            what = "no names of persons: implicit prompts cannot ask about it"
+            yield Gap(folder / COUNTRIES, f"{country}.names", what, remedy, needed=False)
+
+
+def _unworded(folder: Path, catalog: Catalog) -> Iterator[Gap]:
+    """The pack's countries that prompts in a language cannot name: who compares it with another meets this first."""
+    countries = read_toml(folder / COUNTRIES) if (folder / COUNTRIES).exists() else {}
+    worded = {one.code: read_wording(one, catalog.countries).countries for one in catalog.languages.values()}
+    for country in countries:
+        remedy = "Complete the line, and take its # away; of languages that you do not ask in, leave it."
+        for code in (code for code, known in worded.items() if country not in known):
+            what = "missing: prompts in this language cannot name the country"
+            yield Gap(folder / COUNTRIES, f"{country}.wording.{code}", what, remedy, needed=False)
+
+
+def in_groups(gaps: Sequence[Gap]) -> Iterator[Gap]:
+    """Gaps in a file that ask for the same, one after the other, as one: `topics.{food,book}.{neutral,explicit}`."""
+    for _, same in groupby(gaps, key=lambda one: (one.file, one.what, one.remedy)):
+        group = list(same)
+        for key in _alternatives([tuple(one.key.split(".")) for one in group]):
+            yield replace(group[0], key=key)
+
+
+def _alternatives(keys: Sequence[tuple[str, ...]]) -> list[str]:
+    """Keys as a shell writes alternatives, first of their last parts, then of what differs before these."""
+    ends: dict[tuple[str, ...], list[str]] = {}
+    for *start, last in keys:
+        ends.setdefault(tuple(start), []).append(last)
+    tables: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for place, own in ends.items():
+        tables.setdefault((place[:-1], tuple(own)), []).extend(place[-1:])
+    parts = [(*place, _one_of(names), _one_of(own)) for (place, own), names in tables.items()]
+    return [".".join(filter(None, one)) for one in parts]
+
+
+def _one_of(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{{{','.join(names)}}}" if names else ""
 
 
 def _optional(folder: Path) -> Iterator[Gap]:

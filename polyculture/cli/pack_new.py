@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,13 @@ def write_pack(folder: Path, code: str, countries: Sequence[str], topics: Sequen
             (folder / place).write_text(text, encoding="utf-8")
 
 
+def _english_names() -> Mapping[str, str]:
+    """What languages are called in English, by BCP-47 code."""
+    from babel import Locale
+
+    return {code.replace("_", "-").lower(): name for code, name in Locale("en").languages.items()}
+
+
 def known_language(code: str) -> KnownLanguage:
     """What CLDR says of a language, by its BCP-47 code."""
     from babel import Locale, UnknownLocaleError
@@ -62,7 +69,7 @@ def known_language(code: str) -> KnownLanguage:
 
     written = code.replace("-", "_")
     likely = get_global("likely_subtags").get(code.partition("-")[0], "").split("_")
-    name = Locale("en").languages.get(written, "")
+    name = _english_names().get(code, "")
     try:
         locale = Locale.parse(written)
     except (UnknownLocaleError, ValueError):
@@ -79,7 +86,9 @@ def _countries(catalog: Catalog, written: Sequence[str]) -> list[str]:
 
 def _check(catalog: Catalog, folder: Path, code: str, topics: Sequence[str]) -> None:
     if not _CODE.fullmatch(code):
-        raise CatalogError(f"{code!r} is no code of a language", remedy="Write its BCP-47 code, such as sw or pt-br.")
+        meant = [one for one, name in _english_names().items() if name.casefold() == code.casefold()]
+        remedy = f"Did you mean {meant[0]}?" if meant else "Write its BCP-47 code, such as sw or pt-br."
+        raise CatalogError(f"{code!r} is no code of a language", remedy=remedy)
     if code in catalog.languages:
         remedy = "Its countries and topics need no language file: see docs/extending.md."
         raise CatalogError(f"language {code!r} is built in", remedy=remedy)

@@ -132,7 +132,9 @@ def test_a_new_pack_holds_what_cldr_knows_and_lists_the_rest(tmp_path: Path) -> 
     assert countries["BD"]["wording"]["ja"]["form"] == "バングラデシュ"
     assert "de" not in countries["BD"]["wording"]  # its forms have prepositions, which CLDR does not say
     assert not countries["IN"]  # the study has its names and forms
-    assert "bn/languages/bn.toml: wording.topics.food.explicit" in done.stdout
+    topics = "{beverage,book,clothing,food,music,transportation}"
+    conditions = "{neutral,explicit,implicit_male,implicit_female}"
+    assert f"bn/languages/bn.toml: wording.topics.{topics}.{conditions}: empty." in done.stdout
     assert "bn/countries.toml: BD.names.male.bn" in done.stdout
     assert "is there already" in one_line(polyculture("pack", "new", "bn", "--countries", "BD", cwd=tmp_path))
 
@@ -147,7 +149,8 @@ def test_a_language_that_cldr_lacks_is_left_to_its_speaker() -> None:
     ("words", "said"),
     [
         (("en", "--countries", "KE"), "'en' is built in"),
-        (("Swahili", "--countries", "KE"), "'Swahili'"),
+        (("Swahili", "--countries", "KE"), "Did you mean sw?"),
+        (("Nobodian", "--countries", "KE"), "'Nobodian'"),
         (("sw", "--countries", "ZZ"), "unknown country 'ZZ'"),
         (("sw",), "--countries"),
         (("sw", "--countries", "KE", "--topic", "food"), "'food' is built in"),
@@ -195,7 +198,6 @@ def test_two_packs_are_checked_planned_and_run_together(tmp_path: Path, packs: t
         ("topics/festival.toml", r'"Eid", "Eid", "Eid"', '"Idi", "Idi", "Eid"', "mentions.festival"),
         ("languages/sw.toml", r"^\[wording\]", '[refusals]\ndeclines = ["siwezi ("]\n[wording]', "declines"),
         ("countries.toml", "Juma", "", "KE.names.male.latin"),
-        ("countries.toml", r"^names[^\n]*\n", "", "KE.names"),
         ("pack.toml", 'version = "1"', "", "version"),
     ],
 )
@@ -209,6 +211,19 @@ def test_check_names_the_file_and_the_key_of_each_gap(
     assert gap.needed
     assert str(gap).startswith(f"{packs[0] / file}: ")
     assert key in str(gap)
+
+
+def test_check_names_what_some_prompts_cannot_ask(packs: tuple[Path, Path]) -> None:
+    """Names hindered, though only implicit prompts have them; that prompts in English lack the country was not said."""
+    edit(packs[0] / "countries.toml", (r"^names[^\n]*\n", ""))
+    keys = {gap.key: gap.needed for gap in find_gaps([packs[0]])}
+    assert (keys["KE.names"], keys["KE.wording.en"]) == (False, False)
+    edit(
+        packs[0] / "countries.toml",
+        (r'^# (?=wording\.en = \{ name = "Kenya")', ""),
+        (r'(?<="Kenya", form = )""', '"Kenya"'),
+    )
+    assert "KE.wording.en" not in {gap.key for gap in find_gaps([packs[0]])}
 
 
 def test_two_packs_that_say_the_same_are_refused(tmp_path: Path, packs: tuple[Path, Path]) -> None:
