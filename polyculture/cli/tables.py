@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # characters of a table in a file or pipe: what a letter or an issue shows
 NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
-_WORD = 10  # characters of a word that a table does not break
+_WORD = 11  # characters of a word that a table does not break
 LONG = 40  # characters of a model's name, beyond which a path is shortened
 _LONG_WORD = re.compile(r"\S{41,}")
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
@@ -133,12 +133,14 @@ def _width() -> int:
 
 def fits(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> bool:
     """Whether a table is as narrow as the terminal without breaking words."""
-    return sum(_narrowest(column) + 1 for column in zip(heads, *texts, strict=True)) <= _width()
+    return sum(least + 1 for least in _narrowest(heads, texts)) <= _width()
 
 
-def _narrowest(column: Sequence[str]) -> int:
-    """The width below which words of a column break, but for long ones."""
-    return min(max(len(word) for text in column for word in text.split() or [""]), _WORD)
+def _narrowest(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> list[int]:
+    """The width of each column below which its words break, but for long ones; short names of the first stay whole."""
+    first, *others = zip(heads, *texts, strict=True)
+    words = [max(len(word) for text in column for word in text.split() or [""]) for column in others]
+    return [min(max(map(len, first)), NAME), *(min(longest, _WORD) for longest in words)]
 
 
 def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | None, headed: bool, width: int) -> Table:
@@ -152,10 +154,13 @@ def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | Non
     table.title_justify = "left"
     widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
     fits = sum(widths) + len(widths) < width
+    narrowest = _narrowest(heads, texts)
     for number, head in enumerate(heads):
         first, short = number == 0, widths[number] <= NAME
         own = NAME if first and not (short or fits) else None
-        table.add_column(Text(head), overflow="fold", no_wrap=first and (short or fits), width=own)
+        # The columns that give way do not, where it would break their words.
+        least = narrowest[number]
+        table.add_column(Text(head), overflow="fold", no_wrap=first and (short or fits), width=own, min_width=least)
     for row in texts:
         table.add_row(*map(Text, row))
     return table
