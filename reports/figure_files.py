@@ -93,7 +93,9 @@ def write_figures(
     if missing:
         some = "".join(sorted(missing)[:20])
         _log.warning(
-            "No font of this machine has %s: figures show boxes for them. Install one, as fonts-noto-cjk.", some
+            "No font of this machine has %s: figures show boxes for them. Install one that does: all of Noto's are "
+            "Debian's fonts-noto and fonts-noto-cjk.",
+            some,
         )
     with replacing(folder / "captions.tsv") as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

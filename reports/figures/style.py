@@ -9,7 +9,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,9 @@ PAGE_COLOURS: Mapping[str, str] = {
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # a series has its own shape, for readers who do not see its colour
 SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same shapes as letters
+# The first comes with Matplotlib: so figures look the same on all machines, but for letters that it lacks.
 _FONTS = (
-    "Noto Sans", "DejaVu Sans", "Arial", "Helvetica Neue", "Noto Sans Arabic", "Noto Naskh Arabic", "Geeza Pro",
+    "DejaVu Sans", "Noto Sans", "Arial", "Helvetica Neue", "Noto Sans Arabic", "Noto Naskh Arabic", "Geeza Pro",
     "Noto Sans Devanagari", "Nirmala UI", "Kohinoor Devanagari", "Noto Sans Thai", "Leelawadee UI", "Thonburi",
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Yu Gothic", "Hiragino Sans", "Microsoft YaHei",
     "PingFang SC", "Malgun Gothic", "Apple SD Gothic Neo", "DejaVu Sans Mono",
@@ -64,8 +65,18 @@ def style(salt: str, fonts: Sequence[str] = ("DejaVu Sans",)) -> Iterator[None]:
 @cache
 def installed_fonts() -> tuple[str, ...]:
     """The fonts of `_FONTS` that this machine has; a glyph that one lacks is taken from the next."""
+    _add_new_fonts()
     there = {font.name for font in font_manager.fontManager.ttflist}
     return tuple(name for name in _FONTS if name in there) or ("DejaVu Sans",)
+
+
+def _add_new_fonts() -> None:
+    """Adds what Matplotlib's list of fonts lacks: it keeps that of its first use, whatever is installed later."""
+    listed = {font.fname for font in font_manager.fontManager.ttflist}
+    for path in font_manager.findSystemFonts():
+        if path not in listed:
+            with suppress(OSError, RuntimeError):  # a file that is no font, or one that FreeType cannot read
+                font_manager.fontManager.addfont(path)
 
 
 def fonts_for(letters: frozenset[str]) -> tuple[tuple[str, ...], str]:

@@ -9,6 +9,9 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib import font_manager
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest, read_manifest
@@ -269,6 +272,32 @@ def test_a_letter_is_drawn_with_any_installed_font_that_has_it_or_is_reported(mo
     ours = [font for font in style.font_manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
     monkeypatch.setattr(style.font_manager.fontManager, "ttflist", ours)
     assert style.fonts_for(frozenset("a\u5bff")) == (("DejaVu Sans Mono",), "\u5bff")
+
+
+def test_a_font_that_was_installed_after_matplotlibs_first_use_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its list of fonts is that of its first use: Japanese labels were boxes on a machine that has Noto CJK."""
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder([".notdef", "longevity"])
+    builder.setupCharacterMap({0x5BFF: "longevity"})
+    builder.setupGlyf({name: TTGlyphPen(None).glyph() for name in (".notdef", "longevity")})
+    builder.setupHorizontalMetrics(dict.fromkeys((".notdef", "longevity"), (1000, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Installed Later", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(tmp_path / "later.ttf")
+    (tmp_path / "broken.ttf").write_bytes(b"no font")
+    shipped = [font for font in font_manager.fontManager.ttflist if "matplotlib" in font.fname]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", shipped)
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(path) for path in tmp_path.iterdir()])
+    style.installed_fonts.cache_clear()
+    try:
+        fonts, missing = style.fonts_for(frozenset("a\u5bff"))
+    finally:
+        style.installed_fonts.cache_clear()
+    assert (fonts, missing) == (("DejaVu Sans", "Installed Later"), "")
 
 
 def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
