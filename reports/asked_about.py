@@ -50,7 +50,7 @@ class ModelShare:
 
 @dataclass(frozen=True, slots=True)
 class CountryLine:
-    """A country that prompts name. `withheld` is the reason why no sentence may be about it; empty where one may."""
+    """A country that was asked about. `withheld` is the reason why no sentence may be about it; empty where one may."""
 
     country: str
     other: str | None  # the other country that most of what is named belongs to; None where several are first
@@ -62,6 +62,7 @@ class CountryLine:
     withheld: str
     languages: tuple[str, ...] = ()  # of these cells
     topics: tuple[str, ...] = ()
+    condition: str = "explicit"  # how it was asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
                 answering=answering,
                 things=tuple(things.get(country, ())),
                 cells=answers[country][0]["places"],
+                condition=answers[country][0]["condition"],
                 withheld=withheld,
                 languages=tuple(answers[country][0]["languages"]),
                 topics=tuple(answers[country][0]["topics"]),

@@ -134,7 +134,7 @@ def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
     if data.about_texts:
         sizes += [(manifest.topics, "topic", "topics"), (manifest.countries, "country", "countries")]
         sizes += [(manifest.conditions, "kind of prompt", "kinds of prompts")]
-    said = [f"{len(found)} {one if len(found) == 1 else many}" for found, one, many in sizes]
+    said = [f"{len(found)} {one if len(found) == 1 else many}" for found, one, many in sizes if found]
     samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
     told = "imported texts" if manifest.imported else samples
     return (*said, *([told] if data.about_texts else []))

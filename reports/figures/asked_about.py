@@ -106,7 +106,7 @@ def _row(line: CountryLine, model: str, at: float, names: Names) -> dict[str, ob
     limits = "" if unsure else f", {share(low, 1)} to {share(high, 1)}"
     value = f"{share(found.here.value, 1)}{limits}; n = {count(found.items)}"
     says = f"{names.model(model)}, {names.country(line.country)}: {value}"
-    mark = Mark(says, {"model": model, "country": line.country, "condition": "explicit"})
+    mark = Mark(says, {"model": model, "country": line.country, "condition": line.condition})
     return {
         "series": model, "x": found.here.value, "y": at, "low": low, "high": high, "mark": mark,
         "thin": rests_on(found.items) or "",
@@ -120,4 +120,4 @@ def _mean(line: CountryLine) -> float:
 def _other_mark(line: CountryLine, mean: float, names: Names) -> Mark:
     other = names.country(line.other)
     says = f"{names.country(line.country)}, from {other}: {share(mean, 1)}, the mean of the models"
-    return Mark(says, {"country": line.country, "condition": "explicit", "origin": other})
+    return Mark(says, {"country": line.country, "condition": line.condition, "origin": other})

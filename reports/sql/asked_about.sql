@@ -1,6 +1,7 @@
 -- The picture of the first page, "asked about X, answered from Y": statements that `reports/asked_about.py` runs in turn.
 
--- shared: a row is a cell that names a country, of a model, among those in which all models with any linked item have one: numbers
+-- shared: a row is a cell that names a country (of imported texts without known prompts: whose file says one), of a model, among
+-- those in which all models with any linked item have one: numbers
 -- of models beside one another are of the same prompts. `asked` is how many places of the country all these models were asked
 -- about, `places` in how many of them all have one. Cells of a topic for which the links' source holds no item of the country are left out.
 CREATE OR REPLACE TEMP TABLE picture_cells AS
@@ -9,7 +10,7 @@ WITH named AS (
     FROM numbered_cells AS c
     LEFT JOIN linked_incidences AS n USING (cell)
     LEFT JOIN uncovered_countries AS u ON c.topic = u.topic AND c.country = u.country
-    WHERE c.condition = 'explicit' AND u.topic IS NULL
+    WHERE c.condition = (SELECT min(condition) FROM cells WHERE condition IN ('explicit', 'unstated')) AND c.country IS NOT NULL AND u.topic IS NULL
 ),
 told AS (SELECT DISTINCT model FROM named WHERE linked),
 -- Models may have languages of their own: only what all were asked can be lacking.
@@ -105,7 +106,7 @@ ORDER BY c.country, c.times DESC, c.qid;
 SELECT
     c.country, c.model, any_value(c.asked) AS places_asked, any_value(c.places) AS places, sum(h.asked)::BIGINT AS asked,
     sum(h.answered)::BIGINT AS answered, sum(h.refused)::BIGINT AS refused, sum(h.repeated)::BIGINT AS repeated,
-    list_sort(list(DISTINCT n.language)) AS languages, list_sort(list(DISTINCT n.topic)) AS topics
+    any_value(n.condition) AS condition, list_sort(list(DISTINCT n.language)) AS languages, list_sort(list(DISTINCT n.topic)) AS topics
 FROM picture_cells AS c
 INNER JOIN numbered_cells AS n USING (cell)
 INNER JOIN health AS h
