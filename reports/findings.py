@@ -112,11 +112,27 @@ def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def _picked(rows: Sequence[Row]) -> list[Row]:
     """The clearest row of each family and metric, the clearest first."""
-    told = sorted((row for row in rows if is_told(row)), key=lambda row: (row["p"], -abs(row["difference"])))
+    told = sorted(
+        (row for row in rows if is_told(row) and not _rests_on_nothing(row, rows)),
+        key=lambda row: (row["p"], -abs(row["difference"])),
+    )
     clearest: dict[tuple[str, str], Row] = {}
     for row in told:
         clearest.setdefault((row["family"], row["metric"]), row)
     return list(clearest.values())[:_MOST]
+
+
+def _rests_on_nothing(row: Row, rows: Sequence[Row]) -> bool:
+    """Whether the difference is that of a side in which no mention was linked: its texts may name things all the same.
+
+    The source of links may have no names in a language, or a model may have written nothing of use. What such a side
+    shares with others is 0, too; and where a language is one, so is the mean of other languages lower.
+    """
+    silent = {
+        one["family"] for one in rows if one["metric"] == "diversity" and 0 in (one["a_estimate"], one["b_estimate"])
+    }
+    compared = LANGUAGES if row["family"].startswith("native") else row["family"]
+    return row["metric"] in ("diversity", "consensus") and bool({row["family"], compared} & silent)
 
 
 def _finding(row: Row, names: Names) -> Finding:
@@ -181,12 +197,18 @@ def _family(rows: Sequence[Row], picked: Sequence[Row]) -> str:
     if not tested:
         return said["empty"] if rows else said["nothing"]
     told = sum(is_told(row) for row in rows)
-    return said["some" if picked else "none"].format(
-        tested=count(len(tested)),
-        comparisons=count(len(rows)),
-        told=count(told),
-        shown=count(len(picked)),
-        smallest=probability(min(row["q"] for row in tested)),
+    unsaid = any(is_told(row) and _rests_on_nothing(row, rows) for row in rows)
+    unlinked = f" {said['unlinked']}" if unsaid else ""
+    key = "some" if picked else "unsaid" if told else "none"
+    return (
+        said[key].format(
+            tested=count(len(tested)),
+            comparisons=count(len(rows)),
+            told=count(told),
+            shown=count(len(picked)),
+            smallest=probability(min(row["q"] for row in tested)),
+        )
+        + unlinked
     )
 
 

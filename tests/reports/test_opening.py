@@ -145,6 +145,18 @@ def test_only_what_is_told_under_every_selection_of_the_texts_is_a_finding() -> 
     assert "Of 3 comparisons 2 could be tested. None is told apart" in found.family
 
 
+def test_a_side_without_any_linked_mention_is_no_finding() -> None:
+    """That German texts name 0 things is what a snapshot without German names says, not what the texts do."""
+    silent = {"family": "language", "a": "ja", "b": "the rest", "metric": "diversity", "a_estimate": 0.0}
+    agreeing = {"family": "language", "a": "en", "b": "the rest", "metric": "consensus"}
+    found = findings(frame(silent, agreeing, native("model"), of_models()), NAMES)
+    assert [one.says for one in found.shown] == [findings(frame(of_models()), NAMES).shown[0].says]
+    assert "no mention was linked" in found.family
+    alone = findings(frame(silent), NAMES)
+    assert (alone.shown, "Told apart under every selection of the texts: 1" in alone.family) == ((), True)
+    assert "no mention was linked" not in findings(frame(of_models()), NAMES).family
+
+
 def test_of_a_family_and_metric_the_clearest_stands_alone() -> None:
     several = [of_models(p=p, q=p, difference=difference) for p, difference in ((0.01, 0.4), (0.001, 0.2), (0.02, 0.5))]
     found = findings(frame(*several, of_models(metric="diversity", p=0.0001, q=0.001)), NAMES)
