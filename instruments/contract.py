@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
 from annotated_types import Ge
 
@@ -90,6 +90,14 @@ class Shown:
 
     file: Path
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class NamesData(Protocol):
+    """Options that name data sets or question sets."""
+
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a name that there is not, with the nearest one."""
 
 
 @dataclass(frozen=True)

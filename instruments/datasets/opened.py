@@ -45,6 +45,12 @@ class DatasetOptions(BaseModel):
     culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()
 
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a data set that there is not."""
+        from polyculture.instruments.datasets.rules import rules_of
+
+        rules_of(self.data)
+
     def opened(self, say: Callable[[str], None], *, causal: bool = False) -> DataSet:
         """Opens the data set; one line reports the rows left out, for `causal` scoring too. Raises `DataSetError`."""
         dataset = self._of_choice(

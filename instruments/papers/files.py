@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
+from textwrap import fill
+from typing import NamedTuple
 
 from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
@@ -18,83 +21,155 @@ from polyculture.reports.numbers import FEWEST
 PUBLISHED = "published"
 PROTOCOL = "protocol"
 PAGE = 98  # characters of a terminal, without its margins
+BROAD = 190  # characters that stand beside one another in a window of 1,440 pixels
+_NAME = 18  # characters after which what names a row goes on in the next line, between words
+_TEXT = 40  # likewise a protocol
+_GAP = 2  # characters between two columns
 CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
          "protocol")  # fmt: skip
-Grid = tuple[list[str], list[list[Cell | str]]]
+
+
+class Grid(NamedTuple):
+    """A table as it is shown."""
+
+    heads: list[str]
+    rows: list[list[Cell | str]]
+    names: int = 1  # of its columns say what a row is
+    own: Sequence[bool] = ()  # which rows are the run's, where each is of one model
 
 
 def grid(joined: JoinedTable, told: Callable[[Line], str] = attrgetter(PROTOCOL), published: str = PUBLISHED) -> Grid:
-    """Heads and rows in the paper's layout; the last column, or row, is the protocol, as `told` puts it."""
+    """Heads and rows in the paper's layout; the last column is the protocol, as `told` puts it."""
     return _across(joined, told, published) if joined.table.across else _down(joined, told, published)
 
 
 def _down(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
     """A row a model."""
-    has_rows = any(line.row for line in joined.lines)
+    names = ["model", "row"] if any(line.row for line in joined.lines) else ["model"]
     rows: list[list[Cell | str]] = []
     for line in joined.lines:
-        name = line.model if line.own else f"{line.model} ({published})"
+        name = line.model if line.own or not published else f"{line.model} ({published})"
         cells = [line.cells.get(column, "") for column in joined.columns]
-        rows.append([name, *([line.row] if has_rows else []), *cells, told(line) if line.own else ""])
-    return ["model", *(["row"] if has_rows else []), *joined.columns, PROTOCOL], rows
+        rows.append([*(name, line.row)[: len(names)], *cells, told(line) if line.own else ""])
+    return Grid([*names, *joined.columns, PROTOCOL], rows, len(names), [line.own for line in joined.lines])
 
 
 def _across(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
     """Columns a model: one's own come first."""
-    models = list(dict.fromkeys((line.model, line.own) for line in joined.lines))
-    lines = {(line.model, line.own, line.row): line for line in joined.lines}
-    filled = {(line.model, line.own, column) for line in joined.lines for column in line.cells or joined.columns}
-    columns = [at for model, own in models for column in joined.columns if (at := (model, own, column)) in filled]
-    heads = [" ".join(filter(None, (model, "" if own else f"({published})", column))) for model, own, column in columns]
+    turned = _on_its_side(joined)
+    heads = [
+        " ".join(filter(None, (one.model, "" if one.own else f"({published or PUBLISHED})", one.row)))
+        for one in turned.lines
+    ]
     rows: list[list[Cell | str]] = []
-    for row in dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)]):
-        found = [lines.get((model, own, row)) for model, own, _ in columns]
-        cells = [line.cells.get(column, "") if line else "" for line, (*_, column) in zip(found, columns, strict=True)]
-        notes = dict.fromkeys(told(line) for line in found if line and line.own)
-        rows.append([row, *cells, " | ".join(notes)])
-    return ["", *heads, PROTOCOL], rows
+    for row in turned.columns:
+        notes = dict.fromkeys(told(line) for line in joined.lines if line.own and line.row == row)
+        rows.append([row, *(one.cells.get(row, "") for one in turned.lines), " | ".join(notes)])
+    return Grid(["", *heads, PROTOCOL], rows)
 
 
-def listing(preset: Preset, joined: JoinedTable) -> Listing:
-    """For the terminal: intervals below their numbers, and the protocol of each row under the table, by a letter."""
+def _on_its_side(joined: JoinedTable) -> JoinedTable:
+    """A line for each column of a model; the rows become columns."""
+    found: dict[tuple[str, bool, str], list[Line]] = {}
+    for line in joined.lines:
+        for column in line.cells or joined.columns:
+            found.setdefault((line.model, line.own, column), []).append(line)
+    models = list(dict.fromkeys((line.model, line.own) for line in joined.lines))
+    lines = []
+    for model, own, column in sorted(found, key=lambda at: (models.index(at[:2]), joined.columns.index(at[2]))):
+        some = found[model, own, column]
+        cells = {line.row: line.cells[column] for line in some if column in line.cells}
+        lines.append(Line(model, column, own, cells, " | ".join(dict.fromkeys(line.protocol for line in some))))
+    rows = dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)])
+    return replace(joined, columns=list(rows), lines=lines)
+
+
+class Shown(NamedTuple):
+    """A table as people read it: in parts where it is too wide, and what the marks in the protocol's place mean."""
+
+    parts: list[Grid]
+    notes: tuple[str, ...]
+
+
+def shown(joined: JoinedTable, width: int, published: str = "", *, turn: bool = False) -> Shown:
+    """The paper's layout with a mark for each protocol. What is wider than `width` characters has a row a column of a
+    model, or, with `turn`, its rows as columns, where that is narrower; what is still too wide goes on in another part.
+    """
+    found = _marked(grid, joined, published)
+    if _width(found) > width and (turn or joined.table.across):
+        other = _marked(_down, _on_its_side(joined), published) if joined.table.across else found._replace(
+            parts=[_turned(found.parts[0])]
+        )  # fmt: skip
+        found = min(found, other, key=_width)
+    return found._replace(parts=list(_blocks(found.parts[0], width)))
+
+
+def _marked(lay_out: Callable[..., Grid], joined: JoinedTable, published: str) -> Shown:
     notes: dict[str, str] = {}
+    whole = lay_out(joined, lambda line: notes.setdefault(line.protocol, f"[{len(notes) + 1}]"), published)
+    return Shown([whole], tuple(f"{mark} {note}" for note, mark in notes.items()))
 
-    def letter(line: Line) -> str:
-        return notes.setdefault(line.protocol, f"[{len(notes) + 1}]")
 
-    found = grid(joined, letter, preset.title)
-    heads, rows = _turned(found)
-    shown = [[_on_lines(cell) if isinstance(cell, Cell) else end_of(cell) for cell in row] for row in rows]
-    kept = [place for place, head in enumerate(heads) if head or any(row[place] for row in shown)]
-    return Listing(
-        tuple(end_of(heads[place]) for place in kept),
-        [[row[place] for place in kept] for row in shown],
-        f"{title_of(preset, joined)}. {unit_of(joined)}".rstrip(". "),
-        tuple(f"{mark} {note}" for note, mark in notes.items()),
-    )
+def _width(found: Shown) -> int:
+    return sum(_sizes(found.parts[0]))
+
+
+def listings(preset: Preset, joined: JoinedTable) -> Iterator[Listing]:
+    """For the terminal: intervals below their numbers; neither a number nor a word of a head breaks."""
+    parts, notes = shown(joined, PAGE, preset.title, turn=True)
+    title = f"{title_of(preset, joined)}. {unit_of(joined)}".rstrip(". ")
+    for number, part in enumerate(parts, 1):
+        sizes = [size - _GAP for size in _sizes(part)]
+        yield Listing(
+            tuple(_on_lines(head, size) for head, size in zip(part.heads, sizes, strict=True)),
+            [[_on_lines(cell, size) for cell, size in zip(row, sizes, strict=True)] for row in part.rows],
+            title + part_of(number, parts),
+            [fill(note, PAGE, subsequent_indent=" " * 4, break_long_words=False) for note in notes]
+            if number == len(parts)
+            else (),
+        )
+
+
+def part_of(number: int, parts: Sequence[Grid]) -> str:
+    """' (1 of 2)'; '' of a table that is whole."""
+    return f" ({number} of {len(parts)})" if len(parts) > 1 else ""
 
 
 def _turned(found: Grid) -> Grid:
-    """A table that is wider than a page stands on its side, where that is narrower: a number never breaks."""
-    heads, rows = found
-    if _width(found) <= PAGE:
-        return found
-    names = 2 if heads[1] == "row" else 1
-    models = [" ".join(filter(None, map(str, row[:names]))) for row in rows]
-    turned = (
-        ["", *models],
-        [[head, *(row[place] for row in rows)] for place, head in enumerate(heads) if place >= names],
-    )
-    return min(found, turned, key=_width)
+    """Rows for columns."""
+    models = [" ".join(filter(None, map(str, row[: found.names]))) for row in found.rows]
+    places = range(found.names, len(found.heads))
+    return Grid(["", *models], [[found.heads[place], *(row[place] for row in found.rows)] for place in places])
 
 
-def _width(grid: Grid) -> int:
-    """Of a table whose heads break between words, and whose cells do not."""
-    heads, rows = grid
-    words = [max(map(len, end_of(head).split()), default=0) for head in heads]
-    cells = [[len(_on_lines(cell).partition("\n")[0]) if isinstance(cell, Cell) else len(end_of(cell)) for cell in row]
-             for row in rows]  # fmt: skip
-    return sum(2 + max(head, *(row[place] for row in cells)) for place, head in enumerate(words))
+def _blocks(found: Grid, width: int) -> Iterator[Grid]:
+    """A table's filled columns in as many tables as their width needs; each has the names of the rows."""
+    sizes = _sizes(found)
+    room, parts = width - sum(sizes[: found.names]), [list[int]()]
+    for place in range(found.names, len(sizes)):
+        if not any(row[place] for row in found.rows):
+            continue
+        if parts[-1] and sum(sizes[one] for one in parts[-1]) + sizes[place] > room:
+            parts.append([])
+        parts[-1].append(place)
+    for part in parts:
+        kept = [*range(found.names), *part]
+        yield found._replace(
+            heads=[found.heads[place] for place in kept], rows=[[row[place] for place in kept] for row in found.rows]
+        )
+
+
+def _sizes(found: Grid) -> list[int]:
+    """The characters that each column takes, where heads, names and protocols break between words and no number."""
+    sizes = []
+    for place, head in enumerate(found.heads):
+        cells = [row[place] for row in found.rows]
+        texts = [end_of(one) for one in cells if isinstance(one, str)]
+        parts = [word for one in (end_of(head), *texts) for word in one.split()]
+        parts += [line for one in cells if isinstance(one, Cell) for line in (one.text, one.interval)]
+        broken = min(_NAME if place < found.names else _TEXT, max(map(len, texts), default=0))
+        sizes.append(_GAP + max(broken, *map(len, parts), 0))
+    return sizes
 
 
 def title_of(preset: Preset, joined: JoinedTable) -> str:
@@ -119,7 +194,9 @@ def unit_of(joined: JoinedTable) -> str:
     return ", ".join(said).capitalize()
 
 
-def _on_lines(cell: Cell) -> str:
+def _on_lines(cell: Cell | str, size: int) -> str:
+    if isinstance(cell, str):
+        return fill(end_of(cell), max(size, 1), break_long_words=False)
     return f"{cell.text}\n{cell.interval}" if cell.interval else cell.text
 
 
@@ -134,7 +211,7 @@ def write_tables(folder: Path, paper: str, tables: Sequence[JoinedTable]) -> lis
 
 def _csv(joined: JoinedTable) -> str:
     """The paper's layout as numbers; beside a column with intervals its limits."""
-    heads, rows = grid(joined)
+    heads, rows, *_ = grid(joined)
     wide = [any(isinstance(row[place], Cell) and row[place].interval for row in rows) for place in range(len(heads))]  # type: ignore[union-attr]
     columns = [
         name
@@ -171,7 +248,7 @@ def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
 def _latex(preset: Preset, joined: JoinedTable) -> str:
     import pandas as pd
 
-    heads, rows = grid(joined)
+    heads, rows, *_ = grid(joined)
     words = [[_plain(cell) for cell in row] for row in rows]
     names = [end_of(replace_control_chars(head)) for head in heads]
     kept = [place for place in range(len(heads)) if any(row[place] for row in words)]

@@ -25,12 +25,12 @@ def study(asked: Asked, options: PaperOptions) -> Study:
 
 def _listings(asked: Asked, options: PaperOptions) -> Iterator[Listing]:
     from polyculture.instruments.papers.answer import answer
-    from polyculture.instruments.papers.files import listing, notes_of
+    from polyculture.instruments.papers.files import listings, notes_of
 
     preset = options.preset
     found, without = joined_tables(asked.run, options.name, asked.seed, options.data)
     for one in found:
-        yield listing(preset, one)
+        yield from listings(preset, one)
     if without:
         asked.say(notes_of(without))
     yield answer(asked.run, options.name, preset, asked.catalog, options.data)

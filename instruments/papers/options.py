@@ -92,6 +92,13 @@ class PaperOptions(BaseModel):
                 raise ValueError(f"no part of {name} that is asked takes it")
         return value
 
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a data set that there is not."""
+        from polyculture.instruments.datasets.rules import rules_of
+
+        if self.data is not None:
+            rules_of(self.data)
+
     @property
     def preset(self) -> Preset:
         """The paper's protocol."""

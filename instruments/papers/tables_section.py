@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,11 +32,20 @@ class NormalisedFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownTable:
+    """A table of the paper, in parts where it is wider than a page, and what its marks mean."""
+
+    title: str
+    parts: tuple[PageTable, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PaperTables:
     """The context of the section."""
 
     title: str
-    tables: tuple[PageTable, ...]
+    tables: tuple[ShownTable, ...]
     figures: tuple[NormalisedFigure, ...] = ()
     without: str = ""  # tables in which no number of the run stands, and what was stopped
 
@@ -47,12 +56,12 @@ def tables_section(name: str, tables: Sequence[JoinedTable], without: Mapping[st
     return Section(f"paper-{name}", build, _FOLDER / "tables.html.jinja", _TEXTS)
 
 
-def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], _data: ReportData) -> PaperTables:
+def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str], data: ReportData) -> PaperTables:
     from polyculture.instruments.datasets.presets import read_preset
     from polyculture.instruments.papers.files import notes_of, title_of
 
     preset = read_preset(name)
-    shown = tuple(_page_table(title_of(preset, one), one) for one in tables)
+    shown = tuple(_shown_table(title_of(preset, one), one, data.names.model) for one in tables)
     figures = tuple(found for one in tables if (name, one.table.name) in _NORMALISED and (found := _figure(one)))
     return PaperTables(preset.title, shown, figures, notes_of(without) if without else "")
 
@@ -67,20 +76,29 @@ def _figure(joined: JoinedTable) -> NormalisedFigure | None:
     return NormalisedFigure(joined.table.title, keys, panels) if panels else None
 
 
-def _page_table(title: str, joined: JoinedTable) -> PageTable:
+def _shown_table(title: str, joined: JoinedTable, named: Callable[[str], str]) -> ShownTable:
     """One's own rows under their head, then the published ones."""
-    from polyculture.instruments.papers.files import grid, unit_of
+    from polyculture.instruments.papers.files import BROAD, PROTOCOL, part_of, shown, unit_of
     from polyculture.instruments.papers.join import Cell
     from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell
 
-    heads, rows = grid(joined)
-    kept = [place for place, head in enumerate(heads) if place and any(row[place] for row in rows)]
-    columns = tuple(Column(heads[place], str, is_number=heads[place] not in ("row", "protocol")) for place in kept)
-    of_lines = ["This run" if line.own else "Published" for line in joined.lines]
-    lines: dict[str, list[Line]] = {}
-    for source, row in zip([""] * len(rows) if joined.table.across else of_lines, rows, strict=True):
-        cells = [TextCell(c.text, c.interval) if isinstance(c := row[place], Cell) else TextCell(c) for place in kept]
-        lines.setdefault(source, []).append(Line(str(row[0]), tuple(cells)))
-    groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
+    parts, notes = shown(joined, BROAD)
     told = ". ".join(filter(None, (title, unit_of(joined))))
-    return PageTable(told, told, heads[0] or "row", columns, groups)
+    pages = []
+    for number, part in enumerate(parts, 1):
+        kept = range(1, len(part.heads))
+        columns = [
+            Column(part.heads[at], str, is_number=at >= part.names and part.heads[at] != PROTOCOL) for at in kept
+        ]
+        lines: dict[str, list[Line]] = {}
+        for place, row in enumerate(part.rows):
+            own = bool(part.own) and part.own[place]
+            model, variant, way = str(row[0]).partition(" (")
+            name = named(model) + variant + way if own else str(row[0])
+            cells = [TextCell(c.text, c.interval) if isinstance(c := row[at], Cell) else TextCell(c) for at in kept]
+            head = ("This run" if own else "Published") if part.own else ""
+            lines.setdefault(head, []).append(Line(name, tuple(cells)))
+        groups = tuple(Group("", head, tuple(some)) for head, some in lines.items())
+        caption = told + part_of(number, parts)
+        pages.append(PageTable(caption, caption, part.heads[0] or "row", tuple(columns), groups))
+    return ShownTable(told, tuple(pages), notes)

@@ -103,6 +103,13 @@ class AskOptions(BaseModel):
             raise DataSetError(what, remedy=f"They are asked by {' or '.join(METHODS[kind])}.")
         return self.method or METHODS[kind][:1]
 
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a set that there is not."""
+        from polyculture.instruments.questions.rules.opened import rules_of
+
+        for named, _ in self.sets:
+            rules_of(named)
+
     def opened(self) -> list[QuestionSet]:
         """The sets as they are read. Raises `DataSetError`, also where two are called alike."""
         from polyculture.instruments.questions.rules.opened import open_set

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cache.sql_file import OVER_ALL, REASONS, DeclaredTable, limits
 from polyculture.cli.options import Format
 from polyculture.cli.tables import MORE, SHOWN_ROWS, cell, fits, print_table, write_values
@@ -110,8 +112,7 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
     if own := [study.tables for study in studies if study.tables]:
         for table in (table for tables in own for table in tables()):
             print_table(table.columns, table.rows, table.title)
-            for note in table.notes:
-                say(note)
+            sys.stdout.writelines(f"{escape_control_chars(note)}\n" for note in table.notes)
         return
     for study in studies:
         if study.listing and (listing := study.listing()).columns:

@@ -13,6 +13,7 @@ import typer
 from polyculture.cli.option_flags import flag_of, parameters_of
 from polyculture.cli.options import retry_failed
 from polyculture.experiment.own import add_models, check_models, is_experiment, own_file
+from polyculture.instruments.contract import NamesData
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,6 +39,7 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
         if file is None and command.own_experiment and values.get("model") and command.argument in values:
             file = _own_experiment(name, command, values)
         if file is None:
+            _check_names(name, command, values)
             model = ", or a model with --model" if command.own_experiment else ""
             raise typer.BadParameter(f"name an experiment file{model}" + (", or try --demo" if command.demo else ""))
         _ask(name, file, runs, values, retry, accept_changes=accept_changes)
@@ -55,6 +57,12 @@ def _is_experiment(word: str | None, command: Command) -> bool:
     if word is None or not word.endswith(".toml"):
         return False
     return not (command.own_experiment and Path(word).is_file()) or is_experiment(Path(word))
+
+
+def _check_names(name: str, command: Command, values: Mapping[str, Any]) -> None:
+    """Raises what is wrong with options that no experiment stands behind: a misspelt name before a missing file."""
+    if values and isinstance(options := _checked(name, command, Path(), values), NamesData):
+        options.check_names()
 
 
 def _own_experiment(name: str, command: Command, values: Mapping[str, Any]) -> Path:

@@ -50,10 +50,8 @@ def parameters_of(command: Command) -> Iterator[Parameter]:
     yield Parameter("context", kind, annotation=typer.Context)
     if command.argument is not None:
         yield _argument(command.argument, fields[command.argument])
-    if command.demo or command.argument is not None:
-        yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
-    else:
-        yield Parameter("experiment", kind, annotation=Annotated[Path, EXPERIMENT])
+    # Without a default typer would ask for the file before a misspelt name is told.
+    yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
     for name, field in fields.items():
         if name != command.argument and field.json_schema_extra != IN_FILE:
             yield _parameter(name, field)

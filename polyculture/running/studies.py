@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -255,6 +256,8 @@ def _option_fault(
     message = plain_words(error)
     if error["type"] != "value_error":  # a sentence of ours says what it needs of the value
         message += f", not {error['input']!r}"
+    if error["type"] == "literal_error":
+        see = did_you_mean(str(error["input"]), re.findall("'(.+?)'", error["ctx"]["expected"]), otherwise=see)
     if name in said:
         return ExperimentError(f"{command}: {_typed(command, name)}: {message}", remedy=see)
     return ExperimentError(f"{command}.{key}: {message}", where=file, remedy=see)

@@ -27,7 +27,7 @@ from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
-from polyculture.instruments.papers.files import listing, write_tables
+from polyculture.instruments.papers.files import listings, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
@@ -346,9 +346,9 @@ def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
     assert baseline["protocol"] == "n 3"
     part = join(table, mine[-1:], lambda _: [])
     assert part is not None
-    shown = listing(read_preset("culturescope"), part)
+    [shown] = listings(read_preset("culturescope"), part)
     assert [row[0] for row in shown.rows] == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
-    assert shown.notes == ("[1] same protocol",)
+    assert list(shown.notes) == ["[1] same protocol"]
 
 
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:

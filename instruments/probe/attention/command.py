@@ -38,6 +38,12 @@ class AttentionOptions(BaseModel):
         Field(description="generated: through the chat template; text: the message as it stands."),
     ] = ("generated",)
 
+    def check_names(self) -> None:
+        """Raises `DataSetError` of a set that there is not."""
+        from polyculture.instruments.questions.options import AskOptions
+
+        AskOptions(set=self.set).check_names()
+
 
 def study(asked: Asked, options: AttentionOptions) -> Study:
     """Reads attention, then tests it. Raises `EngineError` where a model does not show it, before anything is read."""
