@@ -44,9 +44,9 @@ VIEWS = Layer(
 
 
 def _settings(_: RunFolder, manifest: Manifest) -> object:
-    """What the run asks beside its texts, and which extractions of them count."""
+    """What the run asks beside its texts, and which extractions of them count: of a sample those of its texts alone."""
     decided = {"models", "countries", "extractor_ids", "reader_id"}
-    return manifest.model_dump(include=decided)
+    return [manifest.model_dump(include=decided), manifest.extractor.get("sample")]
 
 
 _TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, ENTITIES, ENTITY_COUNTRIES)

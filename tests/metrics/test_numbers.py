@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.numbers import measure_file
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import NUMBERS
+from polyculture.cache.schema import NUMBERS, WANTED_RESPONSES
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.metrics.measure import measure
@@ -225,3 +227,22 @@ def _written(data: bytes, folder: Path) -> Path:
     path = folder / "before.parquet"
     path.write_bytes(data)
     return path
+
+
+def test_a_sample_of_the_texts_has_the_numbers_and_intervals_of_as_many_texts(run: RunFolder, tmp_path: Path) -> None:
+    """Texts of a prompt are drawn alike, so the first 20 of 60 are what a run of 20 is: intervals included."""
+    few, sampled = (shutil.copytree(run.root, tmp_path / name) for name in ("few", "sampled"))
+    wanted = RunFolder(few).table(WANTED_RESPONSES.name)
+    table = pq.read_table(wanted)
+    place = table.schema.get_field_index("n")
+    pq.write_table(table.set_column(place, table.schema.field(place), pa.array([20] * len(table), pa.int64())), wanted)
+    told = require_run(RunFolder(sampled))
+    asked = told.model_copy(update={"extractor": {**told.extractor, "sample": 20}})
+    write_manifest(asked, RunFolder(sampled).manifest)
+    found = []
+    for folder in (few, sampled):
+        measure(RunFolder(folder))
+        with open_store(RunFolder(folder), store_layout()) as store:
+            found.append(store.sql("FROM numbers ORDER BY ALL").fetchall())
+    assert found[0] == found[1]
+    assert len({row[-1] for row in found[0]}) > 1
