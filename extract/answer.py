@@ -91,8 +91,9 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
     if not listed and not _says_nothing(text) and not any(_is_empty(value, known) for value in values):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
-        entities = [entity for table in tables if (entity := _entity(table)) is not None]
-        if not entities:
+        entities = [entity for table in tables or () if (entity := _entity(table)) is not None]
+        entities = [one for one in entities if one.text.strip().casefold() not in _NO_NAME]
+        if not entities and tables != []:
             raise UnusableAnswerError(CUT_SHORT if ending == "cut" else "the answer has no list of mentions")
     if len(entities) >= MOST_MENTIONS:
         raise UnusableAnswerError(f"the answer is endless: {len(entities)} mentions")

@@ -114,6 +114,14 @@ KEPT = {
     "numbered lines": "".join(f"{n}. {t}: {k}\n" for n, (t, k) in enumerate(PLAIN.items(), 1)),
     "a Markdown table": "| text | kind |\n|---|---|\n" + "".join(f"| {t} | {k} |\n" for t, k in PLAIN.items()),
     "lists under kinds": "".join(f"**{k.title()}:**\n- {t}\n" for t, k in PLAIN.items()),
+    "CSV": "text,kind,name\n" + "".join(f'"{t}",{k.title()},"{t}, a name"\n' for t, k in PLAIN.items()),
+    "CSV in a fence, of semicolons": "```csv\nEntity;Type\n" + "".join(f"{t};{k}\n" for t, k in PLAIN.items()) + "```",
+    "CSV without a header": "".join(f"{t}, {k}\n" for t, k in PLAIN.items()),
+    "TSV with one unknown kind": "text\tkind\nfork\tutensil\n" + "".join(f"{t}\t{k}\n" for t, k in PLAIN.items()),
+    "XML": "".join(f"<mention><text>{t}</text><kind>{k}</kind></mention>" for t, k in PLAIN.items()),
+    "XML with kinds as attributes": "".join(f'<entity type="{k}">\n{t}\n</entity>' for t, k in PLAIN.items()),
+    "XML of attributes": "<list>" + "".join(f"<e text='{t}' kind='{k}'/>" for t, k in PLAIN.items()) + "</list>",
+    "XML with kinds as elements": "```xml\n" + "".join(f"<{k}>{t}</{k}>\n" for t, k in PLAIN.items()) + "```",
     "an unknown kind among texts": json.dumps({**PLAIN, "fork": "utensil"}),
     "an unknown kind among kinds": json.dumps({**{k: [t] for t, k in PLAIN.items()}, "utensil": ["fork"]}),
     "an unknown kind among pairs": json.dumps([*PLAIN.items(), ["fork", "utensil"]]),
@@ -142,7 +150,8 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("raw", ["- ramen (dish)\n- a fork of wood", "- Good: I think so", "dish: ramen and pork"])
+@pytest.mark.parametrize("raw", ["- ramen (dish)\n- a fork of wood", "- Good: I think so", "dish: ramen and pork",
+                                 "ramen, dish\na fork, of wood", "<p>ramen is a dish</p>"])  # fmt: skip
 def test_lines_that_are_not_clearly_entities_are_asked_again(raw: str) -> None:
     with pytest.raises(UnusableAnswerError, match="has no list"):
         read_answer(raw, FOOD.kinds, "whole")
@@ -167,7 +176,20 @@ def test_an_empty_list_names_nothing(answer: str) -> None:
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
-@pytest.mark.parametrize("answer", ["{}", "```json\n{ }\n```", "null", "None.", '"none"', "N/A"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<mentions/>",
+        "```xml\n<mentions>\n</mentions>\n```",
+        "text,kind,name,english",
+        "{}",
+        "```json\n{ }\n```",
+        "null",
+        "None.",
+        '"none"',
+        "N/A",
+    ],
+)
 def test_an_answer_that_is_a_word_for_nothing_names_nothing(answer: str) -> None:
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
     with pytest.raises(UnusableAnswerError):
