@@ -38,18 +38,23 @@ def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
     Parts of sharded tables are known by name and size: none is ever written to in place. The time of writing is not
     used, so that the numbers of a copied run are still those of its data.
     """
+    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables))
+
+
+def data_of(run: RunFolder, tables: Sequence[Table[Any]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """What tells whether tables have changed: the hashes of whole files, the names and sizes of parts."""
     whole = {
         table.name: file_sha256(run.table(table.name))
-        for table in measure.tables
+        for table in tables
         if not table.sharded and run.table(table.name).exists()
     }
     parts = [
         (str(part.relative_to(run.root)), part.stat().st_size)
-        for table in measure.tables
+        for table in tables
         if table.sharded
         for part in committed_parts(run, table)
     ]
-    return content_id(measure.settings(run, manifest), whole, parts)
+    return whole, parts
 
 
 def write_numbers(

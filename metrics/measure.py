@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import duckdb
 
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.layout import MAIN, file_of, selection_files
+from polyculture.cache.layout import MAIN, Measure, file_of
 from polyculture.cache.manifest import require_run
-from polyculture.cache.numbers import inputs_of, measure_file, write_differences, write_numbers
+from polyculture.cache.numbers import measure_file
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
+from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import NUMBERS, SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
-from polyculture.cache.schema.measured import Number
-from polyculture.cache.store import open_store
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.metrics import KEPT, MEASURE, METRICS
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.components.rows import component_rows
 from polyculture.metrics.means import DETERMINISTIC, FEW_DISTINCT, CellSizes, Value, model_numbers
+from polyculture.metrics.measured import renew
 from polyculture.metrics.responses import ALL
 from polyculture.metrics.saturation import saturation_rows
 from polyculture.metrics.shared_cells import shared_cells
@@ -34,23 +32,21 @@ def measure(
     """Writes every metric of every cell and the means over cells with their 95 % intervals, and counts them; then the
     saturation curves, the variance components, and the differences that a reader expects (`standard`).
 
-    Nothing is done where the store, the experiment and the method are those of the last time. Memory holds the
+    Nothing is done where `renew` sees no change. Memory holds the
     responses, the numbers, and the views that DuckDB keeps, which spill to disk. A `selection` has numbers of its own,
     and no differences: these have theirs. `catalog` says which languages are native where; the default is the one that
     Polyculture ships. Raises `StoreError` where there is no run or the folder cannot be written.
     """
     manifest = require_run(run)
-    inputs = inputs_of(run, manifest, MEASURE)
     native = (catalog or read_catalog()).native_pairs(manifest.languages)
-    made_by = {"inputs": inputs, "method": method_id(selection), "native": content_id(native)}
-    path = measure_file(run, NUMBERS, MEASURE.name, selection)
-    before = read_metadata(path)
-    if made_by.items() <= before.items():
-        count = int(before["estimates"])
-        return Outcome(done=count, failed=0, reused=count)
-    numbers: list[Number] = []
-    curves: list[SaturationInterval] = []
-    with open_store(run, METRICS, KEPT, selection) as store:
+    curves_file = run.table(file_of(SATURATION_INTERVALS.name, selection))
+    components_file = run.table(file_of(VARIANCE_COMPONENTS.name, selection))
+
+    def compute(
+        store: duckdb.DuckDBPyConnection, _: Measure, inputs: str
+    ) -> tuple[list[Number], Iterable[Difference] | None]:
+        numbers: list[Number] = []
+        curves: list[SaturationInterval] = []
         compared = ComparedRun(store, manifest.deterministic)
         for row in _rows(compared, store, inputs):
             if isinstance(row, SaturationInterval):
@@ -59,26 +55,18 @@ def measure(
             numbers.append(row)
             if len(numbers) % 1000 == 0:
                 progress(Outcome(len(numbers), 0))
-        components = list(component_rows(store))
-        if selection == MAIN:
-            differences = standard_differences(compared, store, manifest, native, inputs)
-            write_differences(run, MEASURE.name, differences)
-    curves_file = run.table(file_of(SATURATION_INTERVALS.name, selection))
-    write_parquet(objects_to_table(SATURATION_INTERVALS, curves), curves_file)
-    components_file = run.table(file_of(VARIANCE_COMPONENTS.name, selection))
-    write_parquet(objects_to_table(VARIANCE_COMPONENTS, components), components_file)
-    count = sum(number.estimate is not None for number in numbers)
-    write_numbers(run, MEASURE.name, numbers, selection, {**made_by, "estimates": str(count)})
-    return Outcome(count, 0)
+        write_parquet(objects_to_table(SATURATION_INTERVALS, curves), curves_file)
+        write_parquet(objects_to_table(VARIANCE_COMPONENTS, list(component_rows(store))), components_file)
+        if selection != MAIN:
+            return numbers, None
+        return numbers, standard_differences(compared, store, manifest, native, inputs)
 
-
-def method_id(selection: str = MAIN) -> str:
-    """The hash of the files that decide how numbers are computed: those of this package, and of the selection."""
-    package = Path(__file__).parent
-    files = [file for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
-    return content_id(
-        [file_sha256(file) for file in [*files, *(selection_files(selection) if selection != MAIN else [])]]
-    )
+    beside = (curves_file, components_file)
+    options = {"native": native}
+    renewed = renew(run, METRICS, [MEASURE], compute, options, keep=KEPT, selection=selection, beside=beside)
+    estimates = read_rows(measure_file(run, NUMBERS, MEASURE.name, selection), NUMBERS, ["estimate"])["estimate"]
+    count = len(estimates) - estimates.null_count
+    return Outcome(count, 0, 0 if renewed else count)
 
 
 def _rows(

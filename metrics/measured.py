@@ -1,18 +1,97 @@
-"""Numbers that SQL cannot give: computed from a run's store, and kept in it as a table of their own."""
+"""What SQL cannot compute: read from a run's store, and kept in it as numbers, or as a table of its own.
+
+    renew(run, compose(CORE, CBS), [MEASURE], compute)
+
+A measure is computed again only where something has changed that may change what it finds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 
-from polyculture.cache.layout import Layout, Table
-from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.layout import COMPUTED, MAIN, Layout, Measure, Table, selection_files
+from polyculture.cache.manifest import require_run
+from polyculture.cache.numbers import data_of, inputs_of, measure_file, write_differences, write_numbers
+from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.store import open_store
 
 Row = TypeVar("Row")
+# What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.
+Compute = Callable[[duckdb.DuckDBPyConnection, Measure, str], tuple[Iterable[Number], Iterable[Difference] | None]]
+_MEASURING = ("cache", "metrics", "instruments")  # the packages whose code decides numbers
+_LIBRARIES = ("duckdb", "numpy", "scipy")
+_CODE = (".py", ".sql", ".toml", ".tsv")
+_MADE_BY = "made_by"
+# Of the manifest: versions, whose code has a hash of its own; what no number rests on; and what instruments ask, of
+# which each measure names its part in its settings.
+_OF_OTHERS = {"polyculture", "packages", "prices", "notes", "asked", "setups", "former_setups"}
+
+
+def renew(
+    run: RunFolder,
+    layout: Layout,
+    measures: Sequence[Measure],
+    compute: Compute,
+    options: Mapping[str, Any] | None = None,
+    *,
+    keep: Sequence[str] = (),
+    selection: str = MAIN,
+    beside: Sequence[Path] = (),
+) -> list[Measure]:
+    """Writes the numbers and differences of the measures that something has changed for, and returns these.
+
+    That is: what the run asks, the data of any table of the layout, the `options` of `compute`, the code that measures,
+    the versions of the libraries that it computes with; or a file that is missing, of numbers, differences, or those
+    `beside` them, which `compute` writes. `keep` as in `open_store`. Raises `StoreError` where there is no run or the
+    folder cannot be written.
+    """
+    manifest = require_run(run)
+    tables = [table for table in layout.tables if not table.by_measure and table.name not in COMPUTED]
+    # Of all tables, not of the measure's alone: a view may read one that says nothing of which rows count.
+    common = (
+        manifest.model_dump(mode="json", exclude=_OF_OTHERS),
+        data_of(run, tables),
+        options,
+        _code(compute, selection),
+    )
+    inputs = {one: inputs_of(run, manifest, one) for one in measures}
+    made_by = {one: content_id(common, inputs[one]) for one in measures}
+    outputs = [*beside, *(measure_file(run, DIFFERENCES, one.name) for one in measures if selection == MAIN)]
+    there = all(path.exists() for path in outputs)
+    stale = [
+        one
+        for one in measures
+        if not there or read_metadata(measure_file(run, NUMBERS, one.name, selection)).get(_MADE_BY) != made_by[one]
+    ]
+    if not stale:
+        return []
+    with open_store(run, layout, keep, selection) as store:
+        for one in stale:
+            numbers, differences = compute(store, one, inputs[one])
+            found = list(numbers)
+            if differences is not None:
+                write_differences(run, one.name, differences)
+            write_numbers(
+                run, one.name, found, selection, {_MADE_BY: made_by[one]}
+            )  # last: it says that all is written
+    return stale
+
+
+def read_numbers(run: RunFolder, measure: str, selection: str = MAIN) -> list[Number]:
+    """The numbers that a measure wrote last."""
+    rows = read_rows(measure_file(run, NUMBERS, measure, selection), NUMBERS).to_pylist()
+    return [Number(**{**row, "facets": dict(row["facets"]), "sizes": dict(row["sizes"])}) for row in rows]
 
 
 def measured(
@@ -26,3 +105,20 @@ def measured(
         found = list(rows(store))
     write_parquet(objects_to_table(table, found), run.table(table.name))
     return found
+
+
+def _code(compute: Compute, selection: str) -> str:
+    """The hash of what computes: our packages, the module of `compute`, a selection's SQL, and libraries."""
+    files = [
+        Path(inspect.getfile(getattr(compute, "func", compute))),
+        *(selection_files(selection) if selection != MAIN else []),
+    ]
+    return content_id(_measuring(), [file_sha256(file) for file in files])
+
+
+@cache
+def _measuring() -> str:
+    root = Path(__file__).parents[1]
+    files = [file for package in _MEASURING for file in sorted((root / package).rglob("*")) if file.suffix in _CODE]
+    versions = [version(library) for library in _LIBRARIES]
+    return content_id(versions, [(str(file.relative_to(root)), file_sha256(file)) for file in files])

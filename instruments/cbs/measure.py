@@ -7,20 +7,18 @@ from pathlib import Path
 
 import duckdb
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.layout import Measure, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Tally, tally
 from polyculture.instruments.cbs.bias_differences import ScoredType, bias_differences, scored_cells
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
 from polyculture.instruments.cbs.layout import CBS, MEASURE
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
 from polyculture.instruments.differences import with_verdicts
+from polyculture.metrics.measured import renew
 
 RULES = ("sum", "mean", "probability", "calibrated")
 GROUNDED, NEUTRAL = "grounded", "neutral"
@@ -33,20 +31,18 @@ ORDER BY setting, context_id, entity_id
 """
 
 
-def measure_bias(run: RunFolder) -> list[Number]:
+def measure_bias(run: RunFolder) -> None:
     """Writes the scores of every type, over types, and over languages, under all rules, and their differences.
 
-    Returns the scores. Raises `StoreError` where there is no run or the folder cannot be written.
+    Only where they are to be renewed. Raises as `renew`.
     """
-    with open_store(run, compose(CORE, CBS)) as store:
-        types = list(scored_types(store, RULES))
-        asked = scored_cells(store)
-    manifest = read_manifest(run.manifest)
-    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    renew(run, compose(CORE, CBS), [MEASURE], _measured)
+
+
+def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
+    types = list(scored_types(store, RULES))
     numbers = [*_of_types(types, inputs), *_of_means(types, inputs)]
-    write_numbers(run, MEASURE.name, iter(numbers))
-    write_differences(run, MEASURE.name, with_verdicts(bias_differences(types, asked, inputs)))
-    return numbers
+    return numbers, with_verdicts(bias_differences(types, scored_cells(store), inputs))
 
 
 def scored_types(store: duckdb.DuckDBPyConnection, rules: Sequence[str]) -> Iterator[ScoredType]:

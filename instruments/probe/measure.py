@@ -18,7 +18,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,13 +27,10 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.layout import Measure, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
-from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
@@ -45,7 +43,7 @@ from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import OTHERS, in_families
-from polyculture.metrics.measured import measured
+from polyculture.metrics.measured import measured, renew
 
 NO_ITEM = "the filter keeps no item of this arm"
 ONE_TEXT = "one text a question, and not one a layer: compare shares"
@@ -112,19 +110,21 @@ def measure_similarities(run: RunFolder, encoders: Mapping[str, str]) -> None:
 
 
 def measure_probe(run: RunFolder, minimum: int, resamples: int, seed: int) -> None:
-    """Writes the numbers and differences of a run's probes. Raises `StoreError` where there is no run."""
-    manifest = read_manifest(run.manifest)
-    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
-    with open_store(run, compose(CORE, PROBE)) as store:
-        probed, likeness = list(probed_units(store)), store.execute(_LIKENESS).fetchall()
+    """Writes the numbers and differences of a run's probes, where they are to be renewed. Raises as `renew`."""
     how = Resampling(minimum, resamples, seed)
+    renew(run, compose(CORE, PROBE), [MEASURE], partial(_measured, how), asdict(how))
+
+
+def _measured(
+    how: Resampling, store: duckdb.DuckDBPyConnection, _: Measure, inputs: str
+) -> tuple[list[Number], list[Difference]]:
+    probed, likeness = list(probed_units(store)), store.execute(_LIKENESS).fetchall()
     numbers: list[Number] = []
     rows: list[Difference] = []
     for one in [*(each for unit in probed for each in flattening_rows(unit, how, inputs)),
                 *similarity_rows(likeness, inputs)]:  # fmt: skip
         (numbers if isinstance(one, Number) else rows).append(one)  # type: ignore[arg-type]
-    write_numbers(run, MEASURE.name, numbers)
-    write_differences(run, MEASURE.name, in_families(rows, lambda row: row.dimension))
+    return numbers, in_families(rows, lambda row: row.dimension)
 
 
 def probed_units(store: duckdb.DuckDBPyConnection) -> Iterator[Probed]:

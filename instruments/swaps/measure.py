@@ -12,9 +12,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.layout import Measure, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import CELL, WITHOUT, Difference, Number
@@ -41,6 +39,7 @@ from polyculture.instruments.swaps.ratio import rate
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
 from polyculture.instruments.swaps.ways import Way, differences
 from polyculture.metrics.inference.family import in_families
+from polyculture.metrics.measured import renew
 
 QUERIES = Path(__file__).parent / "queries"
 BECAME = ("asked", "answered", "readable", "right")
@@ -49,27 +48,21 @@ POOLED = "settings"  # the facet of numbers over all settings
 _METHOD = "ratio over contexts and entities, linearised, crossed; Wilson's for the effective number of answers"
 
 
-def measure_swaps(run: RunFolder) -> list[Number]:
-    """Writes and returns the rates of both sides: of every type, over types, and over languages.
+def measure_swaps(run: RunFolder) -> None:
+    """Writes the rates of both sides: of every type, over types, and over languages, where they are to be renewed.
 
-    Differences of sides, models and languages go to `differences`. Raises `StoreError` where there is no run or the
-    folder cannot be written.
+    Differences of sides, models and languages go to `differences`. Raises as `renew`.
     """
-    found: list[Number] = []
-    manifest = read_manifest(run.manifest)
-    with open_store(run, compose(CORE, SWAPS)) as store:
-        for measure in MEASURES:
-            inputs = inputs_of(run, manifest, measure) if manifest else ""
-            wholes = list(_wholes([way for way in _ways(store) if way.task == measure.name]))
-            numbers = list(_numbers(store, wholes, inputs))
-            write_numbers(run, measure.name, numbers)
-            # A family of tests has each answer in one reading.
-            rows = in_families(
-                list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ)
-            )
-            write_differences(run, measure.name, rows)
-            found += numbers
-    return found
+    renew(run, compose(CORE, SWAPS), MEASURES, _measured)
+
+
+def _measured(
+    store: duckdb.DuckDBPyConnection, measure: Measure, inputs: str
+) -> tuple[Iterator[Number], list[Difference]]:
+    wholes = list(_wholes([way for way in _ways(store) if way.task == measure.name]))
+    # A family of tests has each answer in one reading.
+    rows = in_families(list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ))
+    return _numbers(store, wholes, inputs), rows
 
 
 def health_lines(rows: Sequence[Number], task: str, models: Sequence[str]) -> Iterator[str]:
@@ -90,7 +83,7 @@ def _is_pooled(row: Number) -> bool:
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
     """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
-    with open_store(run, compose(CORE, SWAPS)) as store:
+    with open_store(run, compose(CORE, SWAPS), asked=read_sql(QUERIES, "ways")) as store:
         found = [(whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store)) for part in _levels(ways)]
     reasons: dict[tuple[str, str, str, str], None] = {}
     for whole, part, ways in found:

@@ -25,6 +25,7 @@ from polyculture.instruments.swaps.reading_step import ReadingStep
 from polyculture.instruments.swaps.selection import DrawOptions, SwapJob, swap_jobs
 from polyculture.instruments.swaps.sizes import size_lines
 from polyculture.instruments.swaps.step import SwapStep, wanted_tables
+from polyculture.metrics.measured import read_numbers
 
 
 def study(asked: Asked, options: SwapOptions) -> Study:
@@ -58,7 +59,8 @@ def study(asked: Asked, options: SwapOptions) -> Study:
             asked.say(line)
 
     def derive() -> None:
-        for line in health_lines(measure_swaps(asked.run), options.task, models):
+        measure_swaps(asked.run)
+        for line in health_lines(read_numbers(asked.run, options.task), options.task, models):
             asked.say(line)
         for line in apart_lines(asked.run, options.task, models):
             asked.say(line)

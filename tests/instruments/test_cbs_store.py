@@ -29,6 +29,7 @@ from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.metrics.measured import read_numbers
 from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import write_own
 from tests.steps import score_job, settled
@@ -94,7 +95,7 @@ def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ())
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
-    with open_store(run, store_layout()) as store:
+    with open_store(run, store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
@@ -286,9 +287,11 @@ def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFol
     contexts = "language,culture,type,setting,context,english\nsw,Swahili,food,grounded,Tunakula [MASK],We eat [MASK]\n"
     original = write_own(tmp_path, **{"contexts.csv": contexts})
     score(run, scoring_jobs(in_english(original), MODEL, Selection()), ToyEngine())
-    assert {r.units for r in measure_bias(run) if r.language == "*"} == {1}
+    measure_bias(run)
+    assert {r.units for r in read_numbers(run, "cbs") if r.language == "*"} == {1}
     score(run, scoring_jobs(original, MODEL, Selection()), ToyEngine())
-    found = [r for r in measure_bias(run) if r.topic == "*"]
+    measure_bias(run)
+    found = [r for r in read_numbers(run, "cbs") if r.topic == "*"]
     estimates = {(r.method, r.language): r.estimate for r in found}
     assert {r.units for r in found} == {1}
     assert all(estimates[rule, "*"] == estimates[rule, "sw"] for rule in ("sum", "mean"))

@@ -30,6 +30,7 @@ from polyculture.instruments.swaps.rows import (
     SwapResponse,
     WantedSwap,
 )
+from polyculture.metrics.measured import read_numbers
 from polyculture.running.layout import store_layout
 from tests.instruments.test_swaps_command import (  # noqa: F401, fixtures
     NATIVE,
@@ -167,7 +168,8 @@ def measured(folder: Path, answers: list[Told]) -> list[Number]:
             write_parquet(objects_to_table(table, list(dict.fromkeys(rows_of))), run.table(table.name))
     with open_store(run, store_layout()) as store:
         assert store.sql("SELECT count(*) FROM swap_answers").fetchall() == [(len(answers),)]
-    return measure_swaps(run)
+    measure_swaps(run)
+    return read_numbers(run, "ner")
 
 
 def test_one_right_answer_of_four_is_no_perfect_recall(tmp_path: Path) -> None:

@@ -25,13 +25,10 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.layout import Measure, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import Difference, Number
-from polyculture.cache.store import open_store
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.model import BIASED
@@ -39,6 +36,7 @@ from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.inference.family import adjusted, in_families
 from polyculture.metrics.inference.limits import FEW
+from polyculture.metrics.measured import renew
 
 METRIC = "contribution"
 RIGHT = "right"
@@ -106,13 +104,14 @@ class Contrast:
 
 
 def measure_attention(run: RunFolder) -> None:
-    """Writes the numbers and differences of a run. Raises `StoreError` where there is no run."""
-    manifest = read_manifest(run.manifest)
-    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
-    with open_store(run, compose(CORE, LAYOUT)) as store:
-        studies = list(weighed_rows(store))
-    write_numbers(run, MEASURE.name, [*cell_numbers(studies, inputs), *paper_tests(studies, inputs)])
-    write_differences(run, MEASURE.name, attention_differences(studies, inputs))
+    """Writes the numbers and differences of a run, where they are to be renewed. Raises as `renew`."""
+    renew(run, compose(CORE, LAYOUT), [MEASURE], _measured)
+
+
+def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], Iterable[Difference]]:
+    studies = list(weighed_rows(store))
+    numbers = [*cell_numbers(studies, inputs), *paper_tests(studies, inputs)]
+    return numbers, attention_differences(studies, inputs)
 
 
 def weighed_rows(store: duckdb.DuckDBPyConnection) -> Iterator[tuple[AttentionStudy, list[Weighed]]]:

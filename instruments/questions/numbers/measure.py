@@ -10,13 +10,10 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.layout import compose
-from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.layout import Measure, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Number
-from polyculture.cache.store import open_store
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.between_sets import set_differences
@@ -27,6 +24,7 @@ from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
+from polyculture.metrics.measured import renew
 
 POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
 _LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
@@ -36,23 +34,19 @@ _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least,
 
 
 def measure_questions(run: RunFolder) -> None:
-    """Writes the numbers and differences of a run's question sets.
+    """Writes the numbers and differences of a run's question sets, where they are to be renewed. Raises as `renew`."""
+    renew(run, compose(CORE, LAYOUT), [MEASURE], _measured)
 
-    Raises `StoreError` where there is no run or the folder cannot be written.
-    """
-    manifest = read_manifest(run.manifest)
-    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
-    with open_store(run, compose(CORE, LAYOUT)) as store:
-        families = families_of(store)
-        count_answers(store)
-        write_numbers(
-            run, MEASURE.name, chain(number_rows(store, families, inputs), own_numbers(store, families, inputs))
-        )
-        levels = (level_differences(store, one, inputs) for one in _having(families, HYPOTHESES))
-        rows = chain(paired_differences(store, families, inputs), *levels)
-        # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
-        others = with_verdicts(set_differences(store, families, inputs))
-        write_differences(run, MEASURE.name, [*with_verdicts(rows), *others])
+
+def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
+    families = families_of(store)
+    count_answers(store)
+    numbers = [*number_rows(store, families, inputs), *own_numbers(store, families, inputs)]
+    levels = (level_differences(store, one, inputs) for one in _having(families, HYPOTHESES))
+    rows = chain(paired_differences(store, families, inputs), *levels)
+    # Questions of other sets are no test of the same: their rows have false discovery rates of their own.
+    others = with_verdicts(set_differences(store, families, inputs))
+    return numbers, [*with_verdicts(rows), *others]
 
 
 def own_numbers(
