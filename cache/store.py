@@ -137,7 +137,8 @@ def fill_store(
 
     `rows` stand in the place of those that the run has of a table, by name. `asked` as in `open_store`.
     """
-    create_views(connection, layout.only_current, asked=asked)
+    needed = asked and " ".join([asked, *(f"FROM stored_{name}" for name in rows)])
+    create_views(connection, layout.only_current, asked=needed)
     of_files = tuple(table for table in layout.tables if table.name not in rows)
     _put_rows(connection, run, manifest, replace(layout, tables=of_files))
     for name, given in rows.items():
@@ -159,14 +160,14 @@ def _put_rows(
     thousands.
     """
     _opened.add(run.root)
-    there = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
+    there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     tables = [table for table in layout.tables if f"stored_{table.name}" in there]
-    for name, rows in _run_rows(manifest).items():
+    measured = layout.measures if "run_measures" in there else ()
+    inputs = [(measure.name, inputs_of(run, manifest, measure)) for measure in measured]
+    for name, rows in {**_run_rows(manifest), "run_measures": inputs}.items():
         if rows and name in there:
             values = ", ".join("?" * len(rows[0]))
             connection.executemany(f"INSERT INTO {name} VALUES ({values})", rows)  # noqa: S608
-    for measure in layout.measures if "run_measures" in there else ():
-        connection.table("run_measures").insert((measure.name, inputs_of(run, manifest, measure)))
     for table in tables:
         _put_files(connection, run, table, MAIN, address, tied)
     for selection in selections:
@@ -211,7 +212,8 @@ def open_store(
     connection.execute("SET debug_enable_caching_operators = false")
     connection.execute(f"SET search_path = '{selection},{MAIN}'")
     connection.execute("SET lock_configuration = true")
-    there = {name for (name,) in connection.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+    views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    there = {name for (name,) in connection.execute(views).fetchall()} if keep else set()
     for view in keep:  # a temporary table takes precedence over the view of its name, in other views, too
         if view in there:
             connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")

@@ -75,7 +75,7 @@ def create_views(
 ) -> None:
     """Creates the empty tables of a layout and its views over them; the views again for each selection.
 
-    `asked` is the SQL that will be asked: only views that it names are created, and what these rest on.
+    `asked` is the SQL that will be asked: only views that it names (`FROM NAME`) are created, and what these rest on.
     """
     files = [file.read_text(encoding="utf-8") for selection in selections for file in selection_files(selection)]
     for _, statement in needed(statements_of(layout), asked and " ".join([asked, *files])):

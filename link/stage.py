@@ -94,7 +94,7 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
     The prompt's country and condition are no columns here, so that no link can depend on them.
     """
     with connect() as connection:
-        fill_store(connection, run, manifest)
+        fill_store(connection, run, manifest, asked=statement("surfaces"))
         surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
         return surfaces
 
@@ -102,7 +102,7 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
     with connect() as connection:
-        fill_store(connection, run, manifest)
+        fill_store(connection, run, manifest, asked=statement("fill_names"))
         return [Named(*row) for row in connection.execute(statement("fill_names")).fetchall()]
 
 

@@ -40,6 +40,7 @@ FROM (
 )
 GROUP BY model ORDER BY model
 """
+ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ENDINGS))  # all that `text_doubts` asks a store
 
 
 def text_doubts(

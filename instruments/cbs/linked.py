@@ -50,7 +50,7 @@ def link_entities(asked: Asked) -> None:
 def _queries(asked: Asked) -> pa.Table:
     """Entities to be linked, each once."""
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
-    with open_store(asked.run, compose(CORE, CBS)) as store:
+    with open_store(asked.run, compose(CORE, CBS), asked=_ENTITIES) as store:
         rows = [dict(zip(_COLUMNS[:3], row, strict=True)) for row in store.sql(_ENTITIES).fetchall()]
     known = [row for row in rows if row["entity_type"] in topics and row["language"] in asked.catalog.languages]
     schema = pa.schema([(name, pa.string()) for name in _COLUMNS])

@@ -16,5 +16,5 @@ FROM scores WHERE model_version IS NOT NULL GROUP BY model HAVING len(versions) 
 
 def mixed_versions(run: RunFolder) -> list[tuple[str, list[str]]]:
     """The models with several versions among their present scores, each with these."""
-    with open_store(run, compose(CORE, CBS)) as store:
+    with open_store(run, compose(CORE, CBS), asked=_VERSIONS) as store:
         return store.sql(_VERSIONS).fetchall()

@@ -283,8 +283,9 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
     if not workspace.run.manifest.exists():
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
+    wanted = {WANTED_RESPONSES.name: workspace.wanted_now}
     with connect() as connection:
-        fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted_now})
+        fill_store(connection, workspace.run, manifest, rows=wanted, asked=query)
         return connection.sql(query).fetchall()
 
 

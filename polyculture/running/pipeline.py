@@ -19,7 +19,7 @@ from polyculture.console import say
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.file import check_prompted
 from polyculture.experiment.workspace import Workspace
-from polyculture.metrics.text_doubts import text_doubts
+from polyculture.metrics.text_doubts import ASKED, text_doubts
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, fill_with, plan_linking
 from polyculture.running.models import LoadedModels
@@ -115,7 +115,7 @@ class Pipeline(StepRunner):
         """Ends the run where stages stopped themselves and a view has no row of use to go on with."""
         if not self.stopped:
             return
-        with current_store(self.workspace.run, self.manifest) as store:
+        with current_store(self.workspace.run, self.manifest, asked=f"FROM {view}") as store:
             found = store.table(view).filter("status = 'ok'").limit(1).fetchall()
         if not found:
             self.finish()
@@ -137,7 +137,7 @@ class Pipeline(StepRunner):
 
     def finish(self, view: str = "failures") -> None:
         """Says what makes the texts doubtful; raises for missing work as `StepRunner.finish`."""
-        with current_store(self.workspace.run, self.manifest) as store:
+        with current_store(self.workspace.run, self.manifest, asked=ASKED) as store:
             for line in text_doubts(store, self.manifest):
                 say(line)
         super().finish(view)
@@ -159,7 +159,7 @@ def check_changes(workspace: Workspace, manifest: Manifest, *, accept_changes: b
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
     """The manifest with the version that each engine reports; it keeps several versions of one model."""
-    with current_store(workspace.run, manifest) as store:
+    with current_store(workspace.run, manifest, asked=VERSIONS) as store:
         versions = dict(store.sql(VERSIONS).fetchall())
     if versions == manifest.model_versions:
         return manifest
@@ -176,8 +176,9 @@ def costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
     before = workspace.before
     if before is None:
         return {}
-    with current_store(workspace.run, before) as store:
-        was = _requests(store.table("wanted_responses").to_arrow_table())
+    wanted = WANTED_RESPONSES.name
+    with current_store(workspace.run, before, asked=" ".join((f"FROM {wanted}", ANSWERED, UNREAD))) as store:
+        was = _requests(store.table(wanted).to_arrow_table())
         answered = dict(store.sql(ANSWERED).fetchall())
         unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))
     is_now = _requests(workspace.wanted(now))

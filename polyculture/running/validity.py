@@ -99,11 +99,9 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     """How many rows of each kind are current under a manifest, without failures."""
     if manifest is None:
         return Counter()
-    with current_store(run, manifest, store_layout()) as store:
-        found = {
-            table.name: store.sql(_COUNT.format(view=table.name)).fetchall()
-            for table in tables_of_setups(store_layout())
-        }
+    counts = {table.name: _COUNT.format(view=table.name) for table in tables_of_setups(store_layout())}
+    with current_store(run, manifest, store_layout(), asked=" ".join(counts.values())) as store:
+        found = {view: store.sql(query).fetchall() for view, query in counts.items()}
     return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
 
 
