@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,15 @@ def write_wanted(run: RunFolder, models: Iterable[str], prompt_ids: Iterable[str
     write_parquet(objects_to_table(WANTED_RESPONSES, rows), run.table(WANTED_RESPONSES.name))
 
 
+@cache
+def _empty(table: str) -> dict[str, Any]:
+    empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
+    return {f.name: empty.get(str(f.type)) for f in fields(TABLES[table].row)}
+
+
 def blank(table: str, **values: Any) -> dict[str, Any]:
     """A row of a table: `values`, and nothing (None, 0, "") in the other columns; of mentions and links their query."""
-    empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
-    row = {f.name: empty.get(str(f.type)) for f in fields(TABLES[table].row)}
+    row = dict(_empty(table))
     if unknown := values.keys() - row.keys():
         raise KeyError(f"{table} has no column {unknown}")
     if table in ("mentions", "links"):

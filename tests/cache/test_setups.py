@@ -57,7 +57,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
     run = RunFolder(folder / "runs" / "likely")
     manifest = read_manifest(run.manifest)
     assert manifest is not None
-    with current_store(run, manifest, store_layout()) as store:
+    with current_store(run, manifest, store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

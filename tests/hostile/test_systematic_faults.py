@@ -55,7 +55,7 @@ def asked(stub: StubServer) -> Counter[str]:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / "faults")) as store:
+    with open_store(RunFolder(file.parent / "runs" / "faults"), asked=query) as store:
         return store.sql(query).fetchall()
 
 

@@ -93,7 +93,7 @@ def at(column: str, printed: str) -> list[str]:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "likely"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "likely"), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

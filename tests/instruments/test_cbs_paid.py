@@ -87,7 +87,7 @@ def asked(server: StubServer) -> list[str]:
 
 
 def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "paid"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "paid"), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

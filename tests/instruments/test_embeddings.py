@@ -264,7 +264,7 @@ def embeddings(folder: Path, *words: str) -> Any:
 
 
 def told(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "likely"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "likely"), store_layout(), asked=query) as store:
         return store.sql(query).fetchall()
 
 

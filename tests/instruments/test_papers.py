@@ -83,7 +83,7 @@ def table(file: Path, header: str, lines: list[str]) -> None:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "paper"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "paper"), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

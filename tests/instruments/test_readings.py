@@ -89,7 +89,7 @@ def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) 
     gender = f"SELECT gender FROM dataset_entities WHERE entity_id = '{_named(whole, 'Yu')}'"
 
     def told(query: str) -> list[tuple[Any, ...]]:
-        with open_store(run, store_layout()) as store:
+        with open_store(run, store_layout(), asked=query) as store:
             return store.sql(query).fetchall()
 
     jobs = scoring_jobs(whole, MODEL, Selection())

@@ -85,7 +85,7 @@ def gold(text: str) -> str:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "swapped"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "swapped"), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

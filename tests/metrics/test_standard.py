@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
-    with open_store(run, METRICS) as store:
+    with open_store(run, METRICS, asked=query) as store:
         return store.sql(query).fetchall()
 
 

@@ -67,7 +67,7 @@ def generate(file: Path, *, accept_changes: bool = False) -> Manifest:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS) as store:
+    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS, asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

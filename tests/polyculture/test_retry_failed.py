@@ -52,7 +52,7 @@ def write(folder: Path, url: str, extractor: str = "gazetteer") -> Path:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / "again"), store_layout()) as store:
+    with open_store(RunFolder(file.parent / "runs" / "again"), store_layout(), asked=query) as store:
         return store.sql(query).fetchall()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def lefts(file: Path) -> list[int]:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS) as store:
+    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS, asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
@@ -383,6 +384,7 @@ def test_what_is_killed_under_another_server_is_resumed_there(tmp_path: Path, an
         write(tmp_path, slow, "concurrency = 2")
         process = start_polyculture("run", file, "--accept-changes", cwd=tmp_path)
         while slow.times < 8:
+            time.sleep(0.01)
             assert process.poll() is None
         process.kill()
         process.wait()

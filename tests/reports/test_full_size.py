@@ -41,10 +41,19 @@ ASTRAY = """async ([links, to, step]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One topic, one response a prompt: models, languages and countries make the report high and wide."""
-    run = FullStudy(1, topics=("food",)).write(tmp_path_factory.mktemp("full") / "run")
+SOME = ("ar", "en", "ja", "th")
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(SOME, id="part"), pytest.param((), id="whole", marks=pytest.mark.full)]
+)
+def report(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """One topic, one response a prompt: models, languages and countries make the report high and wide.
+
+    A part has all models and countries, and four of the languages.
+    """
+    study = FullStudy(1, topics=("food",), languages=request.param)
+    run = study.write(tmp_path_factory.mktemp("full") / "run")
     measure(run)
     return write_report(run, layout=store_layout(), sections=report_sections())
 

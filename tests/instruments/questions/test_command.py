@@ -90,7 +90,7 @@ def write(folder: Path, url: str) -> None:
 
 
 def rows(folder: Path, query: str, run: str = "asked") -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / run), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / run), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -35,7 +35,7 @@ CULTURES = ("Mexico", "Indonesia", "Assam")
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "usual"), store_layout()) as store:
+    with open_store(RunFolder(folder / "runs" / "usual"), store_layout(), asked=query) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
