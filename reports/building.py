@@ -13,6 +13,7 @@ from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.limits import disqualified
 from polyculture.reports.headline import METRICS, totals
+from polyculture.reports.metric_figures import FigureSection
 from polyculture.reports.names import Names
 from polyculture.reports.reading import SQL, read_store
 from polyculture.reports.section import ReportData, Section
@@ -54,7 +55,8 @@ def open_report(
 def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltSection]:
     """Those of the sections that have something to show, in their order.
 
-    Of a metric that the run's sources fix, the section stands behind those of the other metrics, folded.
+    Of a metric that the run's sources fix, the section stands behind those of the other metrics, folded. One whose
+    figure shows nothing is folded where it stands.
     """
     fixed = disqualified(data.manifest)
     behind = max((at for at, section in enumerate(sections) if section.name in METRICS), default=0)
@@ -62,10 +64,16 @@ def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltS
     others = [section for section in sections[: behind + 1] if section.name not in fixed]
     contexts = ((section, section.build(data)) for section in (*others, *moved, *sections[behind + 1 :]))
     return [
-        BuiltSection(section, section_texts(section.texts), context)
+        BuiltSection(
+            replace(section, first=False) if _shows_nothing(context) else section, section_texts(section.texts), context
+        )
         for section, context in contexts
         if context is not None
     ]
+
+
+def _shows_nothing(context: object) -> bool:
+    return isinstance(context, FigureSection) and not context.figure.rows
 
 
 def _about_texts(data: ReportData, sections: Sequence[Section]) -> bool:

@@ -30,7 +30,7 @@ _REASONS = {
     ),
     FEW_SHARED: (
         "most cells of one side have no number on the other",
-        "the same prompts of both, all of them answered",
+        "the same prompts of both, answered, and with a linked mention",
     ),
     NOTHING: ("no side names a thing that is linked", "look at health: texts, mentions and links"),
     FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),

@@ -202,6 +202,9 @@ def _with_baselines(
         remedy = "Name at most a model of this run and one of the baseline's."
         raise ExperimentError("--baseline compares models of two runs", remedy=remedy)
     for path in question.baselines:
+        if not path.exists():
+            remedy = "Name the experiment file of another run, or its folder."
+            raise ExperimentError(f"--baseline {path}: there is no such file or folder", remedy=remedy)
         other = RunFolder(path) if path.is_dir() else open_workspace(path, runs).run
         if other.root.resolve() == workspace.run.root.resolve():
             what = f"--baseline {path} is this run"

@@ -31,8 +31,9 @@ def layout_of(run: RunFolder) -> Layout:
     return compose(METRICS, *(one for one in layouts if any(table.name in tables for table in one.tables)))
 
 
-def report_sections() -> tuple[Section, ...]:
-    """All sections in the order of the page."""
+def report_sections(layout: Layout | None = None) -> tuple[Section, ...]:
+    """All sections in the order of the page; those of instruments where the `layout` has tables of any."""
     from polyculture.reports.sections import with_instruments
 
-    return with_instruments([section for entry in INSTRUMENTS for section in entry.sections])
+    asked = () if layout == METRICS else INSTRUMENTS
+    return with_instruments([section for entry in asked for section in entry.sections])

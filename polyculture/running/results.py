@@ -31,9 +31,10 @@ def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:
     """Writes a run's report from what its store holds, with `more` sections; with `to` into that folder alone."""
     from polyculture.reports.report import write_report
-    from polyculture.running.layout import report_sections, store_layout
+    from polyculture.running.layout import layout_of, report_sections, store_layout
 
-    return write_report(run, catalog, store_layout(), (*report_sections(), *more), to)
+    layout = store_layout() if more else layout_of(run)  # papers read what instruments measured
+    return write_report(run, catalog, layout, (*report_sections(layout), *more), to)
 
 
 def tell_limits(manifest: Manifest, place: str) -> None:
