@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -19,6 +18,7 @@ from polyculture.link.statements import statement
 
 QUERY_COLUMNS = ("language", "topic", "kind", "surface", "name", "english")
 ENGLISH = "en"
+_SHORT = r"^[\p{Latin}\p{N}]{1,2}$"
 _KINDS: dict[str, pa.DataType] = {
     "topic": pa.string(),
     "kind": pa.string(),
@@ -39,6 +39,15 @@ def numbered(queries: pa.Table) -> pa.Table:
         numbers = pa.array(map(query_number, *columns), pa.int64())
         queries = queries.append_column("query", numbers)
     return queries.select(list(_QUERIES)).cast(pa.schema(_QUERIES))
+
+
+def _each_once(queries: pa.Table) -> pa.Table:
+    """The queries, each number once. A run's are distinct: to count numbers is cheaper than to group texts."""
+    numbers = queries["query"]
+    if pc.count_distinct(numbers).as_py() == len(queries):
+        return queries
+    last = {number: place for place, number in enumerate(numbers.to_pylist())}
+    return queries.take(list(last.values()))
 
 
 def label_chain(language: Language) -> list[tuple[str, bool]]:
@@ -64,15 +73,16 @@ def create_queries(
         for place, ((topic, kind), scope) in enumerate(scopes.items())
     ]
     connection.from_arrow(pa.Table.from_pylist(kinds, schema=pa.schema(_KINDS))).create("kinds")
-    connection.from_arrow(numbered(queries)).create_view("given")
+    connection.from_arrow(_each_once(numbered(queries))).create_view("given")
     connection.execute(statement("queries"))
     codes = [str(code) for (code,) in connection.execute("SELECT DISTINCT language FROM queries").fetchall()]
     chains = {code: label_chain(catalog.language(code)) for code in sorted({*codes, ENGLISH})}
+    bases = sorted({base for chain in chains.values() for base in _bases(chain)})
     rows = [
         {
             "language": code,
             "name_language": name,
-            "base": _base(name),
+            "base": bases.index(_base(name)),
             "turkish": fold_of(name) == "turkish",
             "place": place,
             "last_resort": last,
@@ -82,7 +92,7 @@ def create_queries(
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("chain")
     connection.execute(statement("forms"))
-    connection.from_arrow(pa.concat_tables(_normal_forms(connection, chains))).create_view("normal_forms")
+    connection.from_arrow(pa.concat_tables(_normal_forms(connection, chains, bases))).create_view("normal_forms")
 
 
 def _base(name_language: str) -> str:
@@ -90,25 +100,29 @@ def _base(name_language: str) -> str:
     return name_language.partition("-")[0]
 
 
+def _bases(chain: Iterable[tuple[str, bool]]) -> set[str]:
+    return {_base(name) for name, _ in chain}
+
+
 def _normal_forms(
-    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, bool]]]
+    connection: duckdb.DuckDBPyConnection, chains: Mapping[str, list[tuple[str, bool]]], bases: Sequence[str]
 ) -> Iterator[pa.Table]:
     """Yields the rows of `normal_forms` by base. Texts of all languages are folded together, once in each way."""
-    texts: pa.Table = connection.sql("SELECT DISTINCT language, text FROM texts").to_arrow_table()
-    languages: dict[str, list[str]] = {}  # by base: those in whose chain it is
-    for code, chain in chains.items():
-        for base in sorted({_base(name) for name, _ in chain}):
-            languages.setdefault(base, []).append(code)
-    for fold, alike in groupby(sorted(languages, key=fold_of), fold_of):
-        bases = list(alike)
-        folded = _in_languages(texts, {code for base in bases for code in languages[base]})
+    distinct = "SELECT DISTINCT ON (spelling) spelling, language, text FROM texts"
+    texts: pa.Table = connection.sql(distinct).to_arrow_table()
+    languages = {base: [code for code, chain in chains.items() if base in _bases(chain)] for base in bases}
+    for fold, alike in groupby(sorted(bases, key=fold_of), fold_of):
+        own_bases = list(alike)
+        folded = _in_languages(texts, {code for base in own_bases for code in languages[base]})
         normalised = normalise_array(folded["text"].combine_chunks(), fold)
-        folded = folded.append_column("normalised", normalised).append_column("plain", plain_forms(normalised))
-        for base in bases:
+        short = pc.match_substring_regex(normalised, _SHORT)
+        folded = folded.set_column(2, "normalised", normalised).append_column("short", short)
+        folded = folded.append_column("plain", plain_forms(normalised))
+        for base in own_bases:
             own = _in_languages(folded, languages[base])
             keys = keys_of(own["normalised"].combine_chunks(), base, own["plain"].combine_chunks())
-            columns: list[Any] = [*own.columns[:3], pa.repeat(pa.scalar(base), len(own)), keys]
-            yield pa.Table.from_arrays(columns, names=["language", "text", "normalised", "base", "key"])
+            number = pa.repeat(pa.scalar(bases.index(base)), len(own))
+            yield own.drop_columns(["plain"]).append_column("base", number).append_column("key", keys)
 
 
 def _in_languages(texts: pa.Table, languages: Iterable[str]) -> pa.Table:

@@ -1,33 +1,40 @@
 -- A text without capital letters: in Turkish I is the capital of ı.
 CREATE MACRO small(text, turkish) AS lower(CASE WHEN turkish THEN translate(text, 'Iİ', 'ıi') ELSE text END);
 
--- forms: a row is a text of a query under a normal form and key, and a language whose names are compared with it. One or two
--- Latin letters are too little for a name of another language.
-CREATE TABLE forms AS
-SELECT text.query, text.part, text.text, form.normalised, form.key, chain.name_language, chain.place, chain.last_resort, chain.turkish
-FROM texts AS text
-JOIN normal_forms AS form USING (language, text)
-JOIN chain USING (language, base)
-WHERE form.normalised <> '' AND NOT (chain.last_resort AND length(form.normalised) <= 2 AND regexp_matches(form.normalised, '^[\p{Latin}\p{N}]{1,2}$'));
-
 -- found: a row is a candidate of a query, by its best name. `grade`: 0 exact (but for capital letters, which begin a sentence),
 -- 1 equal normal forms, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
 -- the language asked for, 1 in English as its last resort, 2 by the key. `only_english`: no other text of the query leads there.
 CREATE TABLE found AS
-WITH looked_up AS (
-    SELECT *, normalised AS name, false AS by_key FROM forms
-    UNION ALL
-    SELECT *, key, true FROM forms WHERE key <> normalised
+WITH bases AS (
+    SELECT DISTINCT name_language, base FROM chain
 ),
-hits AS (
-    SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias' AS alias,
-        CASE WHEN form.by_key THEN 2 ELSE small(name.name, form.turkish) <> small(form.text, form.turkish) END::UTINYINT AS grade
-    FROM looked_up AS form
-    JOIN wikidata.names AS name ON name.language = form.name_language AND name.normalised = form.name
+names AS (
+    SELECT name.item, name.language, base, name.name, name.kind, name.normalised AS form, false AS by_key
+    FROM wikidata.names AS name JOIN bases ON name_language = language
     UNION ALL
-    SELECT form.query, form.part, form.place, form.last_resort, name.item, name.name, name.language, name.kind = 'alias', 2
-    FROM forms AS form
-    JOIN wikidata.keys AS name ON name.language = form.name_language AND name.key = form.key
+    SELECT name.item, name.language, base, name.name, name.kind, name.key, true
+    FROM wikidata.keys AS name JOIN bases ON name_language = language
+),
+-- A key is looked up among keys, and among the normal forms that are their own keys.
+looked_up AS (
+    SELECT spelling, language, base, normalised AS form, false AS by_key, key = normalised AS is_key, short FROM normal_forms WHERE normalised <> ''
+    UNION ALL
+    SELECT spelling, language, base, key, true, true, short FROM normal_forms WHERE key <> normalised AND normalised <> ''
+),
+-- Joined by the rules of a language (those of zh for zh-hk) first: only what is found is held against the text's fallback chain.
+-- One or two Latin letters are too little for a name of another language.
+hits AS (
+    SELECT form.spelling, form.by_key OR name.by_key AS by_key, name.item, name.name, name.language, name.kind = 'alias' AS alias,
+        chain.place, chain.last_resort, chain.turkish
+    FROM looked_up AS form
+    JOIN names AS name ON name.base = form.base AND name.form = form.form AND (form.is_key OR NOT name.by_key)
+    JOIN chain ON chain.language = form.language AND chain.name_language = name.language AND NOT (chain.last_resort AND form.short)
+),
+graded AS (
+    SELECT text.query, text.part, hits.*, CASE
+        WHEN by_key THEN 2 WHEN name = text THEN 0 ELSE small(name, turkish) <> small(text, turkish)
+    END::UTINYINT AS grade
+    FROM texts AS text JOIN hits USING (spelling)
 )
 SELECT
     query, item, best[3] = 2 AS only_english, tier,
@@ -38,7 +45,7 @@ FROM (
         query, item,
         min((part = 2, grade, part, last_resort, alias, place, name, language)) AS best,
         min(CASE WHEN grade = 2 THEN 2 WHEN last_resort THEN 1 ELSE 0 END) AS tier
-    FROM hits
+    FROM graded
     WHERE NOT getvariable('paper') OR grade = 0
     GROUP BY query, item
 );

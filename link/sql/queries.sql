@@ -1,9 +1,10 @@
--- From `given` (queries, perhaps repeated) and `kinds` (a row is a kind of a topic with its scope, in the order of the topics).
+-- From `given` (queries, each number once) and `kinds` (a row is a kind of a topic with its scope, in the order of the topics).
 
--- queries: a row is a mention's surface, dictionary form and English name within a language, topic and kind. `own` is the scope
--- of its kind, with these roots.
+-- queries: a row is a mention's surface, dictionary form and English name within a language, topic and kind, known by its number.
+-- `own` is the scope of its kind, with these roots; `place` the kind's in the order of topics.
 CREATE TABLE queries AS
-SELECT DISTINCT given.query, given.language, given.topic, given.kind, given.surface, given.name, given.english, kinds.scope AS own, kinds.roots
+SELECT given.query, given.language, given.topic, given.kind, given.surface, given.name, given.english,
+    kinds.scope AS own, kinds.roots, kinds.place
 FROM given JOIN kinds USING (topic, kind);
 
 -- topic_scopes: a row is a scope of a topic, with the first kind that has it: the entity of a query may be of another kind
