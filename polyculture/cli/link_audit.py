@@ -13,19 +13,9 @@ if TYPE_CHECKING:
     from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
 
 SHOWN_WRONG = 20
-COLUMNS = (
-    "by",
-    "value",
-    "n",
-    "outside",
-    "accuracy",
-    "in the topic",
-    "clear",
-    "ambiguous",
-    "precision",
-    "NIL recall",
-    "NIL precision",
-)
+# On a terminal; a file has all shares, each with its interval and of how many it is.
+COLUMNS = ("by", "value", "n", "accuracy", "clear", "precision", "NIL recall")
+WRONG_COLUMNS = ("line", "mention", "language", "expected", "got", "match", "why")
 
 
 def audit(
@@ -39,8 +29,8 @@ def audit(
 ) -> None:
     """Measure linking on gold mentions: a table of mention, language, topic and expected QID or NIL.
 
-    Accuracy, precision, and NIL precision and recall with 95 % intervals, by language, topic, how many items bear the
-    name, kind of match and status; then the wrong answers.
+    Accuracy, accuracy without ambiguous links, precision and NIL recall, in per cent with 95 % intervals, by language,
+    topic, how many items bear the name, kind of match and status; then the wrong answers. --output has all shares.
     """
     from polyculture.cache.catalog import read_catalog
     from polyculture.experiment.snapshots import find_snapshot
@@ -76,17 +66,21 @@ def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown:
         say(f"Wrote {file}: {len(rows)} wrong answers")
     elif rows and shown:
         title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"
-        print_table(WRONG, rows[:SHOWN_WRONG], title=title)
+        shown_rows = [dict(zip(WRONG, row, strict=True)) for row in rows[:SHOWN_WRONG]]
+        print_table(WRONG_COLUMNS, [[row[name] for name in WRONG_COLUMNS] for row in shown_rows], title=title)
 
 
 def _shown(row: LinkAuditRow) -> tuple[Any, ...]:
-    from polyculture.link.audit.audit import SHARES
-
-    return (row.by, row.value, row.mentions, row.outside, *(_share(getattr(row, name)) for name in SHARES))
+    shares = _with_interval(row.linkable), _share(row.clear), _with_interval(row.links), _share(row.nil)
+    return (row.by, row.value, row.mentions, *shares)
 
 
 def _share(one: Scored) -> str | None:
-    """`96.2 [95.1, 97.0] of 1,204`, in per cent."""
+    return None if one.right is None else f"{100 * one.right:.1f}"
+
+
+def _with_interval(one: Scored) -> str | None:
+    """`96.2 [95, 97]`, in per cent."""
     if one.right is None or one.interval is None:
         return None
-    return f"{100 * one.right:.1f} [{100 * one.interval[0]:.1f}, {100 * one.interval[1]:.1f}] of {one.of:,}"
+    return f"{100 * one.right:.1f} [{100 * one.interval[0]:.0f}, {100 * one.interval[1]:.0f}]"

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from polyculture.cache.errors import StoreError
+from polyculture.cli.tables import WIDTH
 from polyculture.link.audit.audit import LinkAuditRow, audit_links, judge, score
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
 from polyculture.link.audit.verdict import WRONG
@@ -257,7 +258,9 @@ def test_the_command_writes_the_scores_and_the_wrong_answers(tmp_path: Path) -> 
     done = polyculture("link", "audit", file, "--by", "trap", "--wrong", "wrong.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "3 mentions, 0 of them of items that the snapshot does not hold" in done.stdout
-    assert {"50.0", "[9.5,", "90.5]"} <= set(done.stdout.split())
+    assert "50.0 [9, 91]" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= WIDTH
+    assert not [line for line in done.stdout.splitlines() if line.count("[") != line.count("]")]  # no share is broken
     wrong = (tmp_path / "wrong.csv").read_text(encoding="utf-8").splitlines()
     assert len(wrong) == 2
     assert wrong[1].startswith("pizza,en,food,dish,Q234646,Q177,linked,exact,surface")
