@@ -38,6 +38,7 @@ from polyculture.metrics.places import (
     levels_of,
 )
 from polyculture.metrics.shared_cells import SHARED, SharedCells, groups_of
+from polyculture.metrics.text_doubts import FEWEST_DISTINCT
 
 NO_RESPONSE, NO_ITEM, ONE_RESPONSE, NOT_LINKED = "no response read", "no linked item", "one response", "not linked yet"
 NO_CELL, TOO_FEW_IN_COMMON = "no cell has a number", "too few in common"
@@ -46,7 +47,6 @@ FEW_RESPONSES, ONE_A_PROMPT, FEW_A_PROMPT, ONE_PROMPT = (
     *("few responses", "one response a prompt", "few responses a prompt", "one prompt"),
 )
 FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
-FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 MOST_SINGLE = 0.05  # the highest share of a mean's weight in cells with a prompt of one response
 _ROUNDING = 1e-9
 _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackknife over responses; Student's interval"}

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.means import FEWEST_DISTINCT
 
+FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import sys
 from types import TracebackType
@@ -12,8 +13,11 @@ from types import TracebackType
 from polyculture import UNSUPPORTED
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
-# Commands that have no use for these packages, which Arrow would load.
-NEEDLESS = {"sql": ("pandas", "numpy"), "status": ("pandas", "numpy"), "measure": ("pandas",), "compare": ("pandas",)}
+# Commands, and stages that are asked alone, that have no use for these packages, which Arrow would load.
+NEEDLESS = {
+    **dict.fromkeys(("sql", "status"), ("pandas", "numpy")),
+    **dict.fromkeys(("generate", "extract", "link", "measure", "compare"), ("pandas",)),
+}
 STOPPED = "polyculture: stopped; the same command resumes"
 
 
@@ -100,7 +104,8 @@ def _run() -> None:
     from polyculture.cli.options import message_of
     from polyculture.console import say
 
-    command = "measure" if "--only measure" in " ".join(sys.argv) else "".join(sys.argv[1:2])
+    only = re.search(r" --only[ =](\w+)", " ".join(sys.argv))
+    command = only[1] if only else "".join(sys.argv[1:2])
     if without := NEEDLESS.get(command):  # here, where the process is the command's alone
         load_arrow_alone(without=without)
     _started()

@@ -23,7 +23,8 @@ from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.shares import mean_share, share_of
-from polyculture.metrics.means import FEWEST_DISTINCT, FEWEST_RESPONSES
+from polyculture.metrics.means import FEWEST_RESPONSES
+from polyculture.metrics.text_doubts import FEWEST_DISTINCT
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
