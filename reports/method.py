@@ -72,6 +72,7 @@ class Method:
     """The context of the section."""
 
     about_texts: bool
+    imported: bool
     samples: int
     metrics: tuple[Metric, ...]
     reviews: PromptReviews
@@ -87,6 +88,7 @@ def build(data: ReportData) -> Method:
     manifest, reading = data.manifest, data.reading
     return Method(
         data.about_texts,
+        bool(manifest.imported),
         manifest.n,
         tuple(texts().metrics[metric] for metric in METRICS),
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),

@@ -38,6 +38,7 @@ class Counts:
     mentions: str
     linked_share: str | None
     entities: str
+    models: int  # that wrote any
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def opening(data: ReportData) -> Opening:
         data.names,
         data.about_texts,
         facts,
-        _counts(facts, entities),
+        _counts(facts, entities, len({row["model"] for row in health if row["answered"]})),
         shown := picture(data) if facts.get("linked") else None,
         not found.shown or (shown is not None and shown.title != texts().figures["asked_about"].title),
         found,
@@ -150,11 +151,12 @@ def _judged_share(one: Share) -> str:
     return f"{one.what} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
 
 
-def _counts(facts: dict[str, int], entities: int) -> Counts:
+def _counts(facts: dict[str, int], entities: int, models: int) -> Counts:
     asked, answered, mentions, linked = (facts.get(name, 0) for name in ("asked", "answered", "mentions", "linked"))
     return Counts(
-        count(asked), count(answered), share(answered, asked), count(mentions), share(linked, mentions), count(entities)
-    )
+        count(asked), count(answered), share(answered, asked), count(mentions), share(linked, mentions),
+        count(entities), models,
+    )  # fmt: skip
 
 
 def wordings_and_names(wordings: int, names: int, shared: bool) -> str | None:
@@ -184,6 +186,8 @@ def second_intervals(numbers: Rows) -> str:
     of_models = [row for row in numbers if row["language"] is None and row["metric"] in METRICS]
     given = [known(row["wide_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
     key = "all" if given and all(given) else "some" if any(given) else "none"
+    if not any(known(row["low"]) is not None for row in of_models):
+        key = "without"
     return texts().second_intervals[key]
 
 

@@ -2,7 +2,8 @@
 // follows is fetched and put in the place of this one: a key that is pressed meanwhile waits for it, and none is lost.
 "use strict";
 (() => {
-  let shown = Promise.resolve(); // settles when the page shows what the last answer led to
+  // Settles when the page shows what the last answer led to; at first, when it has been read.
+  let shown = new Promise((ready) => document.addEventListener("DOMContentLoaded", ready));
 
   const show = async (address, form) => {
     const answer = await fetch(address, form && { method: "POST", body: new URLSearchParams(form) });
