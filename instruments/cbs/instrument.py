@@ -165,6 +165,7 @@ def _listing(asked: Asked, options: CbsOptions) -> Listing:
     rows = [row for row in protocol_rows(asked.run, options.protocol, asked.seed, asked.say) if row[0] in asked.models]
     names = [options.preset if name == "cbs" and options.preset != "ours" else name for name in COLUMNS]
     without = {name for name, has in (("model", len(asked.models) > 1), ("sd", options.draws)) if not has}
+    without |= {"incomplete"} if not any(row[-1] for row in rows) else set()
     kept = [number for number, name in enumerate(COLUMNS) if name not in without]
     return Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
 

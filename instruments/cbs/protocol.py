@@ -6,13 +6,16 @@ entities, if any. The score of a table's column is the mean over its contexts, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
+from polyculture.cache.schema.measured import EVERY
+from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, by_type, contexts_in
 from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws
@@ -22,11 +25,13 @@ from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.datasets.selection import Tell
 
 if TYPE_CHECKING:
+    import duckdb
+
     from polyculture.instruments.cbs.bias_differences import ScoredType
     from polyculture.instruments.cbs.bias_rows import ScoreGroup
     from polyculture.instruments.cbs.score_matrix import ContextCondition
 
-COLUMNS = ("model", "place", "setting", "cbs", "95 %", "sd", "contexts", "tied", "ours")
+COLUMNS = ("model", "place", "setting", "cbs", "95 %", "sd", "contexts", "tied", "ours", "incomplete")
 ALL = "all types"
 
 
@@ -106,6 +111,18 @@ def place_scores(types: Sequence[ScoredType], protocol: Protocol, seed: int) -> 
         yield PlaceScore(group, condition, ALL, "", protocol_score(tallies, protocol, seed), tallies, len(columns))
 
 
+def unscored(store: duckdb.DuckDBPyConnection) -> Mapping[tuple[str, ...], str]:
+    """What of the contexts that are asked has no score, in words; for `lacking`."""
+    return {tuple(row[:-1]): row[-1] for row in store.execute(read_sql(Path(__file__).parent, "unscored")).fetchall()}
+
+
+def lacking(one: PlaceScore, unscored: Mapping[tuple[str, ...], str]) -> str:
+    """What a score lacks; '' where every context has been scored. Prefixes are not counted by context."""
+    group, condition = one.group, one.condition
+    place = (group.model, group.dataset, group.language, group.culture, group.form, condition.setting)
+    return "" if condition.context_prefix else unscored.get((*place, group.entity_type or EVERY), "")
+
+
 def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> Iterator[tuple[object, ...]]:
     """The rows of `COLUMNS`: of each column, then over several, in each language and culture; ours beside.
 
@@ -116,6 +133,7 @@ def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> 
     ours = Protocol()
     with open_store(run, compose(CORE, CBS)) as store:
         types = list(scored_types(store, tuple(dict.fromkeys((protocol.rule, ours.rule)))))
+        without = unscored(store)
     mine = {(one.group, one.condition): one.score for one in place_scores(types, ours, seed)}
     for one in place_scores(types, protocol, seed):
         group, whole = one.group, one.column == ALL
@@ -128,7 +146,7 @@ def protocol_rows(run: RunFolder, protocol: Protocol, seed: int, tell: Tell) -> 
         average = protocol.average if whole else "contexts"
         numbers = _numbers(one.score, one.tallies, average)
         setting = ", ".join(filter(None, one.condition))
-        yield (group.model, named, setting, *numbers, beside.value if beside else None)
+        yield (group.model, named, setting, *numbers, beside.value if beside else None, lacking(one, without) or None)
 
 
 def _tell_lacking(one: PlaceScore, tell: Tell) -> None:

@@ -73,7 +73,7 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
     printed = [heads for _, heads in table.cells]
-    every = sorted({*printed, *(heads for _, heads in placed)}) if table.where else printed
+    every = sorted({*printed, *(heads for _, heads in placed)}, key=_average_last) if table.where else printed
     columns, rows = (list(dict.fromkeys(getattr(heads, side) for heads in every)) for side in ("column", "row"))
     order = {row: number for number, row in enumerate(rows)}
 
@@ -86,6 +86,10 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         for (model, number), some in groupby(sorted(placed, key=key), key=key)
     ]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
+
+
+def _average_last(heads: Heads) -> list[tuple[bool, str]]:
+    return [("average" in word, word) for word in heads]
 
 
 def _own_line(

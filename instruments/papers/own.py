@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.sql_file import read_sql
@@ -68,13 +68,13 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
         return
     from polyculture.instruments.cbs.instrument import CbsOptions
     from polyculture.instruments.cbs.measure import scored_types
-    from polyculture.instruments.cbs.protocol import place_scores
+    from polyculture.instruments.cbs.protocol import lacking, place_scores, unscored
 
     options = CbsOptions.model_validate(preset.values("cbs"))
-    unscored = {tuple(row[:-1]): row[-1] for row in store.execute(read_sql(_FOLDER, "unscored")).fetchall()}
+    without = unscored(store)
     found: dict[tuple[str, ...], OwnNumber] = {}
     for one in place_scores(list(scored_types(store, (options.rule,))), options.protocol, seed):
-        row = _score(one, options.form, unscored)
+        row = _score(one, options.form, lacking(one, without))
         if row is None:
             continue
         yield row
@@ -92,17 +92,15 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             )  # fmt: skip
 
 
-def _score(one: PlaceScore, form: str, unscored: Mapping[tuple[Any, ...], str]) -> OwnNumber | None:
+def _score(one: PlaceScore, form: str, lacking: str) -> OwnNumber | None:
     if one.score is None:
         return None
     group, condition, every = one.group, one.condition, one.score.every
     said = {"phrasing": condition.phrasing, "context_prefix": condition.context_prefix, "gender": one.gender}
-    place = (group.model, group.dataset, group.language, group.culture, group.form, condition.setting)
     return OwnNumber(
         group.model, "" if group.form == form else group.form, "cbs", "cbs", NONE, group.dataset, group.language,
         group.culture, group.entity_type or EVERY, condition.setting, {k: v for k, v in said.items() if v},
-        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context",
-        "" if condition.context_prefix else unscored.get((*place, group.entity_type or EVERY), ""),
+        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context", lacking,
     )  # fmt: skip
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import signal
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +35,7 @@ from polyculture.instruments.questions.prompting import message
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_sheets
-from tests.polyculture.test_command_line import one_line, polyculture
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import StubServer
 from tests.tiny_models import save_causal
 
@@ -59,8 +64,8 @@ base_url = "{url}"
 TEMPLATE = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
 
 
-def write(folder: Path, model: str, url: str = "") -> None:
-    sheets = write_sheets(folder / "sheets", QUESTIONS, TARGETS)
+def write(folder: Path, model: str, url: str = "", questions: int = QUESTIONS) -> None:
+    sheets = write_sheets(folder / "sheets", questions, TARGETS)
     (folder / "exp.toml").write_text(EXPERIMENT.format(sheets=sheets, url=url, model=model), encoding="utf-8")
 
 
@@ -169,6 +174,43 @@ def _check_map(folder: Path) -> None:
     found, known = ({row[:6]: row[6:] for row in rows(folder, query)} for query in (cells, by_hand))
     assert found == {place: pytest.approx(values) for place, values in known.items()}
     assert {place[4] for place in found} == {"high", "mid", "low"} == {place[5] for place in found}
+
+
+def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -> None:
+    write(tmp_path, model, questions=40)
+    words = ("probe", "attention", "exp.toml")
+    killed = start_polyculture(*words, cwd=tmp_path)
+    deadline, kept = time.monotonic() + 120, set[str]()
+    while len(kept) < 5 and time.monotonic() < deadline and killed.poll() is None:
+        time.sleep(0.01)
+        kept = journalled(tmp_path)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    kept = journalled(tmp_path)
+    size = 2 * 40 * len(TARGETS)  # questions, by two methods
+    assert 5 <= len(kept) < size, "killed too early or too late to show anything"
+    done = polyculture(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    before = [int(each) for each in re.findall(r"attend .* done, (\d+) of them before", done.stderr)]
+    assert sum(before) >= 4 * len(kept)  # a row an option
+    stored = "SELECT count(*), count(DISTINCT attention_id), count(DISTINCT request_id) FROM stored_attention"
+    assert rows(tmp_path, stored) == [(4 * size, 4 * size, size)]
+    weights = "SELECT attention_id, weight FROM attention ORDER BY ALL"
+    resumed = dict(rows(tmp_path, weights))
+    shutil.rmtree(tmp_path / "runs")
+    assert polyculture(*words, cwd=tmp_path).returncode == 0
+    # In other batches the last digits of single precision differ.
+    assert dict(rows(tmp_path, weights)) == pytest.approx(resumed, rel=1e-5)
+
+
+def journalled(folder: Path) -> set[str]:
+    """The requests whose weights are on disk, in the journals of jobs."""
+    lines = [line for file in (folder / "runs").rglob("journal.jsonl") for line in file.read_bytes().splitlines()]
+    found: set[str] = set()
+    for line in lines:
+        with suppress(ValueError):  # the last line of one that is being written
+            found.update(row["request_id"] for row in json.loads(line)["attention"])
+    return found
 
 
 def test_a_model_that_hides_its_attention_is_one_line_before_it_is_asked(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.protocol import ALL, COLUMNS, Protocol, protocol_rows
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
@@ -54,9 +54,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = RunFolder(tmp_path_factory.mktemp("run"))
     write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), run.manifest)
     dataset = load(rules_of("own"), folder)
-    for table, found in present_tables(run, dataset).items():
+    jobs = scoring_jobs(dataset, MODEL, Selection())
+    for table, found in asked_tables(run, dataset, jobs).items():
         write_parquet(found, run.table(table.name))
-    for job in scoring_jobs(dataset, MODEL, Selection()):
+    for job in jobs:
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine(["udon"]))
     return run
 
@@ -124,6 +125,11 @@ def test_each_number_is_that_of_a_count_of_all_pairs(run: RunFolder, protocol: P
     [whole] = [row for row in rows if row["type"] == ALL]
     assert whole["contexts"] == 8
     assert whole["ours"] == pytest.approx(by_hand(run, Protocol())[ALL])
+
+
+def test_a_score_that_rests_on_less_than_was_asked_is_marked(run: RunFolder) -> None:
+    marked = {row["type"]: row["incomplete"] for row in listed(run, Protocol())}
+    assert marked == {"names": None, **dict.fromkeys(("food", ALL), "2 scores failed")}  # udon, in two contexts
 
 
 def test_draws_that_take_all_have_no_spread(run: RunFolder) -> None:
