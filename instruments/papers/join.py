@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from polyculture.cache.schema.measured import EVERY
@@ -81,10 +81,13 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         one, heads = found
         return f"{one.model} ({one.variant})" if one.variant else one.model, order[heads.row]
 
-    lines = [
-        _own_line(table, model, rows[number], list(some), differs)
-        for (model, number), some in groupby(sorted(placed, key=key), key=key)
-    ]
+    lines: list[Line] = []
+    for model, of_model in groupby(sorted(placed, key=key), key=lambda found: key(found)[0]):
+        found = [_own_line(table, model, rows[number], list(some), differs)
+               for number, some in groupby(of_model, key=lambda found: order[found[1].row])]  # fmt: skip
+        lacking = 0 if table.where else len(rows) - len(found)
+        told = f"; incomplete: {lacking} of {len(rows)} rows missing" if lacking else ""
+        lines += [replace(one, protocol=one.protocol + told) for one in found]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
 
 

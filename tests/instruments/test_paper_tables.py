@@ -348,7 +348,7 @@ def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
     assert part is not None
     [shown] = listings(read_preset("culturescope"), part)
     assert [row[0] for row in shown.rows] == ["Baseline", "Cultural Prompting", "CANDLE", "CultureScope"]
-    assert list(shown.notes) == ["[1] same protocol"]
+    assert list(shown.notes) == ["[1] same protocol; incomplete: 3 of 4 rows missing"]
 
 
 def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> None:
