@@ -154,7 +154,10 @@ def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | Non
     table.title_justify = "left"
     widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
     fits = sum(widths) + len(widths) < width
-    narrowest = _narrowest(heads, texts)
+    narrowest: list[int | None] = [*_narrowest(heads, texts)]
+    # Between two columns are two blanks, one at either end: Rich cuts off what its narrowest columns have no room for.
+    if sum(least + 2 for least in narrowest if least is not None) + 1 > width:
+        narrowest = [None] * len(heads)
     for number, head in enumerate(heads):
         first, short = number == 0, widths[number] <= NAME
         own = NAME if first and not (short or fits) else None

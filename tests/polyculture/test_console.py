@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 
 from polyculture import console
 from polyculture.cache.errors import UserError
 from polyculture.cache.outcome import Outcome
-from polyculture.cli.tables import print_table
+from polyculture.cli.tables import WIDTH, print_table
 
 
 @pytest.mark.parametrize(("total", "says"), [(0, "ask: 206, 1 failed"), (900, "ask: 206 of 900, 1 failed")])
@@ -35,6 +36,16 @@ def test_a_cell_is_printed_and_does_nothing(capsys: pytest.CaptureFixture[str]) 
     assert "a\\u202eb" in told
     assert told.count("\n") > len(("label", "red", "a", "two", "lines"))
     assert not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+def test_no_letter_of_a_full_table_is_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nine columns whose words fit a page by themselves, and not with the blanks between them."""
+    heads, row = [f"column-{n}x" for n in range(9)], [*["abcdefghij"] * 8, "no file tells where it was found"]
+    print_table(heads, [row])
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= WIDTH
+    shown, given = (Counter(letter for letter in text if letter.isalnum()) for text in (said, "".join([*heads, *row])))
+    assert shown == given
 
 
 def test_what_others_say_of_a_fault_becomes_one_line() -> None:
