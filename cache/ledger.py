@@ -119,8 +119,16 @@ class Ledger:
 
     def spent(self) -> float:
         """What the whole run has spent."""
+        return self._sum("spent")
+
+    def lost(self) -> float:
+        """The part of it that is in no row: what was in flight when a process ended, and rows that are gone."""
+        return self._sum("lost")
+
+    def _sum(self, column: str) -> float:
         with self._transaction():
-            return float(self._store.execute("SELECT coalesce(sum(spent), 0) FROM accounts").fetchone()[0])
+            [(found,)] = self._store.execute(f"SELECT coalesce(sum({column}), 0) FROM accounts").fetchall()  # noqa: S608
+            return float(found)
 
     def in_flight_elsewhere(self, name: str) -> dict[str, float]:
         """What other accounts have in flight or held, and may still release."""

@@ -9,7 +9,8 @@ SELECT bought.*,
         * CASE WHEN purchase = 'batch' THEN 1 - batch_discount ELSE 1 END AS cost
 FROM bought LEFT JOIN run_prices AS price ON price.model = bought.asked;
 
--- spending: a row is what a stage has bought for a job from a model, and what that cost.
+-- spending: a row is what a stage has bought for a job from a model, and what that cost. Under `max_cost` a request that
+-- was in flight when its process ended is charged as well, and has no row: `run` says their sum.
 --   model: the model of the job
 --   answers: answers that were bought and could be used
 --   failed: answers that were bought or asked for and could not be used

@@ -20,7 +20,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import budgeted, most_prompt_tokens
+from polyculture.generate.budget import Bound, budgeted, most_prompt_tokens
 from polyculture.generate.engines import SAMPLING, ModelSpec, find_kind, read_options
 from polyculture.generate.engines.base import Request
 from polyculture.generate.engines.capabilities import Capability, E, Sampling
@@ -30,6 +30,7 @@ from polyculture.running.layout import store_layout
 
 TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
 FOLDER = "ledger"  # in the run's
+_SHOWN = 5e-5  # of four decimals
 
 
 @cache
@@ -47,24 +48,26 @@ class Budget:
     ramp_ups: dict[str, RampUp] = field(default_factory=dict)  # by model
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
-        """`engine`, which runs `model`, for one stage's work on a job.
+        """`engine`, which runs `model`, for one stage's work on a job. Raises as `wrapped`."""
+        batch = stage in TOPICAL and asked_in_batches(self.workspace.experiment.model_spec(model))
+        return self.wrapped(
+            engine, needs, model, f"{stage} {job}", partial(spent_on, self.workspace, stage, job), batch
+        )
 
-        Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
+    def wrapped(
+        self, engine: E, needs: Capability[E], model: str, account: str, spent: Callable[[], float], batch: bool
+    ) -> E:
+        """`engine`, which runs `model`, within the limit.
+
+        `account` names the work in the ledger; `spent` counts what its answers on disk have cost. Raises `EngineError`
+        for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
-        price = self.workspace.experiment.price(model)
+        price, spec = self.workspace.experiment.price(model), self.workspace.experiment.model_spec(model)
         if self.ledger is None or price is None:
             return engine
-        spec = self.workspace.experiment.model_spec(model)
-        kind = find_kind(spec)
-        job_budget = JobBudget(
-            self.ledger,
-            f"{stage} {job}",
-            partial(spent_on, self.workspace, stage, job),
-            say,
-            batch=stage in TOPICAL and asked_in_batches(spec),
-            ramp_up=self.ramp_ups.setdefault(model, RampUp()),
-        )
-        return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
+        ramp_up = self.ramp_ups.setdefault(model, RampUp())
+        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, ramp_up=ramp_up)
+        return budgeted(engine, needs, price, job_budget, _bound(spec))
 
 
 @contextmanager
@@ -77,6 +80,10 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
     ledger = Ledger(workspace.run.root / FOLDER, limit, _tariff(workspace))
     try:
         ledger.refresh(_accounts(workspace))
+        if (lost := ledger.lost()) > _SHOWN:
+            without = f"{lost:.4f} of it is in no row of `spending`"
+            why = "requests in flight when a process ended, each at its most, or rows that are gone"
+            say(f"max_cost: {ledger.spent():.4f} is spent; {without}: {why}")
         yield Budget(workspace, ledger)
     finally:
         ledger.close()
@@ -119,26 +126,21 @@ def _cost(row: Mapping[str, Any], stage: str, price_of: Callable[[str], Price | 
 
 def most_cost(workspace: Workspace, spec: ModelSpec, request: Request) -> float | None:
     """The most that an answer may cost; None for a model without a price."""
-    price, kind = workspace.experiment.price(spec.model), find_kind(spec)
-    if price is None:
-        return None
-    tokens = most_prompt_tokens(request), request.decoding.max_tokens
-    return price.cost(*kind.most_tokens(read_options(kind.options, spec), *tokens))
+    price = workspace.experiment.price(spec.model)
+    most = _bound(spec)(most_prompt_tokens(request), request.decoding.max_tokens)
+    return None if price is None else price.cost(*most)
+
+
+def _bound(spec: ModelSpec) -> Bound:
+    """How a model's options raise the most tokens of an answer."""
+    kind = find_kind(spec)
+    return partial(kind.most_tokens, read_options(kind.options, spec))
 
 
 @contextmanager
 def within_budget(
     workspace: Workspace, engine: Sampling, spec: ModelSpec, account: str, spent: Callable[[], float]
 ) -> Iterator[Sampling]:
-    """`engine`, which keeps to the experiment's limit; unchanged where there is none, or the model has no price.
-
-    `account` names the work in the ledger; `spent` counts what its answers on disk have cost.
-    """
+    """`engine` for work whose answers are in no table of the run, as `Budget.wrapped`."""
     with open_budget(workspace) as budget:
-        price = workspace.experiment.price(spec.model)
-        if budget.ledger is None or price is None:
-            yield engine
-            return
-        batch, kind = asked_in_batches(spec), find_kind(spec)
-        job_budget = JobBudget(budget.ledger, account, spent, say, batch=batch)
-        yield budgeted(engine, SAMPLING, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
+        yield budget.wrapped(engine, SAMPLING, spec.model, account, spent, asked_in_batches(spec))

@@ -206,7 +206,7 @@ def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubSe
     assert 0.25 - 0.05 < len(server.asked) * ANSWER <= 0.25
 
 
-def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server: StubServer) -> None:
+def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.5
     file = write(tmp_path, server.url, limit=1.0)
     killed = start_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
@@ -219,6 +219,14 @@ def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server
     done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
+    again = polyculture("run", "--only", "generate", file, cwd=tmp_path)
+    ledger = Ledger(tmp_path / "runs" / "paid" / "ledger", 1.0)
+    told = [line for line in done.stderr.splitlines() if line.startswith("max_cost:")]
+    assert told == [f"max_cost: {ledger.lost():.4f} is spent; {ledger.lost():.4f} of it is in no row of `spending`: "
+                    "requests in flight when a process ended, each at its most, or rows that are gone"]  # fmt: skip
+    assert ledger.spent() - ledger.lost() == pytest.approx(2 * JOB_SAMPLES * ANSWER)
+    assert again.returncode == 0
+    ledger.close()
 
 
 @pytest.mark.parametrize(
