@@ -5,7 +5,7 @@ The names of a country are `generate/names/<country>.toml`; a user's own stand i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,16 +84,38 @@ def names_file(country: str) -> Path:
     return FOLDER / f"{country}.toml"
 
 
+class BuiltInNames(Mapping[str, PersonNames]):
+    """The built-in names of persons by country, each read when it is asked for: most commands need one or two."""
+
+    def __getitem__(self, country: str) -> PersonNames:
+        if country not in _countries():
+            raise KeyError(country)
+        return _read(country)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_countries())
+
+    def __len__(self) -> int:
+        return len(_countries())
+
+
 @cache
+def _countries() -> tuple[str, ...]:
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+
+
+@cache
+def _read(country: str) -> PersonNames:
+    file = names_file(country)
+    names = parse_model(_NamesFile, read_toml(file), file)
+    if names.country != country:
+        raise CatalogError(f"country is {names.country!r}", where=file, remedy=f"Write {country!r}.")
+    return PersonNames(male=names.male, female=names.female)
+
+
 def read_names() -> Mapping[str, PersonNames]:
     """The built-in names of persons by country."""
-    names_of = {}
-    for file in sorted(FOLDER.glob("*.toml")):
-        names = parse_model(_NamesFile, read_toml(file), file)
-        if names.country != file.stem:
-            raise CatalogError(f"country is {names.country!r}", where=file, remedy=f"Write {file.stem!r}.")
-        names_of[names.country] = PersonNames(male=names.male, female=names.female)
-    return names_of
+    return BuiltInNames()
 
 
 def drawn_names(
@@ -168,7 +190,7 @@ def person_names(
         raise CatalogError(
             f"no names of persons for country {country}",
             where=file,
-            remedy=f"Known: {', '.join(sorted(names))}. See docs/extending.md for others.",
+            remedy=f"Known: {', '.join(sorted({*names, *read_names()}))}. See docs/extending.md for others.",
         )
     known = names[country].of(condition)
     if len(known) < design.names:

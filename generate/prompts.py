@@ -50,7 +50,8 @@ def build_prompts(
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
         implied = countries if implicit_countries == "all" else [language.first_country]
-        cells.append(_Cell(language, wording, {**names, **wording.names}, countries, implied, conditions, design))
+        people = {**{code: names[code] for code in implied if code in names}, **wording.names}
+        cells.append(_Cell(language, wording, people, countries, implied, conditions, design))
     for cell in cells:  # before any name is drawn: names are asked for by the wording
         for topic in map(catalog.topic, topics):
             cell.check_wordings(topic)
