@@ -17,12 +17,10 @@ from polyculture.generate.engines.base import (
     Decoding,
     Message,
     Request,
-    Scored,
-    ScoreRequest,
 )
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.running.first_answers import FirstSamples, FirstScores, UntilStopped
+from polyculture.running.first_answers import FirstSamples, UntilStopped
 from tests.servers import Reply, StubServer, failure
 
 
@@ -74,13 +72,6 @@ class Counting(Wrapper):
                 self.given[-1].append((request.request_id, seed))
                 yield Completion(request.request_id, seed, "x")
 
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        self.given.append([])
-        for request in requests:
-            for index, end in enumerate(request.continuations):
-                self.given[-1].append((f"{request.request_id} {end}", index))
-                yield Scored(request.request_id, index, error=end)
-
 
 @pytest.mark.parametrize(("prompts", "seeds"), [(1, 100), (3, 50), (30, 10), (2, 3), (0, 0)])
 def test_the_first_answers_go_to_as_many_prompts_as_there_are(prompts: int, seeds: int) -> None:
@@ -95,18 +86,6 @@ def test_the_first_answers_go_to_as_many_prompts_as_there_are(prompts: int, seed
         assert len(engine.given[0]) == min(20, prompts * seeds)
         assert len({name for name, _ in engine.given[0]}) == min(20, prompts)
         assert len(engine.given) <= 2
-
-
-def test_scores_keep_their_places_where_a_request_is_taken_apart() -> None:
-    asked = [ScoreRequest(str(n), "In Japan we eat", tuple(f"{n} {k}" for k in range(30))) for n in range(3)]
-    engine, rule = Counting(), StopRule(limits=StopLimits(20, 5))
-    found = {}
-    for number, scored in enumerate(FirstScores(engine, rule).score(asked)):
-        found[scored.request_id, scored.index] = scored.error
-        if number == 45:
-            rule.succeed()
-    assert found == {(str(n), k): f"{n} {k}" for n in range(3) for k in range(30)}
-    assert [len(given) for given in engine.given] == [20, 20, 20, 30]
 
 
 def test_nothing_more_is_asked_of_batches_once_the_stage_has_stopped() -> None:
