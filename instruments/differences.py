@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.schema.measured import Difference
 from polyculture.metrics.inference.family import NO_SAMPLING, NOT_TOLD, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.limits import StudentInterval, student
 
@@ -75,14 +76,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is compared, and what both sides share: the facets of `Difference` that are not `WITHOUT`."""
+    """What is compared, and what both sides share: the facets of `Difference` that are not its defaults."""
 
     measure: str
     metric: str
     dimension: str
     a: str
     b: str
-    shared: Mapping[str, str]
+    shared: Mapping[str, Any]
     facets: Mapping[str, str | None] = field(default_factory=dict)
 
 
@@ -101,8 +102,6 @@ def difference_rows(
 ) -> Iterator[Difference]:
     """The rows of a difference, still without q: of other units like these, and of these where nothing is `sampled`."""
     over_topics, over_countries = (_over(parts, name) for name in ("topic", "country"))
-    shared = {"model": EVERY, "dataset": WITHOUT, "language": EVERY, "country": EVERY, "topic": EVERY}
-    shared |= {"condition": EVERY, "wording": WITHOUT, "method": WITHOUT, "reader": WITHOUT, **sides.shared}
     row = Difference(
         measure=sides.measure,
         metric=sides.metric,
@@ -111,15 +110,7 @@ def difference_rows(
         b=sides.b,
         target=OTHERS,
         selection="all",
-        model=shared["model"],
-        dataset=shared["dataset"],
-        language=shared["language"],
-        country=shared["country"],
-        topic=shared["topic"],
-        condition=shared["condition"],
-        wording=shared["wording"],
-        method=shared["method"],
-        reader=shared["reader"],
+        **sides.shared,
         facets={name: value for name, value in sorted(sides.facets.items()) if value},
         a_estimate=found.one,
         b_estimate=found.other,
@@ -127,7 +118,6 @@ def difference_rows(
         low=found.low,
         high=found.high,
         p=found.p,
-        q=None,
         reason=found.lacking,
         verdict=UNTESTABLE if found.lacking else NOT_TOLD,
         unit=unit,
@@ -136,13 +126,11 @@ def difference_rows(
         missing_a=missing[0],
         missing_b=missing[1],
         left_out=left_out,
-        at_n=None,
         without_largest=_without_largest(parts),
         topics=len(over_topics),
         topics_same_sign=_same_sign(over_topics, found.value),
         countries=len(over_countries),
         countries_same_sign=_same_sign(over_countries, found.value),
-        tipping=None,
         chance=chance,
         inputs=inputs,
         freedom=found.freedom,

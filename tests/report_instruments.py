@@ -136,10 +136,9 @@ def _sides(asked: dict[str, Any], kind: str | None, shift: float, inputs: str) -
         Number(
             measure=asked["task"], metric=asked["metric"], level="cell" if kind else "model, language, country",
             model=asked["model"], dataset=asked["dataset"], language=asked["language"], country=asked["culture"],
-            topic=kind or "*", condition=asked["setting"], wording="-", method="prompt", reader="-",
-            facets={**pooled, "side": side}, estimate=value, no_estimate=None, low=low, high=high, no_interval=None,
-            wide_low=None, wide_high=None, no_wide="one wording", unit="context", units=5, n=200, sizes=sizes, cells=1,
-            missing=0, method_of_interval=None, inputs=inputs,
+            topic=kind or "*", condition=asked["setting"], method="prompt", facets={**pooled, "side": side},
+            estimate=value, low=low, high=high, no_wide="one wording", unit="context", units=5, n=200, sizes=sizes,
+            cells=1, inputs=inputs,
         )
         for side, (value, low, high) in known.items()
     ]  # fmt: skip

@@ -10,13 +10,13 @@ and the facets from `model` to `facets`. No facet is ever NULL, so that keys com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 EVERY, WITHOUT, UNNAMED = "*", "-", "none"
 CELL = "cell"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """A number with its 95 % interval, or the reason why it has none."""
 
@@ -24,34 +24,34 @@ class Number:
     metric: str  # 'granularity' | 'diversity' | ... | 'cbs'
     level: str  # 'cell', or the facets that a mean keeps: 'model, language'
     model: str  # as the experiment file names it; 'imported:NAME', 'ngram:NAME'
-    dataset: str  # the data set of an instrument; '-': none
+    dataset: str = WITHOUT  # the data set of an instrument; '-': none
     language: str  # of the prompt or context
     country: str  # ISO 3166, or the culture as the data set writes it; 'none': the prompt names none
     topic: str  # the topic, or the type of entity
     condition: str  # of the prompt, or the setting of a context
-    wording: str  # of the question
-    method: str  # how a model's probabilities or answers become the number: the likelihood rule of CBS
-    reader: str  # who read the answers; '-': nothing was read
-    facets: dict[str, str]  # what few measures have: 'other_language' of consensus, 'phrasing', 'context_prefix', ...
-    estimate: float | None  # the number; None: see no_estimate
-    no_estimate: str | None  # why there is no number: 'no linked item' | 'no response read' | ...
-    low: float | None  # lower limit of the 95 % interval of other samples of these prompts
-    high: float | None  # upper limit of the same
-    no_interval: str | None  # why there is none: 'few responses' | 'few distinct texts' | 'few items' | ...
-    wide_low: float | None  # lower limit of the 95 % interval of other prompts like these; of means alone
-    wide_high: float | None  # upper limit of the same
-    no_wide: str | None  # why there is none: 'one prompt' | 'few topics' | 'few countries' | 'incomplete' | ...
+    wording: str = WITHOUT  # of the question
+    method: str = WITHOUT  # how a model's probabilities or answers become the number: the likelihood rule of CBS
+    reader: str = WITHOUT  # who read the answers; '-': nothing was read
+    facets: dict[str, str] = field(default_factory=dict)  # of few measures: 'other_language', 'phrasing', ...
+    estimate: float | None = None  # the number; None: see no_estimate
+    no_estimate: str | None = None  # why there is no number: 'no linked item' | 'no response read' | ...
+    low: float | None = None  # lower limit of the 95 % interval of other samples of these prompts
+    high: float | None = None  # upper limit of the same
+    no_interval: str | None = None  # why there is none: 'few responses' | 'few distinct texts' | 'few items' | ...
+    wide_low: float | None = None  # lower limit of the 95 % interval of other prompts like these; of means alone
+    wide_high: float | None = None  # upper limit of the same
+    no_wide: str | None = None  # why there is none: 'one prompt' | 'few topics' | 'few countries' | 'incomplete' | ...
     unit: str  # what was resampled for the interval: 'response' | 'context'
     units: int  # how many of them the number rests on, each counted once
     n: int  # observations in them: linked items, each once a response; pairs of entities
-    sizes: dict[str, int]  # further counts behind it, of an instrument: 'native_entities', 'tied', ...
+    sizes: dict[str, int] = field(default_factory=dict)  # further counts behind it: 'native_entities', ...
     cells: int  # numbers averaged, each wording counted; 1 for a cell
-    missing: int  # numbers of the group that are missing, and left out of the mean
-    method_of_interval: str | None  # how the interval was computed; None without a number
+    missing: int = 0  # numbers of the group that are missing, and left out of the mean
+    method_of_interval: str | None = None  # how the interval was computed; None without a number
     inputs: str  # hash of the data it rests on: a row of other data than the run's present data is not shown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """A difference of two sides in one metric, of one target: with its 95 % interval, or the reason why it has none.
 
@@ -66,39 +66,39 @@ class Difference:
     b: str  # the second one
     target: str  # 'these': other samples of these prompts | 'others': other prompts like these
     selection: str  # of the texts: 'all' | 'answered' (without refusals) | 'right language'
-    model: str  # the facets of `numbers`: what both sides share
-    dataset: str  # the data set of an instrument; '-': none
-    language: str  # of the prompts or contexts; '*': all that both have
-    country: str  # ISO 3166, or the culture as the data set writes it; '*': all that both have
-    topic: str  # the topic, or the type of entity; '*': all that both have
-    condition: str  # of the prompts, or the setting of contexts; '*': all that both have
-    wording: str  # of the question; '*': all that both have
-    method: str  # how probabilities or answers become the number
-    reader: str  # who read the answers; '-': nothing was read
-    facets: dict[str, str]  # what few measures have, as in `numbers`
-    a_estimate: float | None  # mean of the first side over the shared cells
-    b_estimate: float | None  # the same of the second side
-    difference: float | None  # a - b; None: no cell has both numbers
-    low: float | None  # lower limit of the 95 % interval of the difference
-    high: float | None  # upper limit of the same
-    p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
-    q: float | None  # p after Benjamini and Hochberg over the first targets of one selection: `compared_sides`
-    reason: str | None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
+    model: str = EVERY  # the facets of `numbers`: what both sides share
+    dataset: str = WITHOUT  # the data set of an instrument; '-': none
+    language: str = EVERY  # of the prompts or contexts; '*': all that both have
+    country: str = EVERY  # ISO 3166, or the culture as the data set writes it; '*': all that both have
+    topic: str = EVERY  # the topic, or the type of entity; '*': all that both have
+    condition: str = EVERY  # of the prompts, or the setting of contexts; '*': all that both have
+    wording: str = WITHOUT  # of the question; '*': all that both have
+    method: str = WITHOUT  # how probabilities or answers become the number
+    reader: str = WITHOUT  # who read the answers; '-': nothing was read
+    facets: dict[str, str] = field(default_factory=dict)  # what few measures have, as in `numbers`
+    a_estimate: float | None = None  # mean of the first side over the shared cells
+    b_estimate: float | None = None  # the same of the second side
+    difference: float | None = None  # a - b; None: no cell has both numbers
+    low: float | None = None  # lower limit of the 95 % interval of the difference
+    high: float | None = None  # upper limit of the same
+    p: float | None = None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
+    q: float | None = None  # p after Benjamini and Hochberg over the first targets of one selection: `compared_sides`
+    reason: str | None = None  # why there is no interval: 'no sampling' | 'fewer than three topics' | ...
     verdict: str  # 'higher' | 'lower' | 'not told' | 'untestable'
     unit: str  # what was resampled: 'response' | 'topic x country' | 'template' | 'context x entity'
     units: int  # how many of them
     cells: int  # pairs of cells that have both numbers
-    missing_a: int  # pairs that both were asked, and of which the first side has no number
-    missing_b: int  # the same of the second
-    left_out: int  # cells that only one side was asked
-    at_n: int | None  # of counts: the fewest responses at which two cells were compared
-    without_largest: float | None  # the difference without the topic that adds most to it
+    missing_a: int = 0  # pairs that both were asked, and of which the first side has no number
+    missing_b: int = 0  # the same of the second
+    left_out: int = 0  # cells that only one side was asked
+    at_n: int | None = None  # of counts: the fewest responses at which two cells were compared
+    without_largest: float | None = None  # the difference without the topic that adds most to it
     topics: int  # topics in which both sides have numbers
     topics_same_sign: int  # of these, with a difference of the same sign
     countries: int  # the same of countries
     countries_same_sign: int  # of these, with a difference of the same sign
-    tipping: float | None  # share of the unlinked mentions that, linked against it, turns the difference; None: none
-    chance: float | None  # what no effect gives on average, of a measure that is a mean of absolute differences
+    tipping: float | None = None  # share of the unlinked mentions that, linked against it, turns the difference
+    chance: float | None = None  # what no effect gives on average, of a measure that is a mean of absolute differences
     inputs: str  # as in `numbers`
     corrected: float | None = None  # the difference without what judges call wrong (`polyculture audit`)
     corrected_low: float | None = None  # lower limit of its 95 % interval, with the judged sample's own uncertainty

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from polyculture.cache.schema.measured import CELL, EVERY, WITHOUT, Number
+from polyculture.cache.schema.measured import CELL, EVERY, Number
 from polyculture.instruments.cbs.averages import Tally, averaged, by_type, contexts_in, entities_in
 from polyculture.instruments.cbs.bias import ContextScore
 from polyculture.instruments.cbs.layout import MEASURE
@@ -43,17 +43,12 @@ def score_number(
         country=unit.culture or EVERY,
         topic=unit.entity_type or EVERY,
         condition=condition.setting,
-        wording=WITHOUT,
         method=rule,
-        reader=WITHOUT,
         facets={name: value for name, value in sorted(facets.items()) if value},
         estimate=score.value,
-        no_estimate=None,
         low=score.low,
         high=score.high,
         no_interval=score.lacking,
-        wide_low=None,
-        wide_high=None,
         no_wide="one wording",
         unit="context",
         units=sum(contexts_in(some, "contexts") for some in by_type(tallies)),
@@ -64,7 +59,6 @@ def score_number(
             **_sizes(comparisons),
         },
         cells=len(tallies),
-        missing=0,
         method_of_interval=_METHOD,
         inputs=inputs,
     )

@@ -14,6 +14,7 @@ from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capabil
 from polyculture.generate.engines.models import Wrapper
 
 R = TypeVar("R")
+_Wrappers = Mapping[Capability[Any], Callable[[Any, StopRule], Any]]
 _First = Callable[
     [Iterator[R], int], tuple[list[R], list[R]]
 ]  # takes so many answers' requests, and what is left of them
@@ -59,8 +60,9 @@ def watched(engine: E, needs: Capability[E], rule: StopRule, *, paid: bool) -> E
 
     In batches (`rule.drains`) there are no first answers. What is free is returned unchanged.
     """
-    first: Mapping[Capability[Any], Callable[[Any, StopRule], Any]] = {SAMPLING: FirstSamples, SCORING: FirstScores}
-    wrapper = {SAMPLING: UntilStopped}.get(needs) if rule.drains else first.get(needs) if paid else None
+    first: _Wrappers = {SAMPLING: FirstSamples, SCORING: FirstScores} if paid else {}
+    wrappers: _Wrappers = {SAMPLING: UntilStopped} if rule.drains else first
+    wrapper = wrappers.get(needs)
     found: E = engine if wrapper is None else wrapper(engine, rule)
     return found
 

@@ -38,10 +38,9 @@ MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
 SIDES = ("native_entities", "western_entities", "native_fewest", "native_most", "western_fewest", "western_most")
 CBS = Number(
     measure="cbs", metric="cbs", level="model, dataset, language, country, condition", model="", dataset="camellia",
-    language="ja", country="Japanese", topic="*", condition="grounded", wording="-", method="sum", reader="-",
-    facets={"form": "causal"}, estimate=0.0, no_estimate=None, low=None, high=None, no_interval=None, wide_low=None,
-    wide_high=None, no_wide="one wording", unit="context", units=5, n=2000, sizes=dict.fromkeys(SIDES, 20), cells=2,
-    missing=0, method_of_interval=None, inputs="",
+    language="ja", country="Japanese", topic="*", condition="grounded", method="sum", facets={"form": "causal"},
+    estimate=0.0, no_wide="one wording", unit="context", units=5, n=2000, sizes=dict.fromkeys(SIDES, 20), cells=2,
+    inputs="",
 )  # fmt: skip
 SIZES = {"asked": 200, "answered": 200, "readable": 200, "right": 90, "entities": 20}
 RATE = replace(

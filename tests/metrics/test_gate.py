@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
+from polyculture.cache.schema.measured import EVERY, Difference
 from polyculture.metrics.comparison.compare import METRICS, Row
 from polyculture.metrics.comparison.gate import Condition, Side, decide, read_conditions
 from polyculture.metrics.inference.family import NO_SAMPLING
@@ -34,12 +34,10 @@ def made(value: float, error: float | None, metric: str = "granularity", conditi
         contrast = Contrast(sides[0], sides[1], error**2, 10)
     low, high = contrast.interval() if contrast else (None, None)
     told = Difference(
-        "entities", metric, "model", "a", "b", "these", "all", condition=condition, dataset=WITHOUT, method=WITHOUT,
-        reader=WITHOUT, facets={}, a_estimate=value, b_estimate=0.0, difference=value, low=low, high=high,
-        p=contrast.p() if contrast else None, q=None, reason=None if contrast else "few topics", verdict="not told",
-        unit="response", units=20, cells=1, missing_a=0, missing_b=0, left_out=0, at_n=None, without_largest=None,
-        topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, tipping=None, chance=None, inputs="",
-        model=EVERY, language=EVERY, country=EVERY, topic=EVERY, wording=EVERY,
+        measure="entities", metric=metric, dimension="model", a="a", b="b", target="these", selection="all",
+        condition=condition, wording=EVERY, a_estimate=value, b_estimate=0.0, difference=value, low=low, high=high,
+        p=contrast.p() if contrast else None, reason=None if contrast else "few topics", verdict="not told",
+        unit="response", units=20, cells=1, topics=1, topics_same_sign=1, countries=1, countries_same_sign=1, inputs="",
     )  # fmt: skip
     return Row(told, contrast)
 
