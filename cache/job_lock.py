@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, LeaseSettingsMismatch, SoftFileLease, Timeout
+from filelock import FileLock, SoftFileLease, Timeout
 
 from polyculture.cache.errors import JobHeldError, StoreError
 
@@ -32,7 +32,7 @@ class JobLock:
     def __init__(self, folder: Path, name: str) -> None:
         self._name, self._holder, self._marker = name, folder / ".holder", folder / ".lease"
         self._kernel = FileLock(folder / ".lock", timeout=0, fallback_to_soft=False)
-        self._lease = self._new_lease(LEASE)
+        self._lease = SoftFileLease(self._marker, lease_duration=LEASE, heartbeat_interval=BEAT, thread_local=False)
         self._checked = 0.0  # when we last verified that the lease is ours, monotonic clock
 
     def acquire(self) -> None:
@@ -120,22 +120,11 @@ class JobLock:
             time.sleep(SIGNED_WITHIN / 20)
 
     def _take_lease(self) -> None:
+        pulse = _Pulse(self._marker)
         try:
-            self._wait_for_lease()
-        except LeaseSettingsMismatch:  # another version wrote it, with another `LEASE` that its holder relies on
-            self._lease = self._new_lease(_duration(self._marker))
-            self._wait_for_lease()
-
-    def _wait_for_lease(self) -> None:
-        pulse, patience = _Pulse(self._marker), self._lease.lease_duration + 2 * BEAT
-        try:
-            self._lease.acquire(timeout=patience, poll_interval=BEAT / 20, cancel_check=pulse.is_felt)
+            self._lease.acquire(timeout=LEASE + 2 * BEAT, poll_interval=BEAT / 20, cancel_check=pulse.is_felt)
         except Timeout:
             raise self._held() from None
-
-    def _new_lease(self, duration: float) -> SoftFileLease:
-        beat = min(BEAT, duration / 3)
-        return SoftFileLease(self._marker, lease_duration=duration, heartbeat_interval=beat, thread_local=False)
 
     def _held(self) -> JobHeldError:
         return JobHeldError(f"{self._name} is held by {self.holder()}; skipped")
@@ -179,13 +168,7 @@ def is_locked(folder: Path) -> bool:
         return False
     owner = SoftFileLease(marker, lease_duration=LEASE).owner
     died_here = owner is not None and owner.hostname == socket.gethostname() and not _lives(owner.pid)
-    return silent < _duration(marker) and not died_here
-
-
-def _duration(marker: Path) -> float:
-    """How long the lease on disk is valid without a heartbeat: `LEASE`, unless another version wrote it."""
-    owner = SoftFileLease(marker, lease_duration=LEASE).owner
-    return owner.lease_duration or LEASE if owner is not None else LEASE
+    return silent < LEASE and not died_here
 
 
 def _lives(process: int) -> bool:

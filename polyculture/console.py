@@ -142,12 +142,12 @@ def _plain(label: str, total: int, rate: Rate) -> Iterator[Progress]:
         last = time.monotonic()
         say(f"{label}: {finished}{of}, {outcome.failed} failed{told and ', '}{told}")
 
-    with _never_silent(lambda: say(f"{label}: {finished}{of}, still at work")):
+    with never_silent(lambda: say(f"{label}: {finished}{of}, still at work")):
         yield progress
 
 
 @contextmanager
-def _never_silent(tell: Callable[[], None]) -> Iterator[None]:
+def never_silent(tell: Callable[[], None]) -> Iterator[None]:
     """Calls `tell` whenever this process has written no line for `SILENT` seconds: a first answer may take minutes."""
     ended = Event()
 

@@ -42,7 +42,7 @@ from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
 from polyculture.extract.llm import LlmExtractor
 from polyculture.extract.prompt import read_prompt
-from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model
 from polyculture.running.start import run_stage
@@ -137,7 +137,7 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
 def _model(
     catalog: Catalog, spec: ModelSpec, instruction: str | None, stack: ExitStack
 ) -> Callable[[str, str], Extractor]:
-    engine = stack.enter_context(load_model(spec))
+    engine = stack.enter_context(load_model(spec, SAMPLING))
 
     @lru_cache
     def extractor(topic: str) -> Extractor:

@@ -85,7 +85,7 @@ def one_line(result: subprocess.CompletedProcess[str], code: int = 2) -> str:
     """
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr
-    loading = re.compile(r"\d+ s, still being loaded$|: loaded in \d+ s$")
+    loading = re.compile(": still being loaded$")
     lines = [line for line in result.stderr.strip().splitlines() if not loading.search(line)]
     assert len(lines) == 1, result.stderr
     return lines[0]
