@@ -37,7 +37,8 @@ def replacing(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield temporary
-            _flush(temporary)
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -94,11 +95,6 @@ def store_faults(path: Path) -> Iterator[None]:
             where=path,
             remedy=f"{remedy}, then run the same command again: it resumes.",
         ) from fault
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
 
 
 def is_folder_name(text: str) -> bool:

@@ -78,10 +78,6 @@ class Table(Generic[R]):
     by_measure: bool = False
 
     @property
-    def _row(self) -> type[DataclassInstance]:
-        return cast("type[DataclassInstance]", self.row)
-
-    @property
     def sharded(self) -> bool:
         """Whether the table is written job by job."""
         return self.key is not None or self.commit is not None
@@ -97,7 +93,7 @@ class Table(Generic[R]):
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(column.name for column in fields(self._row))
+        return tuple(column.name for column in fields(cast("type[DataclassInstance]", self.row)))
 
 
 @dataclass(frozen=True)

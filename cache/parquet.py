@@ -74,8 +74,10 @@ def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.
     wanted = list(columns or table.columns)
     with opened_parquet(path) as file:  # `pq.read_table` does the same, and loads pandas
         rows = file.read(wanted)
-    if any(pa.types.is_dictionary(field.type) for field in rows.schema):
-        rows = rows.cast(pa.schema([_plain(field) for field in rows.schema]))
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = field.with_type(field.type.value_type)
+            rows = rows.set_column(at, plain, rows.column(at).cast(plain.type))
     return rows.select(wanted)
 
 
@@ -90,10 +92,6 @@ def largest(path: Path, column: str) -> int:
         else:
             values = file.read([column])[column].drop_null().to_pylist()
     return max((int(value) for value in values if value is not None), default=-1)
-
-
-def _plain(field: pa.Field[Any]) -> pa.Field[Any]:
-    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 def check_columns(path: Path, table: Table[Any]) -> None:

@@ -195,7 +195,8 @@ class LiveStore:
         try:
             return self._answer(self.cursor(), ask, longest)
         except duckdb.Error as fault:
-            if not _went_away(fault):
+            gone = isinstance(fault, duckdb.IOException) or "FileNotFoundError" in str(fault)  # written anew meanwhile
+            if not gone:
                 raise
             return self._answer(self.cursor(afresh=True), ask, longest)
 
@@ -236,11 +237,6 @@ class LiveStore:
                 return ask(cursor)
         finally:
             cursor.close()
-
-
-def _went_away(fault: duckdb.Error) -> bool:
-    """Has the run written a file anew, so that the one of before is gone?"""
-    return isinstance(fault, duckdb.IOException) or "FileNotFoundError" in str(fault)
 
 
 def _written(run: RunFolder, layout: Layout) -> object:

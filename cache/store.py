@@ -203,7 +203,8 @@ def open_store(
     with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as path:
         connection = connect(path, read_only=True, memory=memory)
     if at is None:
-        _untie(connection)
+        # This connection has just written the store: the condition is left out of all its queries.
+        connection.execute("CREATE TEMP MACRO in_place() AS true")
     _confine(connection, run, at)
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
@@ -226,11 +227,6 @@ def _tie(connection: duckdb.DuckDBPyConnection, store: Path, others: Iterable[Pa
     connection.execute(_IN_PLACE_SQL.read_text(encoding="utf-8").replace("$PLACE", table))
     paths = {str(path) for place in (store, *others) for path in (place.resolve(), place.absolute())}
     connection.execute(f"INSERT INTO here.{table} SELECT unnest($paths)", {"paths": sorted(paths)})
-
-
-def _untie(connection: duckdb.DuckDBPyConnection) -> None:
-    """Leaves the condition out of all queries of this connection, which has just written the store."""
-    connection.execute("CREATE TEMP MACRO in_place() AS true")
 
 
 def _put_files(

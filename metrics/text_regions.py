@@ -19,7 +19,7 @@ import numpy as np
 from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.sql_file import read_sql
 from polyculture.metrics.inference.limits import Estimate
-from polyculture.metrics.inference.prompts import Numbers, prompt_mean
+from polyculture.metrics.inference.prompts import prompt_mean
 from polyculture.metrics.inference.shares import mean_share, share_of
 from polyculture.metrics.means import FEW_RESPONSES, FEWEST_RESPONSES
 
@@ -115,7 +115,8 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
     found = mean_share(_estimate(prompt, label) for prompt in read)
     low, high = found.interval()
     few = FEW_RESPONSES if counts.labelled < FEWEST_RESPONSES else None
-    wide = prompt_mean([one.topic for one in read], [one.country for one in read], _shares(read, label))
+    shares = np.array([one.labels.get(label, 0) / one.counts.labelled for one in read], dtype=np.float64)
+    wide = prompt_mean([one.topic for one in read], [one.country for one in read], shares)
     return RegionShare(
         *place,
         label,
@@ -129,10 +130,6 @@ def _share(place: tuple[str, str, str, str | None], label: str, prompts: Sequenc
         len(read),
         counts,
     )
-
-
-def _shares(prompts: Sequence[_Prompt], label: str) -> Numbers:
-    return np.array([one.labels.get(label, 0) / one.counts.labelled for one in prompts], dtype=np.float64)
 
 
 def _estimate(prompt: _Prompt, label: str) -> Estimate:

@@ -23,13 +23,11 @@ def workspace_of(given: Experiment | Mapping[str, Any], runs: Path | None = None
 
     Raises `ExperimentError`, as for a file.
     """
-    data = _told(given) if isinstance(given, Experiment) else dict(given)
+    if isinstance(given, Experiment):  # the keys that were given: all others have their defaults
+        data = given.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+    else:
+        data = dict(given)
     return check_workspace(data, WHERE, runs, toml_text(data))
-
-
-def _told(experiment: Experiment) -> dict[str, Any]:
-    """The keys that were given: all others have their defaults, as those that a file leaves out."""
-    return experiment.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
 
 def toml_text(data: Mapping[str, Any]) -> str:

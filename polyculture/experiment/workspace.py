@@ -29,7 +29,6 @@ from polyculture.experiment.file import (
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.prompts import asked_prompts
 from polyculture.experiment.setups import check_same, present_setups, setups_beside
-from polyculture.generate.design import PromptDesign
 from polyculture.generate.request import PromptRequests, prompt_requests, wanted_responses
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.wording import read_wording
@@ -168,7 +167,7 @@ class Workspace:
             "topics": list(e.topics),
             "countries": list(e.countries),
             "conditions": list(e.conditions),
-            "prompts": _told(e.prompts.design),
+            "prompts": {**asdict(e.prompts.design), "wordings": list(e.prompts.design.wordings)},
             "sampling": e.sampling.model_dump(),
             "n": e.sampling.n,
             "appended": self.appended,
@@ -216,10 +215,6 @@ class Workspace:
         now = _by_cell(((p.language, p.topic, p.condition, p.country), p.prompt_id) for p in self.prompts)
         # Prompts that a cell gains or loses are more or fewer wordings and names: they make no row stale.
         return {cell: min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now}
-
-
-def _told(design: PromptDesign) -> dict[str, Any]:
-    return {**asdict(design), "wordings": list(design.wordings)}
 
 
 def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tuple[str | None, ...], set[str]]:

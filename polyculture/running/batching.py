@@ -95,6 +95,8 @@ def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event)
 
 def waiting_line(run: RunFolder) -> str | None:
     """A line about batches that wait at providers; None where there are none."""
+    if not (run.root / "batches").exists():  # the records load pydantic's model of them
+        return None
     from polyculture.generate.engines.batch_records import waiting
 
     records = list(waiting(run.root / "batches"))

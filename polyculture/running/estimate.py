@@ -86,7 +86,9 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
 
     Final failures that `retry` names are asked again.
     """
-    means, rates = _means(workspace), read_rates(workspace.run)
+    told = _rows(workspace, _MEANS)
+    means = {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in told}
+    rates = read_rates(workspace.run)
     for model in () if workspace.experiment.imported or not workspace.jobs else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
@@ -219,7 +221,9 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     counted, head = _instructions(workspace)
     each_read, each_written = _extraction_tokens(workspace, means)
     total = sum(map(workspace.extracted_of, workspace.jobs))
-    left = max(total - _extracted(workspace, model) - ExtractionStage(workspace).shared(), 0)
+    # Responses that count under the experiment's present settings and that its present extractor has read.
+    extracted = dict(_rows(workspace, _EXTRACTED)).get(model, 0)
+    left = max(total - extracted - ExtractionStage(workspace).shared(), 0)
     [(distinct,)] = _rows(workspace, _DISTINCT) or [(1.0,)]
     read, written = left * distinct * each_read, left * distinct * each_written
     return StageEstimate(
@@ -267,15 +271,6 @@ def _cost(workspace: Workspace, model: str, read: float, written: float) -> floa
     price = workspace.experiment.price(model)
     purchase = BATCH if asked_in_batches(workspace.experiment.model_spec(model)) else DIRECT
     return price.cost(round(read), round(written), purchase) if price else None
-
-
-def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
-    return {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in _rows(workspace, _MEANS)}
-
-
-def _extracted(workspace: Workspace, model: str) -> int:
-    """How many responses that count under the experiment's present settings its present extractor has read."""
-    return next((count for extractor, count in _rows(workspace, _EXTRACTED) if extractor == model), 0)
 
 
 def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:

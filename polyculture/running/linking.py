@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.cache.outcome import Outcome
 from polyculture.console import say, watch
-from polyculture.experiment.sections import PUBLISHED, LinkSection
+from polyculture.experiment.sections import PUBLISHED
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 
@@ -98,7 +98,7 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
         "snapshot": section.snapshot,
         "identity": snapshot.identity,
         **({"fill": True} if section.fill else {}),
-        **_forms(section),
+        **({"forms": section.forms} if section.forms == "paper" else {}),
     }
     return LinkingStage(workspace, snapshot, settings)
 
@@ -118,11 +118,6 @@ def _snapshot(workspace: Workspace) -> Snapshot:
     except SnapshotError as fault:
         what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
-
-
-def _forms(section: LinkSection) -> dict[str, str]:
-    """What the manifest says of the forms, where they are not all of them."""
-    return {"forms": section.forms} if section.forms == "paper" else {}
 
 
 def check_topics(workspace: Workspace, source: Snapshot) -> None:
