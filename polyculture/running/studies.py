@@ -75,30 +75,15 @@ def check_able(calls: Iterable[InstrumentCall]) -> None:
 def ask_all(
     runner: StepRunner, calls: Iterable[InstrumentCall], share: Share = whole, *, accept_changes: bool = False
 ) -> list[Study]:
-    """Runs the missing queries of some commands; the parts of one command model by model, so that each is loaded once.
+    """Runs the missing queries of some commands, or of a share of their works. The caller starts what follows.
 
-    Raises what `ask` raises.
+    The parts of one command are asked together. Raises `ChangedExperimentError` where a model has changed and that was
+    not accepted.
     """
     studies: list[Study] = []
-    for suite, group in groupby(calls, key=lambda one: one.suite if isinstance(one, PartCall) else None):
-        if suite is None:
-            studies += [ask(runner, asked, share, accept_changes=accept_changes) for asked in group]
-        else:
-            studies += _ask_parts(runner, list(group), share, accept_changes=accept_changes)
+    for _, group in groupby(calls, key=lambda one: id(one.suite if isinstance(one, PartCall) else one)):
+        studies += _ask(runner, list(group), share, accept_changes=accept_changes)
     return studies
-
-
-def ask(runner: StepRunner, asked: InstrumentCall, share: Share = whole, *, accept_changes: bool = False) -> Study:
-    """Runs the missing queries of a study, or of a share of its works. The caller starts the follow-up.
-
-    Raises `ChangedExperimentError` where a model has changed and that was not accepted.
-    """
-    study = _begin(asked, accept_changes=accept_changes)
-    for step in study.steps:
-        runner.recover(step, share(list(step.works())))  # one step may read what another keeps
-    for step in study.steps:
-        runner.run_step(step, share(list(step.works())), tell_settled=False)
-    return study
 
 
 def _begin(asked: InstrumentCall, *, accept_changes: bool) -> Study:
@@ -112,37 +97,34 @@ def _begin(asked: InstrumentCall, *, accept_changes: bool) -> Study:
 
 
 @dataclass(frozen=True)
-class _PartWork:
-    """A work of a step of a part."""
+class _AskedWork:
+    """A work of a step of a command."""
 
     asked: InstrumentCall
     step: Step[Any, Models]
     work: Work[Any]
 
 
-def _ask_parts(
-    runner: StepRunner, parts: Sequence[InstrumentCall], share: Share, *, accept_changes: bool
-) -> Iterator[Study]:
-    """Runs the parts of one command. A model that cannot be asked ends its own part, and the others go on."""
-    begun = [(asked, _begin(asked, accept_changes=accept_changes)) for asked in parts]
+def _ask(runner: StepRunner, calls: Sequence[InstrumentCall], share: Share, *, accept_changes: bool) -> Iterator[Study]:
+    """Runs commands together, model by model, so that each model is loaded once."""
+    begun = [(asked, _begin(asked, accept_changes=accept_changes)) for asked in calls]
     runner.missing += [study.missing.rstrip(".") for _, study in begun if study.missing]
     works = [
-        _PartWork(asked, step, work)
+        _AskedWork(asked, step, work)
         for asked, study in begun
         for step in study.steps
         for work in share(list(step.works()))
-        if models_of(work)
     ]
     for one in works:
-        runner.recover(one.step, [one.work])
+        runner.recover(one.step, [one.work])  # one step may read what another keeps
 
-    def models(one: _PartWork) -> tuple[str, ...]:
+    def models(one: _AskedWork) -> tuple[str, ...]:
         return models_of(one.work)
 
-    for _, of_models in groupby(sorted(works, key=models), key=models):
+    for _, of_models in groupby(sorted(filter(models, works), key=models), key=models):
         with runner.models():
             for _, group in groupby(of_models, key=lambda one: (id(one.asked), id(one.step))):
-                _run_part(runner, list(group))
+                _run(runner, list(group))
     for _, study in begun:  # what reads answers asks no model, and there are answers only now
         for step in study.steps:
             reading = [work for work in share(list(step.works())) if not models_of(work)]
@@ -151,11 +133,14 @@ def _ask_parts(
     return _followed(begun)
 
 
-def _run_part(runner: StepRunner, works: Sequence[_PartWork]) -> None:
+def _run(runner: StepRunner, works: Sequence[_AskedWork]) -> None:
+    """Works of one step and model. A model that cannot be asked a part ends that part, and the others go on."""
     first = works[0]
     try:
         runner.run_step(first.step, [one.work for one in works], tell_settled=False)
     except (EngineError, MissingDependencyError) as fault:
+        if not isinstance(first.asked, PartCall):
+            raise
         told = f"{first.asked.stage(first.step)} {' '.join(models_of(first.work))}: not asked: {fault}".rstrip(".")
         say(told)
         runner.failed.append(told)
