@@ -168,7 +168,6 @@ class Catalog(_Data):
     topics: Mapping[str, Topic]
     languages: Mapping[str, Language]
     countries: Mapping[str, Country]
-    former_states: Mapping[str, FormerState] = {}  # by QID
     regions: Mapping[str, Region] = {}  # in the order of maps; a country is in one at most
     packs: tuple[Pack, ...] = ()  # that it was read from, beside the built-in files
 
@@ -181,6 +180,13 @@ class Catalog(_Data):
     def region_of(self) -> dict[str, Region]:
         """The region of each country that has one."""
         return {country: region for region in self.regions.values() for country in region.countries}
+
+    @property
+    def former_states(self) -> Mapping[str, FormerState]:
+        """Those that Polyculture ships, by QID; read when something is linked."""
+        from polyculture.cache.catalog.read import former_states
+
+        return former_states()
 
     @property
     def country_items(self) -> dict[str, tuple[str, ...]]:

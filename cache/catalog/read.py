@@ -90,7 +90,6 @@ def _read(folders: list[Path]) -> Catalog:
         topics=_read_folders(folders, "topics", Topic),
         languages=_read_folders(folders, "languages", Language),
         countries=countries,
-        former_states=_read_former_states(),
         regions=_read_regions(folders, countries),
     )
 
@@ -109,7 +108,9 @@ def _read_countries(folders: list[Path]) -> dict[str, Country]:
     return {code: parse_model(Country, row, files[code]) for code, row in rows.items()}
 
 
-def _read_former_states() -> dict[str, FormerState]:
+@cache
+def former_states() -> dict[str, FormerState]:
+    """The former states of the built-in catalogue, by QID: packs bring none."""
     file = BUILT_IN / "former_states.toml"
     return {qid: parse_model(FormerState, {"qid": qid, **row}, file) for qid, row in read_toml(file).items()}
 
