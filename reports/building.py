@@ -46,7 +46,9 @@ def open_report(
     _check_names(sections)
     manifest = require_run(run)
     names = Names(catalog or read_catalog(), tuple(manifest.models))
-    titles = {key: title for section in sections for key, title in section_texts(section.texts).boards.items()}
+    titles = {
+        key: title for section in sections for key, title in section_texts(section.texts, section.name).boards.items()
+    }
     with read_store(run, layout, at, selection) as reading:
         data = ReportData(reading, manifest, names, layout, board_titles=titles)
         yield replace(data, about_texts=_about_texts(data, sections))
@@ -65,7 +67,9 @@ def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltS
     contexts = ((section, section.build(data)) for section in (*others, *moved, *sections[behind + 1 :]))
     return [
         BuiltSection(
-            replace(section, first=False) if _shows_nothing(context) else section, section_texts(section.texts), context
+            replace(section, first=False) if _shows_nothing(context) else section,
+            section_texts(section.texts, section.name),
+            context,
         )
         for section, context in contexts
         if context is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,9 +15,8 @@ from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
+from polyculture.reports.sections import SAID
 from polyculture.reports.texts import SectionTexts, section_texts, texts
-
-TEXTS = Path(__file__).parent / "templates" / "components.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ def build(data: ReportData) -> Components | None:
     found = frame.dropna(subset=["share"])
     if found.empty:
         return None
-    said, names = section_texts(TEXTS), data.names
+    said, names = section_texts(SAID, "components"), data.names
     conditions = ordered(data.manifest.conditions, found["condition"])
     metrics = ordered(list(texts().metrics), found["metric"])
     panels = tuple(_panel(metric, found[found["metric"] == metric], conditions, said, names) for metric in metrics)

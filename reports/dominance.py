@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from polyculture.reports.names import Names, short
@@ -11,34 +10,25 @@ from polyculture.reports.numbers import count, estimate_of, known, share
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.table_section import Column, PageTable, TextCell, counted, model_table
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Dominance:
-    """The context of the section."""
-
-    metric: Metric
-    table: PageTable
-
-
-def build(data: ReportData) -> Dominance | None:
+def build(data: ReportData) -> PageTable | None:
     """The table of the rows of `sql/dominance.sql`; None where no number is known."""
     rows = [row for row in data.reading.rows(SQL / "dominance.sql") if row["estimate"] is not None]
     if not rows:
         return None
-    metric = texts().metrics["dominance"]
     columns = (
-        Column(metric.name, lambda row: estimate_of(row, thin=False)),
+        Column(texts().metrics["dominance"].name, lambda row: estimate_of(row, thin=False)),
         Column("Largest share", lambda row: (row["qid"] and share(row["naming"], row["of_responses"])) or "–"),
         Column("Its item, and where", lambda row: _item(row, data.names) if row["qid"] else "–", is_number=False),
         Column("Responses", counted("responses"), is_size=True),
     )
     title = "Dominance by model and topic"
     caption, place = f"{title}, with 95 % intervals", ("model", "topic")
-    return Dominance(metric, model_table(data, rows, columns, title=title, caption=caption, axis="topic", place=place))
+    return model_table(data, rows, columns, title=title, caption=caption, axis="topic", place=place)
 
 
 def _item(row: Row, names: Names) -> TextCell:

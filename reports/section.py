@@ -95,7 +95,8 @@ class Section:
     numbers and downloads. Where it defines the macro `opening`, this is a sentence in the page's opening; the macro
     `basis` says what the report rests on where no text was written.
 
-    `texts` is a TOML file in the form of `SectionTexts`. Every table of `tables` is exported under its name.
+    `texts` is a TOML file in the form of `SectionTexts`, or one with a table of this form for the section's name. Every
+    table of `tables` is exported under its name.
 
     A section is a fold. Among texts that models wrote, those that are `first` stand open and the others are folded;
     where no text was written, all stand open.

@@ -15,6 +15,7 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
+SAID = _FOLDER / "sections.toml"  # the texts of all of them, by name
 
 
 def with_instruments(instruments: Sequence[Section]) -> tuple[Section, ...]:
@@ -49,9 +50,9 @@ def _tables(*names: str) -> tuple[ReportTable, ...]:
 def _section(
     name: str, build: Callable[[ReportData], Any], *tables: ReportTable, template: str = "", first: bool = False
 ) -> Section:
-    """A section with its texts, and its template where it shares none; one that is `first` stands open."""
+    """A section with its template, where it shares none; one that is `first` stands open."""
     body = _TEMPLATES / f"{template or name}.html.jinja"
-    return Section(name, build, body, _TEMPLATES / f"{name}.toml", tables, needs_texts=True, first=first)
+    return Section(name, build, body, SAID, tables, needs_texts=True, first=first)
 
 
 def _figures(name: str, *tables: ReportTable, first: bool = False) -> Section:
@@ -81,7 +82,7 @@ TEXT_SECTIONS = (
     _figures("saturation", *_tables("saturation")),
     _section("components", _later("components.build"), *_tables("components")),
     _section("claims", _later("claims.build", without_texts=True), CLAIMS),
-    _section("dominance", _later("dominance.build"), *_tables("dominance")),
+    _section("dominance", _later("dominance.build"), *_tables("dominance"), template="table"),
     _section("text_regions", _later("text_labels.build"), TEXTS, template="table"),
     _section(
         "distrust", _later("health.build"), *_tables("health", "failures", "resolution", "items_without_country"), THIN

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.metrics.text_regions import RegionShare, region_shares
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.section import ReportData
-from polyculture.reports.sections import TEXTS
+from polyculture.reports.sections import SAID, TEXTS
 from polyculture.reports.table_section import Column, PageTable, TextCell, page_table
 from polyculture.reports.texts import section_texts
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-_WORDS = Path(__file__).parent / "templates" / "text_regions.toml"
 MOST_REGIONS = 6  # with more, as those of M49, the section would be a wall of numbers
 Row = Mapping[str, Any]
 _LEFT_OUT = ("refused", "empty", "failed", "unread")
@@ -55,7 +53,7 @@ def build(data: ReportData) -> PageTable | None:
     rows: list[Row] = [{str(k): known(v) for k, v in row.items()} for row in shares]
     if not any(row["labelled"] for row in rows):
         return None
-    said = section_texts(_WORDS)
+    said = section_texts(SAID, "text_regions")
     names = dict(data.reading.connection.sql(_NAMES).fetchall())
     labels = {row["label"]: said.words["labels"].get(row["label"]) or names[row["label"]] for row in rows}
     several = len({(row["language"], row["condition"]) for row in rows}) > 1

@@ -1,4 +1,7 @@
-"""The report's texts: `texts.toml` holds what its sections share; each section has a file of its own."""
+"""The report's texts: `texts.toml` holds what its sections share, `sections.toml` what each of its own says.
+
+A section of an instrument has a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Metric(_Data):
     name: str
     unit: str
     formula: str
-    caveat: str
+    caveat: str = ""
 
 
 class FigureTexts(_Data):
@@ -106,9 +109,13 @@ def texts() -> Texts:
 
 
 @cache
-def section_texts(file: Path) -> SectionTexts:
-    """The texts of a section, read once. Raises pydantic's `ValidationError` where the file has another form."""
-    return SectionTexts.model_validate(_read(file))
+def section_texts(file: Path, name: str = "") -> SectionTexts:
+    """The texts of a section, read once: the table of its `name` where the file has one, else the whole file.
+
+    Raises pydantic's `ValidationError` where they have another form.
+    """
+    read = _read(file)
+    return SectionTexts.model_validate(read.get(name, read))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -40,8 +40,8 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Take texts that somebody else generated.",
             "polyculture import answers.jsonl text=answer language=lang topic==food --as exp.toml",
         ),
-        "extract": ("Find the mentions in texts; measure an extractor.", ""),
-        "link": ("Link mentions to Wikidata; show why; measure it.", ""),
+        "extract": ("Measure an extractor.", ""),
+        "link": ("Show why names are linked; measure it; try a snapshot.", ""),
         "audit": (
             "Show what people judged of a sample of mentions and links.",
             "polyculture audit exp.toml --adjudicator cem",

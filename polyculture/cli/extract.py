@@ -1,4 +1,4 @@
-"""`polyculture extract`: responses to mentions, and the accuracy of an extractor."""
+"""`polyculture extract audit`: the accuracy of an extractor."""
 
 from __future__ import annotations
 
@@ -14,28 +14,10 @@ import typer
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.catalog.pack import GOLD as OF_PACK
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cli.options import (
-    STAGE,
-    AcceptChanges,
-    ExperimentFile,
-    Format,
-    JobShare,
-    OnlyLanguage,
-    OnlyModel,
-    OnlyTopic,
-    OutputFile,
-    OutputFormat,
-    RetryCommand,
-    RetryOption,
-    Runs,
-    StageGroup,
-)
-from polyculture.cli.options import retry_failed as retry_failed_of
+from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say, watch
 from polyculture.experiment.file import check_extractor
-from polyculture.experiment.jobs import Part
-from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.extract.gazetteer import Gazetteer
@@ -45,7 +27,6 @@ from polyculture.extract.prompt import read_prompt
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model
-from polyculture.running.start import run_stage
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
@@ -56,27 +37,10 @@ SHOWN = ("all", "language", "topic", "trap", "kind")
 COLUMNS = ("by", "value", "matching", "texts", "failed", "gold", "found", "precision", "recall", "F1", "hallucinated")
 
 app = typer.Typer(
-    cls=StageGroup,
     no_args_is_help=True,
-    help="Find the mentions: `polyculture extract EXPERIMENT`. Or measure an extractor: `extract audit`.",
-    epilog="polyculture extract exp.toml; polyculture extract audit --with gazetteer",
+    help="Measure an extractor. To find the mentions of a run: `polyculture run EXPERIMENT --only extract`.",
+    epilog="polyculture extract audit --with gazetteer",
 )
-
-
-@app.command(STAGE, hidden=True, cls=RetryCommand)
-def extract(
-    experiment: ExperimentFile,
-    runs: Runs = None,
-    job: JobShare = None,
-    model: OnlyModel = None,
-    language: OnlyLanguage = None,
-    topic: OnlyTopic = None,
-    accept_changes: AcceptChanges = False,
-    retry_failed: RetryOption = None,
-) -> None:
-    """Extract the mentions of all responses that have none yet."""
-    part, retry = Part(job, model, language, topic), retry_failed_of(retry_failed)
-    run_stage(open_workspace(experiment, runs), "extract", part, accept_changes=accept_changes, retry=retry)
 
 
 @app.command(epilog="polyculture extract audit --with llamacpp:FILE.gguf --option context=4096 --language ja")

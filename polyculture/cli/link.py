@@ -1,4 +1,4 @@
-"""`polyculture link`: mentions to Wikidata entities."""
+"""`polyculture link`: a run's mentions with another snapshot; why names are linked, and how well."""
 
 from __future__ import annotations
 
@@ -8,35 +8,28 @@ import typer
 
 from polyculture.cli.link_audit import audit
 from polyculture.cli.link_show import show
-from polyculture.cli.options import STAGE, AcceptChanges, ExperimentFile, Runs, StageGroup
+from polyculture.cli.options import STAGE, ExperimentFile, Runs, StageGroup
 
 app = typer.Typer(
     cls=StageGroup,
     no_args_is_help=True,
-    help="Link the mentions to Wikidata entities: `polyculture link EXPERIMENT`. Or `show` why, or `audit` how well.",
-    epilog="polyculture link exp.toml",
+    help="Link a run with another snapshot, too: `polyculture link EXPERIMENT --snapshot FILE`. Or `show` why a name "
+    "is linked, or `audit` how well names are. A run's own links: `polyculture run EXPERIMENT --only link`.",
+    epilog="polyculture link exp.toml --snapshot wikidata-2026-12.duckdb",
 )
 
 
 @app.command(STAGE, hidden=True)
 def link(
     experiment: ExperimentFile,
+    snapshot: Annotated[str, typer.Option(help="Its links stand beside those of the run: in `snapshot_links`.")],
     runs: Runs = None,
-    accept_changes: AcceptChanges = False,
-    snapshot: Annotated[
-        str | None, typer.Option(help="Link with this snapshot, beside the run's links: into `snapshot_links`.")
-    ] = None,
 ) -> None:
-    """Link every distinct surface of the run to an entity, or record why there is none."""
-    from polyculture.experiment.jobs import Part
+    """Link every distinct surface of the run with another snapshot, or record why there is no entity."""
     from polyculture.experiment.opening import open_workspace
     from polyculture.running.linking import link_with
-    from polyculture.running.start import run_stage
 
-    if snapshot is not None:
-        link_with(open_workspace(experiment, runs), snapshot)
-        return
-    run_stage(open_workspace(experiment, runs), "link", Part(), accept_changes=accept_changes)
+    link_with(open_workspace(experiment, runs), snapshot)
 
 
 app.command(epilog='polyculture link show "กิโมโน" --language th --topic clothing')(show)

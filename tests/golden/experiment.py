@@ -103,7 +103,7 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     (0, ("run", "--only", "generate", "--model", MAIN[2])),
     *((4, ("run", "--only", "extract", "--model", model)) for model in MAIN[:2]),
     (0, ("run", "--only", "extract", "--model", MAIN[2])),
-    (0, ("link",)),
+    (0, ("run", "--only", "link")),
     (0, ("run", "--only", "measure")),
     (0, ("cbs", *CBS, *FEW, "--help-with", "token", "--rule", "calibrated")),
     (0, ("corpus", *CBS[:4], *NEWS, "--language", "en", "--type", "food", "--contexts", "1", "--entities", "6")),

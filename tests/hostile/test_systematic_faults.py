@@ -158,7 +158,7 @@ def test_an_extractor_with_a_wrong_key_is_paid_for_a_few_texts(tmp_path: Path, s
     assert still.returncode == 6
     assert asked(stub)["x"] == 2 * FIRST
     key = "mentions"
-    done = polyculture("extract", file, cwd=tmp_path)
+    done = polyculture("run", "--only", "extract", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert asked(stub)["x"] == 2 * FIRST + texts
     assert rows(file, "SELECT count(*), count(*) FILTER (status = 'ok'), max(attempts) FROM extractions") == [

@@ -118,14 +118,14 @@ def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Pa
     server.behaviour = behave
     file = write(tmp_path, server.url, extractor="openai:stub")
     assert polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
-    killed = start_polyculture("extract", file, "--language", "ja", cwd=tmp_path)
+    killed = start_polyculture("run", "--only", "extract", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
     held = False
-    done = polyculture("extract", file, "--language", "ja", cwd=tmp_path)
+    done = polyculture("run", "--only", "extract", file, "--language", "ja", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [seed for _, seed in server.asked].count(0) == JOB_SAMPLES  # a first attempt each, and never again
     extraction = spending(tmp_path)[0]

@@ -128,7 +128,7 @@ def test_an_extraction_begins_anew(tmp_path: Path, stub: StubServer) -> None:
     paid = "SELECT sum(prompt_tokens) FROM spending WHERE stage = 'extract'"
     assert rows(file, paid) == [(7 * (16 + 3 * 8),)]
     asked, broken = len(stub.asked), False
-    done = polyculture("extract", file, "--retry-failed", "unusable answer", cwd=tmp_path)
+    done = polyculture("run", "--only", "extract", file, "--retry-failed", "unusable answer", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(stub.asked) == asked + 8
     assert rows(file, count) == [(0, 1)]
