@@ -94,22 +94,53 @@ def _read_json(path: Path, encoding: str) -> Rows:
     with _as_utf8(path, encoding) as file:
         first = next((line for line in _lines(file) if line is None or line.strip(_BLANK)), b"")
         array = first is not None and first.lstrip(_BLANK).startswith(b"[")
+        lines = _is_json(first)
         file.seek(0)
-        if array or not _is_json(first):
-            whole = _whole(path, file, must=array)
+        if array or not lines or _is_last(file):
+            file.seek(0)
+            whole = _whole(path, file, must=array and not lines)
             if whole is not None:
-                for number, values in enumerate(whole if isinstance(whole, list) else [whole], 1):
+                for number, values in enumerate(_of_one_value(whole), 1):
                     yield _record(str(number), values)
                 return
-            file.seek(0)
+        file.seek(0)
         for number, line in enumerate(_lines(file), 1):
             if line is None:
                 yield BadRow(str(number), f"the line is longer than {LONGEST_LINE // 2**20} MiB")
             elif content := line.strip(_BLANK):
                 try:
-                    yield _record(str(number), parse(content))
+                    values = parse(content)
                 except ValueError as fault:
                     yield BadRow(str(number), f"no JSON: {shown(fault)}", shown(line[:80].decode(errors="replace")))
+                    continue
+                for place, one in enumerate(values, 1) if isinstance(values, list) else [(0, values)]:
+                    yield _record(f"{number}/{place}" if place else str(number), one)
+
+
+def _is_last(file: IO[bytes]) -> bool:
+    """Whether a file has one line."""
+    lines = (line for line in _lines(file) if line is None or line.strip(_BLANK))
+    return next(lines, None) is not None and next(lines, b"") == b""
+
+
+def _of_one_value(whole: Any) -> list[Any]:
+    """The records of a file that is one value: a list of them; a table of columns, as pandas writes one, whose cells
+    stand in lists or under the rows' numbers; a table of records under their keys; or itself one."""
+    if isinstance(whole, list):
+        return whole
+    if not isinstance(whole, dict) or len(whole) < 2:
+        return [whole]
+    columns = list(whole.values())
+    if all(isinstance(cells, list) for cells in columns):
+        plain = all(not isinstance(cell, dict | list) for cells in columns for cell in cells)
+        same = plain and len({len(cells) for cells in columns}) == 1
+        return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)] if same else [whole]
+    keys = list(columns[0]) if isinstance(columns[0], dict) else []
+    if not keys or not all(isinstance(cells, dict) and list(cells) == keys for cells in columns):
+        return [whole]
+    if all(key.isdecimal() for key in keys):
+        return [{name: cells[key] for name, cells in whole.items()} for key in keys]
+    return [{"key": key, **one} for key, one in whole.items()]
 
 
 def _is_json(line: bytes | None) -> bool:

@@ -29,6 +29,7 @@ _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "
         "id_more", "chat", "prompt", "items"}  # fmt: skip
 _ROLES = ("role", "from", "speaker", "author.role")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
+_TYPES = _ASKERS | {"ai", "assistant"}  # roles under `type`, where parts of a content have their kinds, too
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _LARGEST_RESULTS = 64 * 2**20  # bytes
@@ -124,7 +125,8 @@ class Shape:
             # A request of a batch that expired, and a chat that nobody answered, have no text.
             no_answer = self.name != PLAIN and (self.each is not None or record.has(self.id or ""))
             no_answer = no_answer and not _has_other_words(record.values)
-            yield BadRow(record.row, missing(record.values, path) or "has no answer", lost=not no_answer)
+            why = None if no_answer else missing(record.values, path)
+            yield BadRow(record.row, why or "has no answer", lost=not no_answer)
         for at, one in found:
             try:
                 yield self._one(record, at, one)
@@ -187,7 +189,7 @@ def chat_text(messages: Any) -> str | None:
 
 
 def _role(message: Mapping[str, Any]) -> str:
-    return str(Record("", message).get("|".join(_ROLES)) or "user")
+    return str(Record("", message).get("|".join((*_ROLES, "type"))) or "user")
 
 
 def _answers(message: Mapping[str, Any]) -> bool:
@@ -216,12 +218,12 @@ def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any
 
 
 def _has_role(message: Mapping[str, Any]) -> bool:
-    return any(isinstance(message.get(name), str) for name in _ROLES)
+    return any(isinstance(message.get(name), str) for name in _ROLES) or _folded(message.get("type")) in _TYPES
 
 
 def _words(message: Mapping[str, Any]) -> str | None:
     """The text of a message: a string, or the parts of one."""
-    text, _ = content_of(Record("", message).get("content.parts|parts|content|value|text|utterance"))
+    text, _ = content_of(Record("", message).get("content.parts|parts|content|value|text|utterance|data.content"))
     return text if isinstance(text, str) else None
 
 

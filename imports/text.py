@@ -235,10 +235,10 @@ def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | 
 
 
 def _is_parts(value: Any) -> bool:
-    """Whether a value is the content of a message: one part, or a list of parts of one text."""
-    return isinstance(value, Mapping) or (
-        isinstance(value, list) and any(isinstance(one, Mapping) and "type" in one for one in value)
-    )
+    """Whether a value is a message or the content of one: one part, or a list of parts of one text."""
+    if not isinstance(value, list):
+        return isinstance(value, Mapping)
+    return any(isinstance(one, Mapping) and ("type" in one or len(value) == 1) for one in value)
 
 
 def _word(value: Any) -> str | None:

@@ -23,7 +23,7 @@ from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 
-Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock"]
+Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "ollama", "tgi"]
 
 NO_ANSWER = "no answer behind the reasoning"
 # Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
@@ -305,6 +305,33 @@ def _bedrock(body: Mapping[str, Any]) -> _Parts:
     return _Parts(text, body.get("stopReason"), thought, usage=body.get("usage"))
 
 
+def _message(body: Mapping[str, Any]) -> _Parts:
+    """One message with its ending beside it: a choice alone, Ollama's chat, Cohere's
+    (https://docs.cohere.com/reference/chat)."""
+    choice = {**body, "finish_reason": body.get("finish_reason") or body.get("done_reason")}
+    return _chat({"choices": [choice], "usage": body.get("usage", body if "eval_count" in body else None)})
+
+
+def _ollama(body: Mapping[str, Any]) -> _Parts:
+    """https://docs.ollama.com/api/generate"""
+    thought = body.get("thinking")
+    usage = body if "eval_count" in body else None
+    return _Parts(body["response"], body.get("done_reason"), thought if isinstance(thought, str) else None, usage=usage)
+
+
+def _tgi(body: Mapping[str, Any]) -> _Parts:
+    """https://huggingface.github.io/text-generation-inference, /generate"""
+    details = _table(body.get("details"))
+    return _Parts(body["generated_text"], details.get("finish_reason"),
+                  usage={"completion_tokens": details.get("generated_tokens")})  # fmt: skip
+
+
+def _is_message(body: Mapping[str, Any]) -> bool:
+    message = _table(body.get("message"))
+    said = message.get("role", "assistant") not in ("user", "system", "developer", "tool", "human")
+    return said and "content" in message and any(name in body for name in ("finish_reason", "done_reason", "done"))
+
+
 # Shape -> what a body has that is of it, and its reader; the first that fits.
 _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], _Parts]]] = {
     "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
@@ -313,6 +340,12 @@ _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Map
     "anthropic": (lambda body: "content" in body and "stop_reason" in body, _anthropic),
     "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
     "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
+    "message": (_is_message, _message),
+    "ollama": (lambda body: isinstance(body.get("response"), str) and "done" in body, _ollama),
+    "tgi": (
+        lambda body: isinstance(body.get("generated_text"), str) and "finish_reason" in _table(body.get("details")),
+        _tgi,
+    ),
 }
 
 

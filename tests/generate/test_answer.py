@@ -306,3 +306,12 @@ def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
     message = {"content": "Pizza.", "thinking_blocks": field, "reasoning_tokens": 3}
     answer = read_answer({"choices": [{"message": message, "finish_reason": "stop"}]})
     assert (answer.text, answer.reasoning) == ("Pizza.", "Hm.")
+
+
+@pytest.mark.parametrize(
+    ("word", "ending"),
+    [("context_overflow", "cut"), ("too_many_tool_requests", "broken"), ("max_retries_exceeded", "broken"),
+     ("worker_lost", "broken"), ("toxic", "withheld"), ("NORMAL", "whole"), ("zing", "unknown")],
+)  # fmt: skip
+def test_endings_by_their_parts(word: str, ending: str) -> None:
+    assert ending_of(word) == ending

@@ -263,3 +263,35 @@ def test_endings_that_nobody_knows_are_told(tmp_path: Path) -> None:
     assert len(texts) == 4
     assert [note for note in found.columns.notes if "zing 2" in note and "not known" in note]
     assert not [note for note in found.columns.notes if "stop" in note]
+
+
+CELLS = [{"text": f"Text {n} of some words.", "model": "m"} for n in range(3)]
+WHOLE = {
+    "a list": CELLS,
+    "columns of lists": {name: [row[name] for row in CELLS] for name in ("text", "model")},
+    "columns under row numbers": {
+        name: {str(n): row[name] for n, row in enumerate(CELLS)} for name in ("text", "model")
+    },
+    "records under keys": {f"a{n}": row for n, row in enumerate(CELLS)},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("layout", WHOLE)
+def test_one_value_is_a_table_however_it_is_laid_out(layout: str, indent: int | None, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(WHOLE[layout], indent=indent))
+    rows = [row for row in read_file(tmp_path / "a.json") if isinstance(row, Record)]
+    assert [{name: row.get(name) for name in ("text", "model")} for row in rows] == CELLS
+
+
+def test_a_line_may_be_a_list_of_records(tmp_path: Path) -> None:
+    rows = list(read_file(write_lines(tmp_path / "a.jsonl", CELLS[:2], CELLS[2:], [7])))
+    assert [row.row for row in rows] == ["1/1", "1/2", "2/1", "3/1"]
+    assert [isinstance(row, Record) for row in rows] == [True, True, True, False]
+
+
+def test_one_conversation_is_no_table(tmp_path: Path) -> None:
+    value = {"messages": [{"role": "user", "content": "Food?"}], "tools": [{"name": "x"}]}
+    (row,) = read_file(write_lines(tmp_path / "a.json", value))
+    assert isinstance(row, Record)
+    assert row.values == value

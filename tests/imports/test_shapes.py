@@ -337,7 +337,7 @@ def test_logs_that_the_tools_really_wrote() -> None:
         ({"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "Pizza."}]},
          {"messages": [{"role": "user", "content": "Q"}], "response": {"text": "Pasta."}}),
         ({"custom_id": "1", "choices": [{"message": {"content": "Pizza."}, "finish_reason": "stop"}]},
-         {"custom_id": "2", "message": {"content": [{"type": "text", "text": "Pasta."}]}, "finish_reason": "COMPLETE"}),
+         {"custom_id": "2", "generations": [{"text": "Pasta.", "why": "COMPLETE"}]}),
     ],
 )  # fmt: skip
 def test_an_answer_of_an_unknown_role_or_form_is_a_lost_text(
@@ -380,3 +380,34 @@ def test_a_table_without_a_text_names_its_keys(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "a.jsonl", {"response": {"output": "Pizza.", "score": 1}})
     _, _, (bad,) = read(file, ALL)
     assert bad.reason == "the text is a table with output, score: text=response.KEY takes one"
+
+
+ONE = "Zum Frühstück gibt es Brezeln und Weißwurst."
+SERVED: dict[str, dict[str, object]] = {
+    "Ollama's chat": {"message": {"role": "assistant", "content": ONE}, "done": True, "done_reason": "length"},
+    "Ollama's generate": {"response": ONE, "done": True, "done_reason": "length"},
+    "TGI": {"generated_text": ONE, "details": {"finish_reason": "length", "generated_tokens": 9}},
+    "Cohere": {"message": {"content": [{"type": "text", "text": ONE}]}, "finish_reason": "MAX_TOKENS"},
+    "a choice alone": {"index": 0, "message": {"role": "assistant", "content": ONE}, "finish_reason": "length"},
+}
+
+
+@pytest.mark.parametrize("server", SERVED)
+def test_answers_of_other_servers_have_their_endings(server: str, tmp_path: Path) -> None:
+    _, (text,), _ = read(write_lines(tmp_path / "a.jsonl", SERVED[server]), ALL)
+    assert (text.text, text.answer.ending) == (ONE, "cut")
+
+
+CHATS: dict[str, dict[str, object]] = {
+    "types for roles": {"messages": [{"type": "human", "content": "Food?"}, {"type": "ai", "content": ONE}]},
+    "data within": {"messages": [{"type": "human", "data": {"content": "Food?"}},
+                                 {"type": "ai", "data": {"content": ONE}}]},
+    "two columns": {"prompt": [{"role": "user", "content": "Food?"}],
+                    "completion": [{"role": "assistant", "content": ONE}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("chat", CHATS)
+def test_chats_of_other_tools(chat: str, tmp_path: Path) -> None:
+    _, (text,), _ = read(write_lines(tmp_path / "a.jsonl", CHATS[chat]), ALL)
+    assert (text.text, text.prompt) == (ONE, "Food?")
