@@ -123,8 +123,8 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         words = _counts(found.unsure)
         notes.append(f"unstated, as these words may name a country or something of one: {words}")
     if found.endings:
-        notes.append(f"ended with a word that is not known: {_counts(found.endings)}. These texts count as whole: are "
-                     "they cut or withheld, leave them out")  # fmt: skip
+        total = found.endings.total()
+        notes.append(f"{total} texts ended with words that are not known, and count as whole: {_counts(found.endings)}")
     for encoding, count in found.misread.items():
         first = found.first.pop(encoding)
         notes.append(

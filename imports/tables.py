@@ -60,7 +60,7 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
 
 
 def read_workbook(path: Path) -> Rows:
-    """The rows of the first sheet that has any, and of others with the same columns."""
+    """The rows of the first sheet that is a table, and of others with the same columns, in any order."""
     from python_calamine import CalamineError
 
     try:
@@ -74,7 +74,8 @@ def read_workbook(path: Path) -> Rows:
 def _rows_of_sheets(path: Path) -> Rows:
     with open_workbook(path) as book:
         header: list[str] | None = None
-        for name in book.sheet_names:
+        first, sheets = "", book.sheet_names
+        for place, name in enumerate(sheets):
             cells_of = (list(map(_cell, row)) for row in book.get_sheet_by_name(name).iter_rows())
             rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
             number, cells = next(rows, (0, list[str]()))
@@ -84,14 +85,20 @@ def _rows_of_sheets(path: Path) -> Rows:
             if second is not None and len(list(filter(None, cells))) == 1 and _names_columns(second[1]):
                 yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(cells)), lost=False)
                 (number, cells), second = second, None
+            later = (book.get_sheet_by_name(other) for other in sheets[place + 1 :])
+            if header is None and len(list(filter(None, cells))) == 1 and any(other.width > 1 for other in later):
+                yield BadRow(
+                    f"{name}!{number}", "is a sheet of notes before the table", shown(" ".join(cells)), lost=False
+                )
+                continue
             columns = _header(cells, path)
             if header is None:
-                header = columns
-            elif columns != header:
-                yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {book.sheet_names[0]}")
+                header, first = columns, name
+            elif sorted(columns) != sorted(header):
+                yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {first}")
                 continue
             for line, cells in chain([] if second is None else [second], rows):
-                yield _row(f"{name}!{line}", header, cells)
+                yield _row(f"{name}!{line}", columns, cells)
         if header is None:
             raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
 

@@ -113,6 +113,19 @@ def _cell(cell: str) -> str:
     return f"<c{f' r={chr(34)}{place}{chr(34)}' if at else ''} t='inlineStr'><is><t>{text}</t></is></c>"
 
 
+def test_sheets_of_notes_come_before_a_table_and_columns_in_any_order(tmp_path: Path) -> None:
+    notes, table, turned = (
+        [["Answers of models"], ["of 2025"]],
+        [["text", "model"], ["Pizza.", "m"]],
+        [["model", "text"], ["m", "Soup."]],
+    )
+    rows = list(read_file(workbook(tmp_path / "a.xlsx", {"Readme": notes, "A": table, "B": turned})))
+    assert [row.get("text") for row in rows if isinstance(row, Record)] == ["Pizza.", "Soup."]
+    assert [row.lost for row in rows if isinstance(row, BadRow)] == [False]
+    alone = workbook(tmp_path / "b.xlsx", {"A": [["text"], ["Pizza."]], "B": [["text"], ["Soup."]]})
+    assert [row.get("text") for row in read_file(alone) if isinstance(row, Record)] == ["Pizza.", "Soup."]
+
+
 def test_a_workbook_is_read_and_sheets_with_other_columns_are_told(tmp_path: Path) -> None:
     table = [["text", "country"], ["Pizza und Käse.", "IT"], ["Sushi.", "JP"]]
     file = workbook(tmp_path / "a.xlsx", {"Notes": [], "Texts": table, "More": table, "Legend": [["what", "why"]]})
