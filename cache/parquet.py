@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,6 +51,15 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
         table = table.replace_schema_metadata(footer)
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+
+
+def is_stored(table: pa.Table, path: Path) -> bool:
+    """Whether a file has these very rows, in their order."""
+    if not path.exists():
+        return False
+    with suppress(pa.ArrowException), opened_parquet(path) as file:
+        return bool(file.read().equals(table))
+    return False
 
 
 def in_categories(table: pa.Table) -> pa.Table:

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.parquet import write_parquet
+from polyculture.cache.parquet import is_stored, write_parquet
 from polyculture.cache.schema import tables_of_setups
 from polyculture.cache.store import current_store
 from polyculture.console import say
@@ -74,7 +74,8 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
         present = {"setups": {**manifest.setups, **setups}, "asked": asked}
         manifest = manifest.model_copy(update=present)
         manifest = manifest if before is None else manifest.following(before)
-        tables = validity.tables()
+        present_rows = validity.tables().items()
+        tables = {table: rows for table, rows in present_rows if not is_stored(rows, run.table(table.name))}
         counted = _counted(run, before) if tables or manifest != before else Counter()
         if not kept:
             workspace.write(manifest)
@@ -99,7 +100,10 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     """How many rows of each kind are current under a manifest, without failures."""
     if manifest is None:
         return Counter()
-    counts = {table.name: _COUNT.format(view=table.name) for table in tables_of_setups(store_layout())}
+    there = [table for table in tables_of_setups(store_layout()) if (run.root / table.name).exists()]
+    if not there:
+        return Counter()
+    counts = {table.name: _COUNT.format(view=table.name) for table in there}
     with current_store(run, manifest, store_layout(), asked=" ".join(counts.values())) as store:
         found = {view: store.sql(query).fetchall() for view, query in counts.items()}
     return Counter({(view, model): number for view, rows in found.items() for model, number in rows})

@@ -13,6 +13,7 @@ import pytest
 from polyculture.cache import identity
 from polyculture.cache.errors import EngineError, IncompleteError
 from polyculture.cache.manifest import read_manifest
+from polyculture.cache.parquet import is_stored, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import current_store
 from polyculture.generate.engines import ModelSpec
@@ -272,3 +273,14 @@ def test_no_key_reaches_a_setup() -> None:
     setup = model_setup(ModelSpec("vllm:m", options), "sample")
     assert key not in str(setup)
     assert "x" not in str(setup["chat_template_kwargs"]["deep"])
+
+
+def test_a_table_that_is_there_already_is_not_written_again(tmp_path: Path) -> None:
+    rows, path = pa.table({"a": ["x", None], "b": [1, 2]}), tmp_path / "rows.parquet"
+    assert not is_stored(rows, path)
+    write_parquet(rows, path)
+    assert is_stored(rows, path)
+    assert not is_stored(rows.slice(1), path)
+    assert not is_stored(rows.select(["a"]), path)
+    path.write_bytes(path.read_bytes()[:-8])
+    assert not is_stored(rows, path)
