@@ -61,7 +61,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     with the tag of its own name. Reasoning that is not closed has no answer behind it where the text begins with it or
     was `cut`, unless a tag opens the answer. Elsewhere the tag is a part of the answer, as are tags within a sentence.
     A closing tag without an opening one ends reasoning that the prompt opened. Other names of reasoning (`<plan>`) and
-    headings (`**Plan:**`) must begin the text, with an answer behind them, and a heading with one of the answer.
+    headings (`**Thinking:**`) must begin the text, with an answer behind them, and a heading with one of the answer.
     """
     opened = _opened(prompt_tail)
     if (header := _headers().match(text)) is not None and "<s>" not in header[0]:
@@ -197,27 +197,21 @@ def _split_bare(text: str) -> Split | None:
 def _split_lead(text: str, *, cut: bool) -> Split | None:
     """A text that begins with reasoning, in a pair of tags or under a heading, and goes on behind it."""
     start, closing = text.lstrip(), None
-    begun = ((lead.open.match(start), lead.close) for lead in _leads())
-    opening, close = next(((one, close) for one, close in begun if one and _is_like_reasoning(one["name"])), (None, ""))
-    if opening is not None:
+    opening, lead = next(((found, one) for one in _leads() if (found := _opened_by(one, start))), (None, None))
+    if opening is not None and lead is not None:
         tag = opening[0].strip()
         if _tags("names").fullmatch(tag) or start.count(tag) > 1:
             return None
-        closing = re.compile(close.replace("{same}", re.escape(opening["name"]))).search(start, opening.end())
+        closing = re.compile(lead.close.replace("{same}", re.escape(opening["name"]))).search(start, opening.end())
     heading = None if closing else _HEADING.match(start)
-    if heading is not None and not _is_like_reasoning(heading["name"]):
-        heading = None
+    heading = heading if heading is not None and _is_heading(heading["name"]) else None
     begin = opening or heading
     if begin is None:
         return None
-    ended = closing or _answer_heading().search(start, begin.end())
+    ended = closing or (_answer_heading().search(start, begin.end()) if heading else None)
     inside = start[begin.end() : ended.start() if ended else None]
-    if heading and ended and not _is_thinking(heading["name"]) and _style(heading[0]) != _style(ended[0]):
-        return None
-    if ended is None:
-        # A heading may head an answer. Only where it says "thinking" is what was cut no answer.
-        strict = opening is not None or (heading is not None and heading["marked"] and _is_thinking(heading["name"]))
-        return Split(None, _joined([inside])) if cut and strict else None
+    if ended is None:  # a plain "Thinking:" may head an answer
+        return Split(None, _joined([inside])) if cut and (opening or (heading and heading["marked"])) else None
     behind = start[ended.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
     if not behind.strip() or (closing and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
@@ -225,11 +219,6 @@ def _split_lead(text: str, *, cut: bool) -> Split | None:
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
     return Split(answer, _joined([inside, rest.reasoning or ""]))
-
-
-def _style(heading: str) -> str:
-    """What marks a heading: `*`, `#`, a bracket, or nothing but its colon."""
-    return next((sign for sign in "#[【*_" if sign in heading), ":")
 
 
 def _split_object(text: str) -> Split | None:
@@ -250,21 +239,24 @@ def _split_object(text: str) -> Split | None:
     return Split(fields[told[0]], _joined([fields[key] for key in thoughts]))
 
 
+def _opened_by(lead: _Lead, text: str) -> re.Match[str] | None:
+    found = lead.open.match(text)
+    fits = _is_like_reasoning if lead.pair else _is_heading
+    return found if found is not None and fits(found["name"]) else None
+
+
+def _is_heading(name: str) -> bool:
+    return re.sub(r"^(?:my|the) ", "", name.casefold().strip()) in _data()["headings"]
+
+
 @lru_cache(maxsize=1024)
 def _is_like_reasoning(name: str) -> bool:
-    """Whether a part of a name is or begins with one of `stems` or `perhaps`, or the name has one of `signs`."""
-    return _is_thinking(name) or _has_stem(name, "perhaps")
-
-
-def _is_thinking(name: str) -> bool:
-    """Whether a name says thinking or reasoning, and not what a text may be, too: a plan, an analysis."""
-    named = name.casefold() in _data()["names"] and not _has_stem(name, "perhaps")
-    return named or _has_stem(name, "stems") or any(one in name for one in _data()["signs"])
-
-
-def _has_stem(name: str, which: str) -> bool:
+    """Whether a part of a name is or begins with one of `stems`, or the name has one of `signs`."""
     parts = re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold())
-    return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in _data()[which] for part in parts)
+    spaced, others = _data()["stems"], _data()["signs"]
+    return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in spaced for part in parts) or any(
+        sign in name for sign in others
+    )
 
 
 def _joined(parts: Iterable[str]) -> str | None:
@@ -348,11 +340,12 @@ class _Lead:
 
     open: re.Pattern[str]
     close: str
+    pair: bool = False  # of tags
 
 
 @cache
 def _leads() -> Sequence[_Lead]:
-    return [_Lead(re.compile(row["open"].replace("{name}", _NAME)), row["close"]) for row in _data()["leads"]]
+    return [_Lead(**{**row, "open": re.compile(row["open"].replace("{name}", _NAME))}) for row in _data()["leads"]]
 
 
 @cache
