@@ -61,9 +61,10 @@ def judge(experiment: Path, name: str, says: Callable[[Case], Mapping[str, str]]
     """A judge who answers what `says` gives of each case of a sample."""
     run = run_of(experiment)
     with open_store(run, store_layout()) as store:
+        regions = regions_of(store)
         for case in (case for one in drawn(store, per) for case in cases_of(store, one)):
             for question, word in says(case).items():
-                keep_answer(run, case, name, question, word, regions_of(store))
+                keep_answer(run, case, name, question, word, regions)
 
 
 def judged(case: Case) -> dict[str, str]:

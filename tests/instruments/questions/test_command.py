@@ -107,8 +107,10 @@ def test_an_oracle_is_always_right_and_asked_once(here: Path, server: StubServer
     assert len(server.bodies) == ASKED
     assert {(body["temperature"], len(body["messages"])) for body in server.bodies} == {(0.0, 1)}
     assert {body.get("max_tokens") or body.get("max_completion_tokens") for body in server.bodies} == {30}
+    files = {file: file.stat().st_mtime_ns for file in (here / "runs" / "asked").rglob("*.parquet")}
     ask(here)
     assert len(server.bodies) == ASKED
+    assert files == {file: file.stat().st_mtime_ns for file in files}, "what is the same is not written again"
     numbers = "SELECT DISTINCT metric, estimate FROM numbers WHERE metric IN ('acc_a', 'acc_d') ORDER BY 1"
     assert rows(here, numbers) == [("acc_a", 1.0), ("acc_d", 1.0)]
 
