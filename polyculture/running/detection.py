@@ -95,7 +95,7 @@ def _of_demo(metric: str) -> Source:
     """The variances that ship with Polyculture: of one small model in one language, so the most there can be."""
     told = tomllib.loads(DEMO_NOISE.read_text(encoding="utf-8"))
     noise = Noise(**told[metric]["noise"])
-    notes = (f"NOT of these models: of {told['run']}; so a rough guide, and less will do",)
+    notes = (f"NOT of these models: of {told['run']}; so a rough guide; fewer responses may do",)
     return Source("the shipped demo", told[metric]["condition"], {MODEL: noise, LANGUAGE: noise}, notes)
 
 
