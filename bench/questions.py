@@ -31,10 +31,9 @@ from bench.questions_in_pandas import NUMBERS, numbers_in_pandas
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.schema.measured import Number
-from polyculture.instruments.questions.layout import LAYOUT
+from polyculture.instruments.questions.layout import ANSWERS, LAYOUT, QUESTIONS, READINGS
 from polyculture.instruments.questions.numbers.measure import families_of, number_rows
 from polyculture.instruments.questions.numbers.tally import count_answers
-from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS
 
 PROMPTS, TEMPLATES, SAMPLES = 5, 269, 76_568
 ORDERS = ([0, 2, 1], [1, 0, 2], [2, 1, 0])

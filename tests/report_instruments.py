@@ -20,13 +20,13 @@ from polyculture.cache.schema.measured import Difference, Number
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.selection import PLAIN, scoring_jobs
+from polyculture.instruments.cbs.step import PLAIN, scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
-from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
+from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
 from polyculture.instruments.swaps.layout import MEASURES
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job

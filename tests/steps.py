@@ -25,10 +25,9 @@ from polyculture.generate.engines.capabilities import E_co
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
-from polyculture.instruments.cbs.selection import asked_tables
-from polyculture.instruments.cbs.step import ScoringJob, ScoringStep
+from polyculture.instruments.cbs.step import ScoringJob, ScoringStep, asked_tables
+from polyculture.instruments.datasets.layout import DATASET_CONTEXTS, DATASET_ENTITIES
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 
 
 @dataclass

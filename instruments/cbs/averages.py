@@ -20,8 +20,7 @@ from typing import Literal
 import numpy as np
 
 from polyculture.instruments.cbs.bias import ContextScore, compare
-from polyculture.instruments.cbs.camel_draws import CamelDraws, Draw, SampledScores
-from polyculture.instruments.cbs.gender_columns import gender_columns
+from polyculture.instruments.cbs.camel_draws import CamelDraws, Draw, SampledScores, gender_columns
 from polyculture.instruments.cbs.score_interval import MeanScore, Weighted, mean_score
 from polyculture.instruments.cbs.uncertainty import Placed, ScoreMatrix, Term, combined, placed
 

@@ -100,8 +100,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     from dataclasses import replace
 
     from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
-    from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
-    from polyculture.instruments.cbs.step import ScoringStep
+    from polyculture.instruments.cbs.step import ScoringStep, asked_tables, scoring_jobs
     from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
     from polyculture.instruments.datasets.presets import OURS, told
 
@@ -140,9 +139,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
 
 def measure(asked: Asked) -> None:
     """Links the entities and computes the scores; reports scores that two versions of a model made."""
-    from polyculture.instruments.cbs.linked import link_entities
-    from polyculture.instruments.cbs.measure import measure_bias
-    from polyculture.instruments.cbs.versions import mixed_versions
+    from polyculture.instruments.cbs.measure import link_entities, measure_bias, mixed_versions
 
     link_entities(asked)
     measure_bias(asked.run)

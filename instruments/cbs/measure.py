@@ -1,22 +1,30 @@
-"""The Cultural Bias Scores of a run with their intervals, by our protocol, into `numbers` and `differences`."""
+"""The Cultural Bias Scores of a run with their intervals, by our protocol, into `numbers` and `differences`.
+
+Entities are linked to Wikidata by the experiment's linker, where their type is a topic. Models with scores from several
+versions are found here, as versions are known only after the models open.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from polyculture.cache.layout import Measure, compose
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Tally, tally
-from polyculture.instruments.cbs.bias_differences import ScoredType, bias_differences, scored_cells
-from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
-from polyculture.instruments.cbs.layout import CBS, MEASURE
+from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
+from polyculture.instruments.cbs.layout import CBS, CULTURAL_LINKS, MEASURE, CulturalLink
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
+from polyculture.instruments.contract import Asked
 from polyculture.instruments.differences import with_verdicts
 from polyculture.metrics.measured import renew
 
@@ -73,3 +81,57 @@ def _of_means(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
                 means.setdefault((one.rule, level, condition), []).append(found)
     for place, tallies in means.items():
         yield score_number(*place, tallies, inputs)
+
+
+TOPICS = Path(__file__).with_name("entity_topics.toml")
+_ENTITIES = "SELECT DISTINCT language, entity_type, entity AS surface FROM scores ORDER BY ALL"
+_COLUMNS = ("language", "entity_type", "surface", "topic", "kind")
+
+
+def link_entities(asked: Asked) -> None:
+    """Writes the table `cultural_links`: the link of each scored entity."""
+    queries = _queries(asked)
+    if not queries.num_rows:
+        return
+    with asked.watch("link entities", queries.num_rows):
+        links = asked.link(queries)["links"].to_pylist()
+    found = {(row["language"], row["topic"], row["kind"], row["surface"]): row for row in links}
+    rows = []
+    for query in queries.to_pylist():
+        link = found[query["language"], query["topic"], query["kind"], query["surface"]]
+        row = CulturalLink(
+            language=query["language"],
+            entity_type=query["entity_type"],
+            entity=query["surface"],
+            topic=query["topic"],
+            kind=query["kind"],
+            status=link["status"],
+            qid=link["qid"],
+            match=link["match"],
+        )
+        rows.append(row)
+    write_parquet(objects_to_table(CULTURAL_LINKS, rows), asked.run.table(CULTURAL_LINKS.name))
+    linked = sum(row.status == "linked" for row in rows)
+    asked.say(f"link entities: {linked} of {len(rows)} linked")
+
+
+def _queries(asked: Asked) -> pa.Table:
+    """Entities to be linked, each once."""
+    topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
+    with open_store(asked.run, compose(CORE, CBS), asked=_ENTITIES) as store:
+        rows = [dict(zip(_COLUMNS[:3], row, strict=True)) for row in store.sql(_ENTITIES).fetchall()]
+    known = [row for row in rows if row["entity_type"] in topics and row["language"] in asked.catalog.languages]
+    schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
+    return pa.Table.from_pylist([{**row, **topics[row["entity_type"]]} for row in known], schema=schema)
+
+
+_VERSIONS = """
+SELECT model, list(DISTINCT model_version ORDER BY model_version) AS versions
+FROM scores WHERE model_version IS NOT NULL GROUP BY model HAVING len(versions) > 1 ORDER BY model
+"""
+
+
+def mixed_versions(run: RunFolder) -> list[tuple[str, list[str]]]:
+    """The models with several versions among their present scores, each with these."""
+    with open_store(run, compose(CORE, CBS), asked=_VERSIONS) as store:
+        return store.sql(_VERSIONS).fetchall()

@@ -18,8 +18,7 @@ from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, by_type, contexts_in
-from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws
-from polyculture.instruments.cbs.gender_columns import lacking_columns
+from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws, lacking_columns
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.score_interval import MeanScore
 from polyculture.instruments.datasets.selection import Tell
@@ -27,8 +26,7 @@ from polyculture.instruments.datasets.selection import Tell
 if TYPE_CHECKING:
     import duckdb
 
-    from polyculture.instruments.cbs.bias_differences import ScoredType
-    from polyculture.instruments.cbs.bias_rows import ScoreGroup
+    from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup
     from polyculture.instruments.cbs.score_matrix import ContextCondition
 
 COLUMNS = ("model", "place", "setting", "cbs", "95 %", "sd", "contexts", "tied", "ours", "incomplete")

@@ -45,8 +45,7 @@ class CulturalBias:
 
 
 def _build(data: ReportData) -> CulturalBias | None:
-    from polyculture.instruments.cbs.contrast_tables import contrast_tables
-    from polyculture.instruments.cbs.score_tables import score_tables
+    from polyculture.instruments.cbs.score_tables import contrast_tables, score_tables
 
     scored = ScoreCounts(**data.reading.rows(_SCORED)[0])
     if not scored.scores:

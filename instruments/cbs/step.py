@@ -1,15 +1,17 @@
-"""The step that scores: contexts and entities in, log-probabilities in the store out.
+"""The step that scores, and its jobs: contexts and entities in, log-probabilities in the store out.
 
 A job is a model, a language, and one type of one native culture of a data set. Its unit of work is one entity in one
 text, so that a run over a few entities can be extended to all. A request is the model, its setup and the text on both
 sides of the gap: contexts of one text share its scores. What else is known of context and entity stands in the tables
 of the data set.
+
+`scoring_jobs` makes the jobs of a selection, `asked_tables` the tables that say what is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
@@ -18,13 +20,33 @@ import pyarrow as pa
 
 from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
+from polyculture.cache.manifest import setup_id
+from polyculture.cache.parquet import present_rows, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
-from polyculture.instruments.cbs.rows import SCORES, Score
-from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
+from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.context_prompts import (
+    NOTHING,
+    ContextEntities,
+    PrefixOptions,
+    with_empty,
+    with_prefixes,
+)
+from polyculture.instruments.cbs.layout import SCORES, WANTED_SCORES, Score, WantedScore
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.instruments.datasets.present import present_tables
+from polyculture.instruments.datasets.selection import (
+    ContextGroup,
+    Selection,
+    Tell,
+    chosen_contexts,
+    first_entities,
+    untold,
+)
 
 
 @dataclass(frozen=True)
@@ -158,3 +180,103 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
         model_version=scored.model_version,
         note=scored.note,
     )
+
+
+PLAIN = PrefixOptions()
+_KEY = ("request_id", "topic", "context_id")  # of what is wanted
+
+
+def scoring_jobs(
+    dataset: DataSet,
+    model: str,
+    selection: Selection,
+    prefixes: PrefixOptions = PLAIN,
+    setup: Mapping[str, Any] | None = None,
+    drawing: CamelDraws | None = None,
+    *,
+    empty: bool = False,
+    tell: Tell = untold,
+) -> list[ScoringJob]:
+    """A job per language, native culture and type. Raises `DataSetError` where there is nothing to ask.
+
+    With `drawing` only the entities that it takes are asked; with `empty` each of them also where nothing precedes it.
+    A context that no entity of one of its cultures fits is out, never a score of 0: `tell` gets a line about them.
+    """
+
+    def asked(context: MaskedContext) -> list[CulturalEntity]:
+        fitting = dataset.fitting(context)
+        return (
+            drawing.taken(context, fitting) if drawing else first_entities(fitting, selection.entities, context.chooser)
+        )
+
+    chosen = chosen_contexts(dataset, selection, tell)
+    return [
+        _job(dataset, model, setup or {}, unit, [(c, asked(c)) for c in contexts], prefixes, empty)
+        for unit, contexts in chosen
+    ]
+
+
+def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions) -> list[MaskedContext]:
+    """The contexts of the jobs with each kind of prefix, for all entities; and the empty ones."""
+    empty = {c.context_id: c for job in jobs for c, _ in job.asked if c.context_prefix == NOTHING}
+    plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.context_prefix is None}
+    return [
+        *empty.values(),
+        *(
+            context
+            for one in plain.values()
+            for context, _ in with_prefixes(dataset, one, dataset.fitting(one), prefixes)
+        ),
+    ]
+
+
+def asked_tables(
+    run: RunFolder, dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions = PLAIN
+) -> dict[Table[Any], pa.Table]:
+    """The tables to write before the jobs are asked: the data set as it is now, and which requests are wanted.
+
+    None where they say so already. What was wanted before is still, e.g. after a command that asks fewer contexts.
+    """
+    before = _entities_before(run)
+    wanted = sorted({row for job in jobs for row in _wanted(job, before)}, key=astuple)
+    return {
+        **present_tables(run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
+        **present_rows(run, WANTED_SCORES, wanted, _KEY),
+    }
+
+
+def _wanted(asked: ScoringJob, before: Mapping[tuple[str, ...], int]) -> Iterator[WantedScore]:
+    setup, job = setup_id(asked.setup), asked.job
+    for context, entities in asked.asked:
+        key = asked.request_id(context), job.topic, context.context_id
+        size = max(len(entities), before.get(key, 0))
+        yield WantedScore(key[0], job.model, setup, job.topic, context.context_id, size)
+
+
+def _entities_before(run: RunFolder) -> dict[tuple[str, ...], int]:
+    """How many entities a run's contexts were asked with: who was killed in the midst of many has begun them all."""
+    path = run.table(WANTED_SCORES.name)
+    if not path.exists():
+        return {}
+    rows = read_rows(path, WANTED_SCORES)
+    return dict(
+        zip(zip(*(rows[name].to_pylist() for name in _KEY), strict=True), rows["entities"].to_pylist(), strict=True)
+    )
+
+
+def _job(
+    dataset: DataSet,
+    model: str,
+    setup: Mapping[str, Any],
+    unit: ContextGroup,
+    plain: Sequence[ContextEntities],
+    prefixes: PrefixOptions,
+    empty: bool,
+) -> ScoringJob:
+    language, culture, kind = unit
+    asked = [
+        *(with_empty(dataset, plain) if empty else ()),
+        *plain,
+        *(more for context, entities in plain for more in with_prefixes(dataset, context, entities, prefixes)),
+    ]
+    return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked, setup)

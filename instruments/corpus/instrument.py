@@ -57,7 +57,7 @@ class CorpusOptions(DatasetOptions):
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
-    from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
+    from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
     from polyculture.instruments.corpus.outcomes import measure_outcomes
     from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
     from polyculture.instruments.datasets.selection import Selection

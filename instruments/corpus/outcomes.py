@@ -22,8 +22,7 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.instruments.cbs.bias import Numbers
 from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_score
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias
-from polyculture.instruments.corpus.layout import CORPUS
-from polyculture.instruments.corpus.rows import PAIR_OUTCOMES, PairOutcome
+from polyculture.instruments.corpus.layout import CORPUS, PAIR_OUTCOMES, PairOutcome
 from polyculture.metrics.measured import measured
 
 RULES = ("sum", "mean", "probability")

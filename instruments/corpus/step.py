@@ -26,11 +26,10 @@ from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.cbs.rows import SCORES, Score
+from polyculture.instruments.cbs.layout import SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, adopted_scores, score_row
 from polyculture.instruments.corpus.count import IngestCounts, count
-from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, Needed, needed_by, pairs_of
-from polyculture.instruments.corpus.model import NgramModel
+from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
 
 PREFIX = "ngram:"

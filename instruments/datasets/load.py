@@ -17,12 +17,13 @@ from polyculture.instruments.datasets.columns import (
     MissingColumnError,
     column_names,
     find_columns,
+    with_header,
 )
 from polyculture.instruments.datasets.gaps import own_spelling, read_gaps
-from polyculture.instruments.datasets.headers import with_header
 from polyculture.instruments.datasets.model import (
     BOTH,
     CAUSAL,
+    LABELS,
     MASK,
     OF_CAUSAL,
     OF_ENGLISH,
@@ -32,9 +33,9 @@ from polyculture.instruments.datasets.model import (
     LeftOut,
     MaskedContext,
     SourceLocation,
+    read_sentiment,
 )
 from polyculture.instruments.datasets.rules import Block, DatasetRules
-from polyculture.instruments.datasets.sentiments import LABELS, read_sentiment
 from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Sheet, read_sheets
 
 ANY = "any"  # the form of a context without one

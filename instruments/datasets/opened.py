@@ -156,7 +156,7 @@ def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> No
 
 def without_sentiment(dataset: DataSet) -> str | None:
     """A line about the contexts that have none of the three sentiments where others have one; None without any."""
-    from polyculture.instruments.datasets.sentiments import gold_label
+    from polyculture.instruments.datasets.model import gold_label
 
     some = any(gold_label(context) for context in dataset.contexts)
     return left_out_of(dataset, OF_SENTIMENT) if some else None

@@ -15,15 +15,14 @@ import pyarrow as pa
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table, read_rows
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
-from polyculture.instruments.datasets.phrasings import with_phrasings
-from polyculture.instruments.datasets.rows import (
+from polyculture.instruments.datasets.layout import (
     DATASET_CONTEXTS,
     DATASET_ENTITIES,
     DatasetContext,
     DatasetEntity,
 )
-from polyculture.instruments.datasets.sentiments import gold_label
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, gold_label
+from polyculture.instruments.datasets.phrasings import with_phrasings
 
 R = TypeVar("R", DatasetContext, DatasetEntity)
 

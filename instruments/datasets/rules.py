@@ -4,6 +4,10 @@ A block names files by a pattern, relative to the data set's folder. `{culture}`
 take what stands there, `*` takes anything but a slash. What a block does not say (which culture, which type, ...) is
 taken from the path, else from a column. Columns are named by lists, the first that is there counts; case and spaces do
 not. `{language}` and `{code}` in a column's name stand for each language of the culture.
+
+Where data sets are published: a TOML file each, of contexts and entities (`rules`) or of questions.
+
+Where a data set is published, of contexts and entities or of questions alike.
 """
 
 from __future__ import annotations
@@ -13,13 +17,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.files import is_folder_name
 from polyculture.instruments.datasets.sheets import SUFFIXES
-from polyculture.instruments.datasets.source import Source
+
+
+class Source(BaseModel):
+    """A data set and its publisher."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]  # a folder is called like it
+    title: str
+    licence: str
+    citation: str = ""
+    repository: str | None = None  # a git repository: an https address or a folder
+    published_at: str = ""  # where no git repository has it: an address
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    pinned: str = ""  # how sure the commit is, and what of the data set it holds
+    paths: tuple[str, ...] = ()  # the folders and files that are kept of the repository; empty: all
+    # File -> SHA-256 of the version known here.
+    digests: Mapping[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
+
 
 RULES = Path(__file__).parent / "rules"
 Columns = tuple[str, ...]
@@ -153,3 +175,27 @@ def _called(rules: DatasetRules, name: str) -> DatasetRules:
 def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
     return parse_model(DatasetRules, read_toml(file, DataSetError), file)
+
+
+def holds_questions(name: str) -> bool:
+    """Whether a name, or a rules file, is of a set of questions, not of contexts and entities."""
+    from polyculture.instruments.questions.rules.opened import known_sets
+
+    if name.endswith(".toml"):
+        return not read_toml(Path(name), DataSetError).keys().isdisjoint(("questions", "loader"))
+    return name in known_sets()
+
+
+def source_of(name: str) -> Source:
+    """Where a data set is published: by name, or by a rules file. Raises `DataSetError` where there is none of it."""
+    from polyculture.instruments.questions.rules.opened import known_sets, read_rules
+
+    found = known_sets()
+    if name in found:
+        return found[name]
+    if name.endswith(".toml") and holds_questions(name):
+        return read_rules(Path(name))
+    known = known_data_sets()
+    if ":" in name or name.endswith(".toml") or name in known:
+        return rules_of(name)
+    raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, [*known, *found]))

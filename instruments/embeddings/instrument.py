@@ -41,9 +41,8 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     from polyculture.cache.parquet import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
-    from polyculture.instruments.embeddings.comparison import representing_jobs
-    from polyculture.instruments.embeddings.rows import WANTED_REPRESENTATIONS
-    from polyculture.instruments.embeddings.step import RepresentingStep
+    from polyculture.instruments.embeddings.layout import WANTED_REPRESENTATIONS
+    from polyculture.instruments.embeddings.step import RepresentingStep, representing_jobs
 
     dataset = options.opened(asked.say, causal=options.form == "causal")
     settings = options.setting or (NEUTRAL,)

@@ -17,8 +17,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
-from polyculture.instruments.embeddings.layout import LAYOUT
-from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
+from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, SEPARATIONS, EntityPosition, Separation
 from polyculture.instruments.embeddings.separation import (
     SeparationEstimate,
     Sides,

@@ -20,7 +20,7 @@ from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
-from polyculture.instruments.questions.rows import ANSWERS, AnswerRow
+from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
 
 # Of an answer, what follows from how its question stands in the set now: taken over with the same request's answer.
 _OF_NOW = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")

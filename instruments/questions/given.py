@@ -16,7 +16,8 @@ from polyculture.cache.identity import content_id
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
 from polyculture.imports.record import BadRow, Record, shown
-from polyculture.instruments.questions.asking import GENERATED, Method, topic_of
+from polyculture.instruments.questions.asking import GENERATED, Method, Order, labels_of, shown_options, topic_of
+from polyculture.instruments.questions.layout import AnswerRow, WantedAnswer
 from polyculture.instruments.questions.matching import (
     QuestionIndex,
     UnknownOrderError,
@@ -29,8 +30,6 @@ from polyculture.instruments.questions.matching import (
     shown_in,
 )
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.prompting import Order, labels_of, shown_options
-from polyculture.instruments.questions.rows import AnswerRow, WantedAnswer
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
 UNNAMED = "as given"  # the prompt of answers whose file neither names it nor has its text

@@ -2,12 +2,116 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure
+from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.questions.rows import ANSWERS, LIKELIHOODS, QUESTIONS, READINGS, WANTED_ANSWERS
+
+LIKELIHOODS = (
+    "letter",
+    "text",
+    "sentence",
+    "gap",
+)  # methods that compare likelihoods: by the last word of a job's topic
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question of a set as the run holds it now: see `model.Question`."""
+
+    question_id: str  # hash of set, language, name, texts, options, roles, right, answers
+    set: str
+    language: str
+    kind: str  # 'choice' | 'pair' | 'gap' | 'open'
+    name: str  # the publisher's id
+    unit: str  # of sampling
+    context: str
+    text: str
+    options: list[str]
+    roles: list[str]
+    right: list[int]  # indexes of right options
+    answers: list[str]  # that an open question accepts
+    weights: list[float]  # of each of these: how many people gave it; of a survey of each option
+    facets: dict[str, str]
+    numbers: list[str]  # the families of numbers of its set: see `model.QuestionSet`
+
+
+@dataclass(frozen=True, slots=True)
+class WantedAnswer:
+    """A request about a question as a model is asked it under a setup; its samples below `n` count."""
+
+    request_id: str  # as in `answers`
+    question_id: str  # as in `questions`
+    prompt: str  # as in `answers`
+    n: int  # samples that are asked
+    model: str
+    use: str  # 'answer' of texts, 'score' of likelihoods
+    setup_id: str | None  # its answers count while this is the model's setup; None of imported answers
+    asked_id: str  # hash of the prompt's wording and of how it is asked; of imported answers of the file
+    temperature: float | None = None  # None of likelihoods and of imported answers
+    max_tokens: int | None = None  # of an answer; the same
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """What a model said to a question under one prompt, with the options in one order; or the error."""
+
+    answer_id: str  # hash of request, question, prompt, order and sample
+    request_id: str  # hash of what was sent: model, setup, decoding, text; of imported answers: of the file
+    question_id: str
+    model: str
+    language: str
+    topic: str  # of the job: set and category
+    method: str  # 'generated' | 'letter' | 'text' | 'sentence' | 'gap': what the model wrote, or whose likelihood
+    prompt: str  # name of the prompt
+    order: list[int]  # index of the option at each place, as shown
+    labels: list[str]  # the label at each place; empty where none was shown
+    shown: list[str]  # the text at each place, with the prompt's wording of 'unknown'
+    sample: int  # 0 ...: of several answers to one request
+    raw: str | None  # the answer as it came; None for likelihoods
+    scores: list[float] | None  # of likelihoods: log-probability at each place, summed over tokens
+    tokens: list[float] | None  # of likelihoods: number of tokens at each place
+    unconditional: list[float] | None  # log-probability at each place after the prompt's last line alone
+    finish_reason: str | None
+    status: str  # 'ok' | 'failed'
+    error: str | None
+    retryable: bool | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    model_version: str | None
+    purchase: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRow:
+    """What a reader makes of an answer. Reading is a step of its own, and free: it asks no model."""
+
+    reading_id: str  # hash of answer, reader and its rules
+    answer_id: str
+    reader: str  # 'ours' | 'publisher' of texts; 'sum', ... of likelihoods; 'exact', 'f1', ... of open questions
+    reader_id: str  # hash of the reader's rules and of the set
+    picked: int | None  # the option's own index, whatever the order; None: no option
+    ground: str  # why it is read so: 'letter', 'option', 'several', 'refusal', 'empty', ...
+    matched: float | None  # of open questions: how far it matches, 0 to 1
+    also: list[int] | None = None  # other options that it picks, of a question that asks for all that fit
+    status: str = "ok"
+
+
+QUESTIONS = Table("questions", QuestionRow)
+WANTED_ANSWERS = Table("wanted_answers", WantedAnswer)
+ANSWERS = Table(
+    "answers",
+    AnswerRow,
+    key="answer_id",
+    account="questions",
+    unit="answers",
+    wanted=Wanted("wanted_answers", ("question_id", "prompt")),
+)
+READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings")
+
 
 _OWN = Path(__file__).parent
 

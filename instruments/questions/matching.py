@@ -9,9 +9,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from polyculture.imports.record import Record, find, shown
-from polyculture.instruments.questions.asking import Method
+from polyculture.instruments.questions.asking import Method, Order, message
 from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question
-from polyculture.instruments.questions.prompting import Order, message
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
 _START = 12  # characters by which the question of a prompt is looked up

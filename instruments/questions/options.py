@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.contract import IN_FILE, AtLeastOne
-from polyculture.instruments.questions.asking import METHODS, Method
-from polyculture.instruments.questions.prompting import Orders
+from polyculture.instruments.questions.asking import METHODS, Method, Orders
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.model import Kind, QuestionSet

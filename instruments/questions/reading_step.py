@@ -1,7 +1,11 @@
-"""The step that reads stored answers. It asks no model, and is free: a changed reader reads all answers again."""
+"""The steps that ask no model: one stores answers from files, one reads stored answers.
+
+Reading is free: a changed reader reads all answers again.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +24,9 @@ from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines.models import Models
 from polyculture.imports.record import shown
+from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.reading.readers import Reader, readers_of
-from polyculture.instruments.questions.rows import ANSWERS, READINGS, AnswerRow, ReadingRow
 
 UNREAD = Path(__file__).with_name("question_unread.sql")
 AT_ONCE = 10_000  # rows that are written together
@@ -102,3 +106,28 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
         for of_set, _, model, _, reader, prompt, lost, answered, texts in rows
         if of_set in sets and 2 * lost >= answered
     ]
+
+
+class ImportStep(Step[AnswerRow, Models]):
+    """Stores answers, each as a row that is ready."""
+
+    name = "import"
+    tables = (ANSWERS,)
+
+    def __init__(self, answers: Sequence[AnswerRow]) -> None:
+        self._jobs: defaultdict[Job, list[AnswerRow]] = defaultdict(list)
+        for answer in answers:
+            self._jobs[Job(answer.model, answer.language, answer.topic)].append(answer)
+
+    def works(self) -> Iterator[Work[AnswerRow]]:
+        """A work per model, language and topic."""
+        for job, some in sorted(self._jobs.items()):
+            yield Work(job, {}, partial(iter, some), len(some), f"{job.model} {job.language} {job.topic}")
+
+    def keys(self, item: AnswerRow) -> tuple[str, ...]:
+        return (item.answer_id,)
+
+    def ask(self, work: Work[AnswerRow], items: Iterator[AnswerRow], models: Models, kept: Kept) -> Iterator[Done]:
+        """Many rows at a time: what a kill loses is in the file."""
+        while some := list(islice(items, AT_ONCE)):
+            yield Done({ANSWERS.name: objects_to_table(ANSWERS, some)})

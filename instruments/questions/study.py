@@ -10,22 +10,58 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+import pyarrow as pa
+
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.identity import content_id
-from polyculture.cache.run_folder import Job
+from polyculture.cache.layout import Table
+from polyculture.cache.parquet import present_rows
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
-from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, topic_of
+from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
+from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions
-from polyculture.instruments.questions.present import present_tables, wanted_answers
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
-from polyculture.instruments.questions.rows import WantedAnswer
 from polyculture.instruments.questions.rules.check import by_reason, lacking
 from polyculture.instruments.questions.section import MAIN, SCORES
+
+_KEY = ("request_id", "question_id", "prompt")
+
+
+def present_tables(
+    run: RunFolder, sets: Sequence[QuestionSet], wanted: Iterable[WantedAnswer]
+) -> dict[Table[Any], pa.Table]:
+    """The tables to write so that the run holds these sets as they are, and what is wanted of them; none that it has.
+
+    Other sets stay, and other languages of these. What was wanted before is still, e.g. after a command that asks fewer
+    units: which of it counts, `wanted.sql` says.
+    """
+    rows = [question_row(question, one.numbers) for one in sets for question in one.questions]
+    questions = list({row.question_id: row for row in rows}.values())
+    return {
+        **present_rows(run, QUESTIONS, questions, ("set", "language")),
+        **present_rows(run, WANTED_ANSWERS, list(wanted), _KEY),
+    }
+
+
+def wanted_answers(jobs: Iterable[AskJob]) -> Iterable[WantedAnswer]:
+    """What jobs ask: a row a request, question and prompt."""
+    for one in jobs:
+        decoding = one.decoding
+        told = (None, None) if decoding is None else (decoding.temperature, decoding.max_tokens)
+        asked = {"" if prompt is None else prompt.name: one.asked_id(prompt) for prompt in one.prompts}
+        for ask in one.asks():
+            if ask.sample == 0:
+                yield WantedAnswer(
+                    ask.request_id, ask.question_id, ask.prompt, one.samples, one.job.model, one.use, one.setup_id,
+                    asked[ask.prompt], *told,
+                )  # fmt: skip
+
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
 _NAMED = 3  # reasons that a line names

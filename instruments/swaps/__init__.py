@@ -2,7 +2,7 @@
 
 - `prompts/`: prompts for language models, one file per language
 - `sentiment`, `qa`, `ner`: the tasks: the question about a text, and the scoring of its answer
-- `selection`, `asking`, `step`: contexts and entities to answers in the store; `reading_step`: what answers say
-- `ratio`, `measure`: answers to rates per culture, their difference and its interval
+- `selection`, `asking`, `step`: contexts and entities to answers in the store, and to what these say
+- `rates`, `measure`: answers to rates per culture, their difference and its interval
 - `section`: the report section
 """

@@ -21,13 +21,12 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
+from polyculture.instruments.swaps.layout import SwapQuestion
 from polyculture.instruments.swaps.ner import NameTagging
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
 from polyculture.instruments.swaps.qa import QuestionAnswering
-from polyculture.instruments.swaps.reading import PromptReader, Reader
-from polyculture.instruments.swaps.rows import SwapQuestion
 from polyculture.instruments.swaps.sentiment import Sentiment
-from polyculture.instruments.swaps.text import Filled, Task
+from polyculture.instruments.swaps.text import Filled, PromptReader, Reader, Task
 
 PROMPT = "prompt"
 TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}

@@ -18,12 +18,11 @@ from polyculture.generate.engines.base import Completion, ModelSpec
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller, open_classifier, open_tagger
 from polyculture.generate.request import request_id
-from polyculture.instruments.datasets.sentiments import Label, gold_label
+from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import Ask
+from polyculture.instruments.swaps.layout import SwapQuestion
 from polyculture.instruments.swaps.ner import judge_spans
-from polyculture.instruments.swaps.reading import Reader
-from polyculture.instruments.swaps.rows import SwapQuestion
-from polyculture.instruments.swaps.text import Filled, Judged, Reading
+from polyculture.instruments.swaps.text import Filled, Judged, Reader, Reading
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"

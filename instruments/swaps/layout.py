@@ -2,18 +2,96 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
-from polyculture.instruments.swaps.rows import (
-    SWAP_QUESTIONS,
-    SWAP_READINGS,
-    SWAP_RESPONSES,
-    WANTED_SWAPS,
+
+
+@dataclass(frozen=True, slots=True)
+class SwapQuestion:
+    """How the texts of a task in one language are asked about."""
+
+    asked_id: str  # hash of task, wording, decoding and seed; of a classifier or tagger of what its labels mean
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    answer_method: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
+    wording: str | None  # 'standard': ours | 'own' | a preset's; None where no question is asked
+    settings: str | None  # JSON: the question's templates and language, schema, temperature, top_p, top_k, limit
+    seed: int  # of draw 0
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSwap:
+    """A text of a draw as a model is asked about it under a setup."""
+
+    request_id: str  # as in `swap_responses`
+    context_id: str  # as in `dataset_contexts`
+    entity_id: str  # as in `dataset_entities`
+    sample: int  # as in `swap_responses`
+    draw: int  # the number of the draw of entities, from 0
+    times: int  # how often the text counts: its draw takes the entity so often, as its side has fewer than are drawn
+    model: str
+    setup_id: str  # its answers count while this is the model's setup
+    asked_id: str  # as in `swap_questions`
+
+
+@dataclass(frozen=True, slots=True)
+class SwapResponse:
+    """What a model said of a context with an entity in its gap, or the error."""
+
+    answer_id: str  # hash of request, context, entity and sample
+    request_id: str  # hash of what was sent: model, setup, the text with its question, decoding
+    context_id: str  # as in `dataset_contexts`
+    entity_id: str  # as in `dataset_entities`
+    sample: int  # the draw that it was asked for; 0 where the same text is answered alike in every draw
+    model: str
+    language: str  # of the context: a code of the data set's
+    topic: str  # of the job: task, data set, native culture and type of entities
+    status: str  # 'ok' | 'failed': nothing came that could be read
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    raw: str | None  # the model's answer, as it came
+    finish_reason: str | None  # the server's own word
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    model_version: str | None  # what the engine says it ran
+    purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where another run asked
+    note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
+
+
+@dataclass(frozen=True, slots=True)
+class SwapReading:
+    """What a reader makes of an answer. Reading is a step of its own, and free: it asks no model."""
+
+    reading_id: str  # hash of answer_id and reader_id
+    answer_id: str  # the answer that was read
+    reader_id: str  # hash of the rules by which it was read
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why the answer could not be read, one line
+    answer: str | None  # sentiment: the label; qa: the words that were named; ner: the names found, a line each
+    matched: int | None  # sentiment, qa: 1 if the answer is right, else 0; ner: names that are the entity, exactly
+    predicted: int | None  # ner: names of the type that were found in the text
+    elsewhere: int | None  # ner: those of them that do not touch the entity
+    refused: bool | None  # the model declined in words; None where nobody looked
+    strict: int | None  # qa: 1 if the answer is the entity, character by character; ner: its span, no title with it
+    strict_predicted: int | None  # ner: names found, each as it was named
+
+
+SWAP_QUESTIONS = Table("swap_questions", SwapQuestion)
+WANTED_SWAPS = Table("wanted_swaps", WantedSwap)
+SWAP_RESPONSES = Table(
+    "swap_responses",
+    SwapResponse,
+    key="answer_id",
+    account="swap",
+    unit="answers",
+    wanted=Wanted("wanted_swap_texts", ("context_id", "entity_id", "sample", "model"), facts=True),
 )
+SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
+
 
 _OWN = Path(__file__).parent
 

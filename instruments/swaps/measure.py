@@ -32,10 +32,10 @@ from polyculture.instruments.swaps.rates import (
     Whole,
     chosen,
     metrics_of,
+    rate,
     sides_of,
     within,
 )
-from polyculture.instruments.swaps.ratio import rate
 from polyculture.instruments.swaps.swap_differences import Answers, answer_differences
 from polyculture.instruments.swaps.ways import Way, differences
 from polyculture.metrics.inference.family import in_families

@@ -15,9 +15,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from polyculture.instruments.swaps.answer_parsing import json_value
 from polyculture.instruments.swaps.prompts import Prompts, fill
-from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema, json_value
 
 KEY = "names"
 MOST_NAMES = 30  # of an answer; one that fills this is not believed to be finished

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from polyculture.cache.folding import ANSWERS, fold
-from polyculture.instruments.swaps.answer_parsing import words
 from polyculture.instruments.swaps.ner import judge_names
 from polyculture.instruments.swaps.prompts import Prompts, fill
-from polyculture.instruments.swaps.text import Filled, Judged, answer_schema
+from polyculture.instruments.swaps.text import Filled, Judged, answer_schema, words
 
 KEY = "answer"
 

@@ -20,9 +20,8 @@ import orjson
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.run_folder import Job
 from polyculture.instruments.datasets.load import QA
-from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, gold_label
 from polyculture.instruments.datasets.selection import Selection, Tell, chosen_contexts, untold
-from polyculture.instruments.datasets.sentiments import gold_label
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 Drawn = tuple[CulturalEntity, Mapping[int, int]]  # an entity, and how often each draw takes it

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from polyculture.instruments.datasets.sentiments import LABELS, Label, gold_label
-from polyculture.instruments.swaps.answer_parsing import words
+from polyculture.instruments.datasets.model import LABELS, Label, gold_label
 from polyculture.instruments.swaps.prompts import Prompts, fill
-from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema, words
 
 KEY = "sentiment"
 

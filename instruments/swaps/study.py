@@ -9,23 +9,53 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.contract import Asked, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import changed_reason, without_sentiment
 from polyculture.instruments.datasets.present import present_tables
-from polyculture.instruments.datasets.presets import OURS, told
-from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
+from polyculture.instruments.datasets.presets import OURS, parts_of, read_preset, told
 from polyculture.instruments.swaps.asking import TASKS, Asking, Questions
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, LabelledTexts, Labels, read_labels
 from polyculture.instruments.swaps.measure import apart_lines, health_lines, measure_swaps
-from polyculture.instruments.swaps.options import (
-    COUNTS,
-    RATES,
-    EntityOptions,
-    SentimentOptions,
-    SwapOptions,
-)
-from polyculture.instruments.swaps.reading_step import ReadingStep
+from polyculture.instruments.swaps.options import COUNTS, RATES, EntityOptions, SentimentOptions, SwapOptions
+from polyculture.instruments.swaps.prompts import preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, SwapJob, swap_jobs
-from polyculture.instruments.swaps.sizes import size_lines
-from polyculture.instruments.swaps.step import SwapStep, wanted_tables
+from polyculture.instruments.swaps.step import ReadingStep, SwapStep, wanted_tables
 from polyculture.metrics.measured import read_numbers
+from polyculture.published.cells import NONE, PublishedCell, published
+
+
+def size_lines(jobs: Sequence[SwapJob], options: SwapOptions) -> Iterator[str]:
+    """A line per language: contexts x entities; where all of a protocol is asked, also what the paper prints."""
+    of_one = [job for job in jobs if job.job.model == jobs[0].job.model]
+    whole = _is_whole(options)
+    for language in sorted({job.job.language for job in of_one}):
+        contexts = [context for job in of_one if job.job.language == language for context, _ in job.asked]
+        size = len(contexts) * options.entities
+        told = f"{options.task} {language}: {len(contexts):,} contexts x {options.entities} = {size:,} texts a side"
+        settings = sorted({context.setting for context in contexts})
+        cells = _printed(options.preset, language, settings) if whole else []
+        yield f"{told} in each draw{''.join(_beside(cell, size) for cell in cells)}"
+
+
+def _is_whole(options: SwapOptions) -> bool:
+    """Is all of a paper's protocol asked?"""
+    if options.preset == OURS:
+        return False
+    choices, values = read_preset(options.preset).choices(options.task), options.said
+    changed = any(values[name] != choices[name].value for name in ("data", "entities", "as_published"))
+    return not changed and not set(parts_of(choices, values)) - {"language", "culture"}
+
+
+def _printed(paper: str, language: str, settings: Sequence[str]) -> list[PublishedCell]:
+    """What the paper prints of the texts in these settings."""
+    condition = ", ".join(settings)
+    cells = (cell for cell in published(paper) if cell.metric == "texts" and cell.language == language)
+    return [cell for cell in cells if cell.condition == condition]
+
+
+def _beside(cell: PublishedCell, size: int) -> str:
+    gap = int(cell.value) - size
+    if not gap:
+        return f", as Table {cell.table} prints"
+    note = "" if cell.note == NONE else f"; {cell.note}"
+    return f"; Table {cell.table} prints {int(cell.value):,}, {abs(gap):,} {'more' if gap > 0 else 'fewer'}{note}"
 
 
 def study(asked: Asked, options: SwapOptions) -> Study:

@@ -20,8 +20,20 @@ from polyculture.instruments.datasets.english import ENGLISH
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.differences import Part as Cell
 from polyculture.instruments.swaps import rates
-from polyculture.instruments.swaps.rates import SIDES, WITHOUT_INTERVAL, Columns, Metric, Part, Whole, chosen, sides_of
-from polyculture.instruments.swaps.ratio import Ratio, chance_of_size, compared, ratio
+from polyculture.instruments.swaps.rates import (
+    SIDES,
+    WITHOUT_INTERVAL,
+    Columns,
+    Metric,
+    Part,
+    Ratio,
+    Whole,
+    chance_of_size,
+    chosen,
+    compared,
+    ratio,
+    sides_of,
+)
 from polyculture.instruments.swaps.ways import Way, differences, is_sampled
 
 UNIT = "context x entity"

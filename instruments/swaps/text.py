@@ -1,10 +1,21 @@
-"""A context with an entity in its gap, and the scoring of answers about it."""
+"""A context with an entity in its gap, and the scoring of answers about it.
+
+The requested value is read from JSON where an answer has it, else from its plain text. A reader makes of a stored
+answer its score, or the reason why it has none.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
+import orjson
+
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.answer import NO_ANSWER, text_in
+from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.instruments.datasets.model import MASK, CulturalEntity, MaskedContext
 from polyculture.instruments.swaps.prompts import Prompts
 
@@ -106,3 +117,95 @@ class Task(Protocol):
 def answer_schema(key: str, value: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of an object with one key."""
     return {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
+
+
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+def json_value(raw: str, key: str) -> Any:
+    """The value under `key` of the JSON object in an answer, ignoring surrounding text; None without an object.
+
+    Raises `AnswerError` if the object lacks that key.
+    """
+    found = _OBJECT.search(raw)
+    if found is None:
+        return None
+    try:
+        answer = orjson.loads(found.group())
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(answer, dict) or key not in answer:
+        raise AnswerError(f"the answer has no {key!r}")
+    return answer[key]
+
+
+def spoken(raw: str) -> str:
+    """The words of an answer, out of the JSON object that they stand in; '' of an object without words."""
+    found = _OBJECT.search(raw)
+    try:
+        answer = orjson.loads(found.group()) if found else raw
+    except orjson.JSONDecodeError:
+        return raw
+    return " ".join(value for value in answer.values() if isinstance(value, str)) if isinstance(answer, dict) else raw
+
+
+def words(raw: str, key: str) -> str:
+    """The text under `key`, '' too, or the first line of an answer that is no JSON.
+
+    Raises `AnswerError` where there is neither.
+    """
+    value = json_value(raw, key)
+    if value is None:
+        if "{" in raw:
+            raise AnswerError("the answer is no JSON")
+        value = raw.strip().partition("\n")[0].strip().strip("\"'`")
+        if not value:
+            raise AnswerError("the answer is empty")
+    if not isinstance(value, str):
+        raise AnswerError(f"the answer's {key!r} is no text")
+    return value.strip()
+
+
+VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
+REFUSED = "refused"
+AT_LIMIT = " (it was cut at the token limit)"
+
+
+class Reader(Protocol):
+    """Reads answers to one question."""
+
+    @property
+    def reader_id(self) -> str:
+        """A hash of everything that determines an answer's score."""
+        ...
+
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """The score of an answer as it came; `cut`: at the token limit."""
+        ...
+
+
+@dataclass(frozen=True)
+class PromptReader:
+    """Reads language models' answers to a task's questions in one language."""
+
+    task: Task
+    prompts: Prompts  # in the language of the question: the words of its labels
+    own: Prompts  # in the language of the text: how its words are compared
+
+    @cached_property
+    def reader_id(self) -> str:
+        refusals = refusal_rules_id(self.prompts.language)
+        wording = self.task.wording(self.prompts)
+        return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
+
+    def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """What is said behind the reasoning. An answer that declines is a refusal, whatever its words."""
+        answer = text_in(raw)
+        if answer is None:
+            return Reading(None, NO_ANSWER)
+        refused = is_refusal(spoken(answer), self.prompts.language)
+        try:
+            judged = self.task.judge(answer, filled, self.prompts, self.own)
+        except AnswerError as fault:
+            return Reading(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
+        return Reading(None, REFUSED, refused) if refused else Reading(judged, refused=refused)

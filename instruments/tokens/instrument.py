@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 
 if TYPE_CHECKING:
-    from polyculture.instruments.tokens.vocabulary import Characters
+    from polyculture.instruments.tokens.step import Characters
 
 _OWN = Path(__file__).parent
 _VOCABULARIES, _LENGTHS = _OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"
@@ -37,7 +37,7 @@ class TokensOptions(BaseModel):
 def study(asked: Asked, options: TokensOptions) -> Study:
     """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
     from polyculture.cache.parquet import present_rows
-    from polyculture.instruments.tokens.rows import WANTED_VOCABULARIES
+    from polyculture.instruments.tokens.layout import WANTED_VOCABULARIES
     from polyculture.instruments.tokens.step import VocabularyStep, counted_languages
 
     languages = _languages(asked, options.language, options.characters)
@@ -61,7 +61,7 @@ def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> li
 
     Raises `CatalogError` where none of those that were named can be told.
     """
-    from polyculture.instruments.tokens.vocabulary import told_languages, writings_of
+    from polyculture.instruments.tokens.step import told_languages, writings_of
 
     told = told_languages(characters)
     if not named:

@@ -1,12 +1,54 @@
-"""The tables of vocabularies beside those of the Cultural Bias Score, and which of their rows count."""
+"""The tables of vocabularies beside those of the Cultural Bias Score, and which of their rows count.
+
+The share of a language in a model's vocabulary, as it is kept, and what is asked.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.cache.layout import Layer, Layout, Table, Wanted, compose
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, WANTED_VOCABULARIES
+
+
+@dataclass(frozen=True, slots=True)
+class WantedVocabulary:
+    """A language in the vocabulary of a model under a setup."""
+
+    request_id: str  # as in `vocabulary_shares`
+    model: str
+    setup_id: str  # its shares count while this is the model's setup
+    language: str
+    characters: str  # as in `vocabulary_shares`
+
+
+@dataclass(frozen=True, slots=True)
+class CountedVocabulary:
+    """How many tokens of a model's vocabulary hold a letter of a language, by one reading of what its letters are."""
+
+    share_id: str  # hash of request and reading
+    request_id: str  # hash of model, setup, language and the letters and ranges that are counted as its own
+    model: str
+    language: str
+    characters: str  # 'letters': of the language's script; 'ranges': ranges of characters, as papers count
+    reading: str  # what is counted: 'letters', or the name of the ranges
+    tokens: int  # of the vocabulary, special ones left out
+    own: int  # of these, tokens with a letter of the language
+    partial: int  # of these, tokens that are a part of a letter: of which script, nobody can say
+    share: float | None  # `own` of `tokens`; None of an empty vocabulary
+    status: str  # 'ok': a tokenizer that cannot be read ends the step, and is no row
+
+
+WANTED_VOCABULARIES = Table("wanted_vocabularies", WantedVocabulary)
+VOCABULARY_SHARES = Table(
+    "vocabulary_shares",
+    CountedVocabulary,
+    key="share_id",
+    unit="shares of vocabularies",
+    wanted=Wanted("wanted_vocabularies"),
+)
+
 
 LAYOUT = compose(
     CBS,

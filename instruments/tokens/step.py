@@ -1,21 +1,140 @@
-"""The step that counts: a model's tokenizer in, the share of each language in its vocabulary in the store out."""
+"""The step that counts: a model's tokenizer in, the share of each language in its vocabulary in the store out.
+
+How much of a model's vocabulary is a language's own.
+
+Two ways to tell: by letters (Unicode's property Script, `writing.toml`), and by ranges of characters, as papers do it
+(`ranges.toml`). A language may have several readings of its ranges: each is counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal
 
+from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
+from polyculture.cache.scripts import script_of
 from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
-from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
-from polyculture.instruments.tokens.vocabulary import Characters, Writing, vocabulary_shares, writings_of
+from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
+
+Characters = Literal["letters", "ranges"]
+LETTERS: Characters = "letters"
+BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The evidence that a token belongs to a language: letters of its scripts, or letters that only it writes."""
+
+    scripts: frozenset[str] = frozenset()  # ISO 15924
+    letters: frozenset[str] = frozenset()  # small, composed
+    ranges: tuple[tuple[int, int], ...] = ()  # of code points, both ends included
+    reading: str = LETTERS
+
+    def has(self, letter: str) -> bool:
+        return (
+            letter.lower() in self.letters
+            or any(first <= ord(letter) <= last for first, last in self.ranges)
+            or bool(self.scripts and script_of(letter) in self.scripts)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyShare:
+    """How many tokens of a vocabulary hold a letter of a language."""
+
+    language: str
+    tokens: int  # special ones left out
+    own: int
+    partial: int  # tokens that are a part of a letter: of which script, nobody can say
+    reading: str = LETTERS  # what counts as the language's own
+
+    @property
+    def share(self) -> float | None:
+        """None of an empty vocabulary."""
+        return self.own / self.tokens if self.tokens else None
+
+
+@cache
+def writings() -> Mapping[str, Writing]:
+    """The languages that their writing distinguishes from others, from `writing.toml`."""
+    found = tomllib.loads(Path(__file__).with_name("writing.toml").read_text(encoding="utf-8"))
+    return {
+        code: Writing(frozenset(entry.get("scripts", ())), frozenset(entry.get("letters", "")))
+        for code, entry in found.items()
+    }
+
+
+@cache
+def ranges() -> Mapping[str, tuple[Writing, ...]]:
+    """The languages with ranges of characters, each with all its readings, from `ranges.toml`."""
+    found = tomllib.loads(Path(__file__).with_name("ranges.toml").read_text(encoding="utf-8"))
+    return {
+        code: tuple(
+            Writing(
+                letters=frozenset(entry.get("letters", "")),
+                ranges=tuple(_range(text) for text in entry.get("ranges", ())),
+                reading=entry["reading"],
+            )
+            for entry in readings
+        )
+        for code, readings in found.items()
+    }
+
+
+def vocabulary_shares(
+    tokens: Sequence[str], languages: Iterable[str], characters: Characters = LETTERS
+) -> list[VocabularyShare]:
+    """The share of each language in a vocabulary, once per reading.
+
+    By letters, tokens are composed first (NFC); by ranges they are taken as they stand. Raises `CatalogError` of a
+    language that `characters` cannot tell.
+    """
+    partial = sum(BROKEN in token for token in tokens)
+    by_letters = characters == LETTERS
+    letters = [frozenset(unicodedata.normalize("NFC", token) if by_letters else token) for token in tokens]
+    return [
+        _share(language, writing, letters, partial)
+        for language in languages
+        for writing in writings_of(language, characters)
+    ]
+
+
+def told_languages(characters: Characters = LETTERS) -> list[str]:
+    """The languages that can be told so."""
+    return sorted(writings() if characters == LETTERS else ranges())
+
+
+def writings_of(language: str, characters: Characters = LETTERS) -> tuple[Writing, ...]:
+    """The readings of a language's distinctive writing. Raises `CatalogError` where there is none."""
+    known = told_languages(characters)
+    if language not in known:
+        what = f"{language!r} cannot be told from other languages by how it is written"
+        if characters != LETTERS:
+            what = f"{language!r} has no range of characters in ranges.toml"
+        raise CatalogError(what, remedy=did_you_mean(language, known))
+    return (writings()[language],) if characters == LETTERS else ranges()[language]
+
+
+def _share(language: str, writing: Writing, letters: Sequence[frozenset[str]], partial: int) -> VocabularyShare:
+    theirs = {letter for letter in frozenset().union(*letters) if writing.has(letter)}
+    own = sum(not theirs.isdisjoint(token) for token in letters)
+    return VocabularyShare(language, len(letters), own, partial, writing.reading)
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    return int(first, 16), int(last, 16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,19 +13,17 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
-from polyculture.instruments.datasets.check import findings
+from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
+from polyculture.instruments.datasets.check import absent_parts, findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
 from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
-from polyculture.instruments.datasets.printed_counts import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.printed_counts import absent_parts, published_rows
-from polyculture.instruments.datasets.publisher import holds_questions, source_of
-from polyculture.instruments.datasets.rules import known_data_sets, rules_of
+from polyculture.instruments.datasets.rules import holds_questions, known_data_sets, rules_of, source_of
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet, LeftOut
-    from polyculture.instruments.datasets.source import Source
+    from polyculture.instruments.datasets.rules import Source
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
@@ -93,8 +91,8 @@ def check(
     named, _, selection = name.partition(":")
     if holds_questions(named):
         from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
+        from polyculture.instruments.questions.rules.check import published_rows as published_of
         from polyculture.instruments.questions.rules.opened import open_set
-        from polyculture.instruments.questions.rules.printed import published_rows as published_of
 
         questions = open_set(named, folder, selection or None)
         if published:

@@ -79,11 +79,15 @@ def _course(
     rows: int | None,
     columns: tuple[str, str],
 ) -> Course:
-    from polyculture.instruments.swaps.training.examples import ExampleFile, balanced, split_of
-    from polyculture.instruments.swaps.training.labelled_file import read_labelled
+    from polyculture.instruments.swaps.training.examples import (
+        ExampleFile,
+        balanced,
+        read_labelled,
+        read_settings,
+        read_tagged,
+        split_of,
+    )
     from polyculture.instruments.swaps.training.run import Course
-    from polyculture.instruments.swaps.training.settings import read_settings
-    from polyculture.instruments.swaps.training.tagged_file import read_tagged
 
     settings = read_settings(settings_file)
     if task is TaskName.NER:

@@ -14,8 +14,8 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.sql_file import read_headers
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import RUN
-from polyculture.instruments.datasets.rows import DATASET_CONTEXTS
-from polyculture.instruments.swaps.rows import SWAP_QUESTIONS, WANTED_SWAPS
+from polyculture.instruments.datasets.layout import DATASET_CONTEXTS
+from polyculture.instruments.swaps.layout import SWAP_QUESTIONS, WANTED_SWAPS
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 

@@ -9,8 +9,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError, StoreError
 from polyculture.cache.files import claim_folder, is_folder_name, remove_folder
-from polyculture.instruments.datasets.fetch import SOURCE, SUMS, check_as_received, fetch, fetched_commit
-from polyculture.instruments.datasets.git import git_address
+from polyculture.instruments.datasets.fetch import SOURCE, SUMS, check_as_received, fetch, fetched_commit, git_address
 from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.datasets.rules import DatasetRules, read_rules, rules_of
 

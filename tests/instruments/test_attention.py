@@ -30,8 +30,8 @@ from polyculture.instruments.probe.attention.measure import (
 )
 from polyculture.instruments.probe.attention.section import SECTION
 from polyculture.instruments.probe.attention.step import contribution
+from polyculture.instruments.questions.asking import message
 from polyculture.instruments.questions.loaders.culture import culture_mcq
-from polyculture.instruments.questions.prompting import message
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_sheets

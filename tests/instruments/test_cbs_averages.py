@@ -11,9 +11,8 @@ import pytest
 from polyculture.instruments.cbs.averages import Average, Tally, averaged, averaged_draws, of_type, tally
 from polyculture.instruments.cbs.bias import Numbers
 from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
-from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.camel_draws import CamelDraws, lacking_columns
 from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
-from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
 from polyculture.instruments.cbs.score_matrix import ContextCondition
 from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix, bias

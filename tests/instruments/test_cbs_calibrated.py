@@ -9,8 +9,8 @@ import pytest
 
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
-from polyculture.instruments.cbs.empty_context import EMPTY, NOTHING
-from polyculture.instruments.cbs.selection import PLAIN, prefixed_contexts, scoring_jobs
+from polyculture.instruments.cbs.context_prompts import EMPTY, NOTHING
+from polyculture.instruments.cbs.step import PLAIN, prefixed_contexts, scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_command import EXPERIMENT, folder  # noqa: F401

@@ -12,7 +12,7 @@ import pytest
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.protocol import Protocol
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.presets import PRESETS, Preset, read_preset, told
 from polyculture.instruments.datasets.selection import Selection

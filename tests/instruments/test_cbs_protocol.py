@@ -20,7 +20,7 @@ from polyculture.instruments.cbs.instrument import CbsOptions
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.protocol import ALL, COLUMNS, Protocol, protocol_rows
-from polyculture.instruments.cbs.selection import asked_tables, scoring_jobs
+from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of

@@ -8,8 +8,8 @@ import pytest
 
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
-from polyculture.instruments.cbs.linked import link_entities
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.measure import link_entities
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection

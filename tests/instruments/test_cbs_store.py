@@ -21,8 +21,7 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.selection import scoring_jobs
-from polyculture.instruments.cbs.step import ScoringJob
+from polyculture.instruments.cbs.step import ScoringJob, scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet, MaskedContext

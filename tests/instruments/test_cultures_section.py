@@ -17,7 +17,7 @@ from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.tokens.rows import (
+from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
     CountedVocabulary,

@@ -12,17 +12,16 @@ from openpyxl import Workbook, load_workbook
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cli.data import total_rows
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.check import findings
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
 from polyculture.instruments.datasets.gaps import GapReading, read_gaps
 from polyculture.instruments.datasets.load import load
-from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.model import DataSet, gold_label
 from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set, reasons
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
-from polyculture.instruments.datasets.sentiments import gold_label
 from polyculture.instruments.datasets.sheets import read_sheets
 from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 from tests.polyculture.test_command_line import one_line, polyculture

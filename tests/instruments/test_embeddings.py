@@ -19,7 +19,6 @@ from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings import measure
-from polyculture.instruments.embeddings.comparison import representing_jobs
 from polyculture.instruments.embeddings.separation import (
     WeightedPart,
     davies_bouldin,
@@ -27,6 +26,7 @@ from polyculture.instruments.embeddings.separation import (
     permuted_sides,
     separation,
 )
+from polyculture.instruments.embeddings.step import representing_jobs
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT

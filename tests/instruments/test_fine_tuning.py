@@ -15,11 +15,14 @@ from polyculture.cache.errors import DataSetError
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
 from polyculture.instruments.swaps.classifiers import check_labels, read_labels
-from polyculture.instruments.swaps.training.examples import TaggedSentence
-from polyculture.instruments.swaps.training.labelled_file import read_labelled
+from polyculture.instruments.swaps.training.examples import (
+    TaggedSentence,
+    in_iob2,
+    read_labelled,
+    read_settings,
+    read_tagged,
+)
 from polyculture.instruments.swaps.training.scores import names_of
-from polyculture.instruments.swaps.training.settings import read_settings
-from polyculture.instruments.swaps.training.tagged_file import in_iob2, read_tagged
 from tests.tiny_models import wordpiece
 
 GOOD, BAD = ["lovely", "fresh", "warm", "kind"], ["stale", "cold", "rude", "dirty"]

@@ -21,7 +21,7 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of

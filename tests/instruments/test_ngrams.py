@@ -24,8 +24,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.instruments.corpus import tokens as cutting
 from polyculture.instruments.corpus.count import Counter, count
-from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, needed_by, pairs_of
-from polyculture.instruments.corpus.model import NgramModel
+from polyculture.instruments.corpus.model import ORDER, EntityInContext, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import cut, cut_each, pieces
 
 LINES = ["we ate rice and fish", "we ate rice with tea", "they ate fish and rice", "we drank tea", "rice"]

@@ -20,13 +20,13 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
+from polyculture.instruments.embeddings.layout import SEPARATIONS, Separation
 from polyculture.instruments.papers.files import listings, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
@@ -39,7 +39,7 @@ from polyculture.instruments.probe.layout import MEASURE as PROBED
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.options import AskOptions
-from polyculture.instruments.tokens.rows import (
+from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
     CountedVocabulary,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.instruments.datasets.check import COLUMNS, published_rows
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, LeftOut, MaskedContext, SourceLocation
-from polyculture.instruments.datasets.printed_counts import COLUMNS, published_rows
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.questions.model import Question, QuestionSet
-from polyculture.instruments.questions.rules.printed import published_rows as of_set
+from polyculture.instruments.questions.rules.check import published_rows as of_set
 from polyculture.published.cells import published
 
 

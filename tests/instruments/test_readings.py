@@ -12,7 +12,7 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.swaps import measure
-from polyculture.instruments.swaps.rates import Part, Whole
-from polyculture.instruments.swaps.ratio import SideAnswers, rate, ratio
+from polyculture.instruments.swaps.rates import Part, SideAnswers, Whole, rate, ratio
 from tests.instruments.swap_worlds import WORLDS, logistic, tried
 from tests.simulated import data_sets, least, most
 

@@ -13,13 +13,12 @@ from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.opened import open_data_set
-from polyculture.instruments.swaps import reading
-from polyculture.instruments.swaps.asked_prompts import preset_prompts, worded
+from polyculture.instruments.swaps import text
 from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.prompts import PROMPTS
+from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 from polyculture.instruments.swaps.sentiment import read_label
-from polyculture.instruments.swaps.sizes import size_lines
+from polyculture.instruments.swaps.study import size_lines
 from polyculture.instruments.swaps.text import AnswerError
 from polyculture.instruments.swaps.ways import Way, differences
 from tests.instruments.test_datasets import SHARED
@@ -339,7 +338,7 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
     words = ("swap", "qa", *own, "--draws", "1")
     says_in_file(Path(own[0]), "qa", schema="off")
     with monkeypatch.context() as patch:
-        patch.setattr(reading, "VERSION", 1)
+        patch.setattr(text, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
     asked = len(server.asked)
     assert polyculture(*words, cwd=tmp_path).returncode == 0

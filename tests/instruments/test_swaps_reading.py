@@ -12,12 +12,11 @@ from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
 from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
-from polyculture.instruments.swaps import reading
+from polyculture.instruments.swaps import text as reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.reading import PromptReader
 from polyculture.instruments.swaps.sentiment import Sentiment
-from polyculture.instruments.swaps.text import Filled, Judged
+from polyculture.instruments.swaps.text import Filled, Judged, PromptReader
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer
 

@@ -18,9 +18,8 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
-from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES, DatasetContext, DatasetEntity
-from polyculture.instruments.swaps.measure import health_lines, measure_swaps
-from polyculture.instruments.swaps.rows import (
+from polyculture.instruments.datasets.layout import DATASET_CONTEXTS, DATASET_ENTITIES, DatasetContext, DatasetEntity
+from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
     SWAP_READINGS,
     SWAP_RESPONSES,
@@ -30,6 +29,7 @@ from polyculture.instruments.swaps.rows import (
     SwapResponse,
     WantedSwap,
 )
+from polyculture.instruments.swaps.measure import health_lines, measure_swaps
 from polyculture.metrics.measured import read_numbers
 from polyculture.running.layout import store_layout
 from tests.instruments.test_swaps_command import (  # noqa: F401, fixtures

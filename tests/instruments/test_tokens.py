@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.engines import TOKENIZING, ModelSpec, open_engine
-from polyculture.instruments.tokens.vocabulary import BROKEN, ranges, vocabulary_shares, writings
+from polyculture.instruments.tokens.step import BROKEN, ranges, vocabulary_shares, writings
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture

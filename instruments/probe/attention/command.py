@@ -54,8 +54,7 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     from polyculture.instruments.probe.attention.rows import WANTED_ATTENTION
     from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
     from polyculture.instruments.questions.options import AskOptions
-    from polyculture.instruments.questions.present import present_tables
-    from polyculture.instruments.questions.study import ask_jobs, part_of
+    from polyculture.instruments.questions.study import ask_jobs, part_of, present_tables
 
     for model in asked.models:
         check_can(asked.spec(model), ATTENDING)

@@ -14,9 +14,8 @@ from polyculture.generate.engines.patching import Attention, AttentionRequest
 from polyculture.generate.engines.token_boundary import SPACES
 from polyculture.generate.request import request_id
 from polyculture.instruments.probe.attention.rows import ATTENTION, AttentionRow, WantedAttention
-from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob
+from polyculture.instruments.questions.asking import GENERATED, Ask, AskJob, option_spans
 from polyculture.instruments.questions.model import Prompt
-from polyculture.instruments.questions.prompting import option_spans
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.patching import Vector

@@ -1,6 +1,6 @@
 """Question sets that are made, not read: a rules file names one of `LOADERS` with `loader`, and its `[options]`.
 
-- `culture`: what is usual in a culture, by choice (`sheets`, `hard_negatives`) or openly
+- `culture`: what is usual in a culture, by choice (`sheets`) or openly
 - `relevance`: questions of these with what a probe read out of a model before them
 - `kobbq_survey`: of whom a stereotype is held, as the people behind KoBBQ were asked
 """

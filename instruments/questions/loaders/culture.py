@@ -19,8 +19,7 @@ from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.opened import data_folder, place_of
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
-from polyculture.instruments.questions.loaders.hard_negatives import LANGUAGE, HardQuestion
-from polyculture.instruments.questions.loaders.sheets import is_whole, sheet_questions
+from polyculture.instruments.questions.loaders.sheets import LANGUAGE, HardQuestion, is_whole, sheet_questions
 from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
 
 RELEASED = "released"

@@ -1,13 +1,18 @@
-"""What the probe of a run read out of models' layers: the items that a filter keeps, by model, question and culture."""
+"""What the probe of a run read out of models' layers: the items that a filter keeps, by model, question and culture.
+
+Another source's concepts about cultures, from a table of tabs that a user gives.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
@@ -15,7 +20,42 @@ from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
-from polyculture.instruments.probe.splitting import echo_of
+from polyculture.instruments.probe.splitting import echo_of, separators
+
+_COLUMNS = ("culture", "concepts")
+_FORM = "Give a table of tabs in UTF-8 with the columns culture and concepts, concepts between commas."
+
+
+def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...]]:
+    """The concepts of each culture, each once. Raises `DataSetError` that names file, line and remedy."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    try:
+        for name, text in _rows(file):
+            known = cultures.country(name)
+            of_culture = found[known.country if known else name]
+            for one in (" ".join(part.split()) for part in separators().split(text)):
+                of_culture.setdefault(fold(one), one)
+    except (OSError, UnicodeDecodeError, csv.Error) as fault:
+        raise DataSetError(f"cannot be read: {fault}", where=file, remedy=_FORM) from fault
+    if not found:
+        raise DataSetError("line 2: there is no row", where=file, remedy=_FORM)
+    return {name: tuple(one for one in some.values() if one) for name, some in found.items()}
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str]]:
+    """The culture and the concepts of each row."""
+    with file.open(encoding="utf-8-sig", newline="") as opened:
+        rows = csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE)
+        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+        if missing:
+            raise DataSetError(f"line 1: has no column {', '.join(missing)}", where=file, remedy=_FORM)
+        for number, row in enumerate(rows, 2):
+            culture, concepts = ((row[name] or "").strip() for name in _COLUMNS)
+            if not culture or not separators().sub("", concepts).strip() or None in row:
+                what = f"line {number}: a culture and its concepts are needed, and no more cells than the header has"
+                raise DataSetError(what, where=file, remedy=_FORM)
+            yield culture, concepts
+
 
 FILTERS = ("none", "paper", "released")
 Asked = tuple[str, str]  # question id, culture

@@ -28,9 +28,16 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.questions.loaders.concepts import read_concepts
 from polyculture.instruments.questions.loaders.culture import chosen, open_question, prompt, wordings
-from polyculture.instruments.questions.loaders.probed import FILTERS, Asked, Item, Probed, read_probed, repeats
+from polyculture.instruments.questions.loaders.probed import (
+    FILTERS,
+    Asked,
+    Item,
+    Probed,
+    read_concepts,
+    read_probed,
+    repeats,
+)
 from polyculture.instruments.questions.model import Question, QuestionSet
 
 ALONE, CULTURE, PROBE, SOURCE, OTHER_CULTURE, NO_ANSWER = (

@@ -3,5 +3,5 @@
 - `tally`: the counts of one study as arrays
 - `families`: what is computed of them, a function a family
 - `uncertainty`: intervals of ratios of counts
-- `measure`: rows of `numbers`; `paired`: rows of `differences`
+- `measure`: rows of `numbers`; `paired`: rows of `differences`, of two sides or two sets
 """

@@ -16,11 +16,10 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
 from polyculture.instruments.questions.layout import LAYOUT, MEASURE
-from polyculture.instruments.questions.numbers.between_sets import set_differences
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
 from polyculture.instruments.questions.numbers.number import EMPTY
-from polyculture.instruments.questions.numbers.paired import paired_differences
+from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate

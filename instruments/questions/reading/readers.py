@@ -11,13 +11,13 @@ from polyculture.cache.identity import content_id, file_sha256
 from polyculture.generate.engines.answer import ending_of, text_in
 from polyculture.generate.refusals import refusal_rules_id
 from polyculture.generate.refusals.phrases import built_in_languages
+from polyculture.instruments.questions.layout import AnswerRow
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
 from polyculture.instruments.questions.reading.choice import Reading, read_choice
 from polyculture.instruments.questions.reading.likelihoods import Rule, read_likelihoods
 from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.publisher import read_as_published
 from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
-from polyculture.instruments.questions.rows import AnswerRow
 
 _FOLDER = Path(__file__).parent
 OURS, PUBLISHER, SEVERAL = "ours", "publisher", "several"

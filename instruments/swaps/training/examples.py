@@ -1,16 +1,73 @@
-"""Examples that a model is fine-tuned on, and which of them it is tested on."""
+"""Examples that a model is fine-tuned on, and which of them it is tested on.
+
+How a model is fine-tuned: numbers from a TOML file, ours where the user's does not say.
+
+Reads texts with their sentiment: a table in any form that data sets are read in, as the UTF-16 of HARD.
+
+Reads sentences with tagged names in CoNLL's form: a word and its tag a line, an empty line behind each sentence.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import file_sha256
+from polyculture.instruments.datasets.model import Label
+from polyculture.instruments.datasets.sheets import Sheet, read_sheets, read_text
+
+OURS = Path(__file__).parent / "fine_tuning.toml"
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**32 - 1000)]
+
+
+class FineTuning(BaseModel):
+    """The hyperparameters; each is explained in `fine_tuning.toml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: Count
+    learning_rate: Positive
+    warmup_share: Share
+    weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    batch_size: Count
+    max_gradient_norm: Positive
+    longest: Annotated[int, Field(ge=4)]
+    held_out: Annotated[float, Field(gt=0, lt=1)]
+    first_seed: Seed
+    sample_seed: Seed
+    labels: Mapping[Label, tuple[str, ...]]
+
+    @field_validator("labels")
+    @classmethod
+    def _one_meaning(cls, labels: Mapping[Label, tuple[str, ...]]) -> Mapping[Label, tuple[str, ...]]:
+        words = [word for theirs in labels.values() for word in theirs]
+        twice = sorted({word for word in words if words.count(word) > 1})
+        if twice:
+            raise ValueError(f"{twice[0]!r} means two labels")
+        return labels
+
+    def label_of(self, word: str) -> Label | None:
+        """The sentiment that a file's label means; None for an unknown one."""
+        return next((ours for ours, theirs in self.labels.items() if word.casefold() in theirs), None)
+
+
+def read_settings(file: Path | None = None) -> FineTuning:
+    """The settings in a file over ours. Raises `DataSetError` or `CatalogError` where it is invalid."""
+    own = {} if file is None else read_toml(file, DataSetError)
+    return parse_model(FineTuning, {**read_toml(OURS, DataSetError), **own}, file or OURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +152,92 @@ def balanced(texts: Sequence[LabelledText], rows: int, seed: int, path: Path) ->
 
 def _content(example: Example) -> str | tuple[str, ...]:
     return example.text if isinstance(example, LabelledText) else example.words
+
+
+def read_labelled(path: Path, columns: tuple[str, str], settings: FineTuning) -> ExampleFile[LabelledText]:
+    """The texts of a file and their sentiments; `columns` name that of the text and that of the label.
+
+    Raises `DataSetError`, naming the row, where a label is unknown, and where the file holds fewer than two labels.
+    A row without text or label, and a text that stands twice, is left out and counted.
+    """
+    left_out, found = Counter[str](), dict[str, str]()
+    sheets = read_sheets(path.parent, path)
+    places = [_place(sheets[0], name, path) for name in columns] if sheets else []
+    for number, cells in sheets[0].numbered() if sheets else ():
+        text, label = (cells[place] if place < len(cells) else "" for place in places)
+        meant = settings.label_of(label)
+        if not text or not label:
+            left_out["no text" if not text else "no label"] += 1
+        elif meant is None:
+            remedy = "Say under [labels] what it means, in a file that --settings names."
+            raise DataSetError(f"row {number}: the label {label!r} is unknown", where=path, remedy=remedy)
+        elif text in found:
+            left_out["the same text twice" if found[text] == meant else "the same text twice, with another label"] += 1
+        else:
+            found[text] = meant
+    if len(set(found.values())) < 2:
+        have = f"only {next(iter(found.values()))!r}" if found else "no labelled text"
+        raise DataSetError(f"holds {have}", where=path, remedy="Give texts of two labels at least.")
+    return ExampleFile(path, tuple(LabelledText(text, label) for text, label in found.items()), left_out)
+
+
+def _place(sheet: Sheet, name: str, path: Path) -> int:
+    if sheet.header.count(name) != 1:
+        what = f"has {'no' if name not in sheet.header else 'more than one'} column {name!r}"
+        remedy = f"It has {', '.join(sheet.header)}: name two of these with --text-column and --label-column."
+        raise DataSetError(what, where=path, remedy=remedy)
+    return sheet.header.index(name)
+
+
+_TAG = re.compile(r"O|[BIESLUM]-\S+")
+_BEGINS = ("B", "S", "U")
+_OF_DOCUMENTS = "-DOCSTART-"
+
+
+def read_tagged(path: Path) -> ExampleFile[TaggedSentence]:
+    """The sentences of a file. The word is a line's first field and the tag its last, in any of IOB, IOB2 and IOBES.
+
+    Raises `DataSetError`, naming the line, where a tag has another form, and where no name is tagged. A sentence that
+    stands twice is left out and counted; comments and lines between documents are none.
+    """
+    left_out, found = Counter[str](), dict[tuple[str, ...], tuple[str, ...]]()
+    for words, tags in _sentences(path):
+        if words in found:
+            left_out["the same sentence twice"] += 1
+        else:
+            found[words] = in_iob2(tags)
+    if not any(tag != "O" for tags in found.values() for tag in tags):
+        raise DataSetError("tags no name", where=path, remedy="Give a word and its tag a line: 'Cairo B-LOC'.")
+    return ExampleFile(path, tuple(TaggedSentence(*one) for one in found.items()), left_out)
+
+
+def in_iob2(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags in IOB2: each name begins with B-, also where it began with I- or S-."""
+    turned, last = [], ""
+    for tag in tags:
+        prefix, _, kind = tag.partition("-")
+        begins = bool(kind) and (prefix in _BEGINS or kind != last)
+        turned.append(f"{'B' if begins else 'I'}-{kind}" if kind else "O")
+        last = kind
+    return tuple(turned)
+
+
+def _sentences(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    for empty, lines in groupby(_lines(path), key=lambda pair: pair is None):
+        if not empty:
+            words, tags = zip(*(pair for pair in lines if pair is not None), strict=True)
+            yield words, tags
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str] | None]:
+    """The word and tag of each line; None between sentences."""
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        fields = line.split("\t") if "\t" in line else line.split()
+        fields = [field.strip() for field in fields if field.strip()]
+        if not fields or fields[0] == _OF_DOCUMENTS:
+            yield None
+        elif len(fields) > 1 and _TAG.fullmatch(fields[-1]):
+            yield fields[0], fields[-1]
+        elif not fields[0].startswith("#"):
+            remedy = "Give a word and its tag a line: 'Cairo B-LOC'; 'O' where there is no name."
+            raise DataSetError(f"line {number}: {line[:60]!r} has no word and tag", where=path, remedy=remedy)

@@ -20,8 +20,14 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, model_sha256
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.instruments.swaps.training.examples import Example, ExampleFile, LabelledText, Split, TaggedSentence
-from polyculture.instruments.swaps.training.settings import FineTuning
+from polyculture.instruments.swaps.training.examples import (
+    Example,
+    ExampleFile,
+    FineTuning,
+    LabelledText,
+    Split,
+    TaggedSentence,
+)
 
 RECORD = "fine_tuning.json"
 Task = Literal["sentiment", "ner"]

@@ -14,11 +14,9 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.shards import JobShards
-from polyculture.instruments.questions.layout import LAYOUT
-from polyculture.instruments.questions.numbers.measure import families_of, measure_questions, number_rows
-from polyculture.instruments.questions.numbers.tally import count_answers
-from polyculture.instruments.questions.rows import (
+from polyculture.instruments.questions.layout import (
     ANSWERS,
+    LAYOUT,
     QUESTIONS,
     READINGS,
     WANTED_ANSWERS,
@@ -27,6 +25,8 @@ from polyculture.instruments.questions.rows import (
     ReadingRow,
     WantedAnswer,
 )
+from polyculture.instruments.questions.numbers.measure import families_of, measure_questions, number_rows
+from polyculture.instruments.questions.numbers.tally import count_answers
 
 ROLES = ("biased", "other", "unknown")
 ORDERS = ((0, 2, 1), (1, 0, 2), (2, 1, 0))

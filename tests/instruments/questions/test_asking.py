@@ -17,10 +17,17 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.questions.asking import AskJob, Method
+from polyculture.instruments.questions.asking import (
+    AskJob,
+    Method,
+    Orders,
+    labels_of,
+    message,
+    orders_of,
+    shown_options,
+)
 from polyculture.instruments.questions.model import Prompt, Question
 from polyculture.instruments.questions.options import AskOptions
-from polyculture.instruments.questions.prompting import Orders, labels_of, message, orders_of, shown_options
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.study import part_of
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up

@@ -15,11 +15,11 @@ from polyculture.generate.engines import ModelSpec, Scored, TokenScore
 from polyculture.generate.engines.mock.engine import MockEngine
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep, shared_tokens
+from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
 from polyculture.instruments.questions.model import QuestionSet
-from polyculture.instruments.questions.present import present_tables, wanted_answers
 from polyculture.instruments.questions.reading import readers
 from polyculture.instruments.questions.reading_step import ReadingStep
-from polyculture.instruments.questions.rows import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
+from polyculture.instruments.questions.study import present_tables, wanted_answers
 from tests.instruments.questions.made_up import ASKED_OPENLY, GAPPED, OPEN, OWN, PAIR, choice, made_up
 from tests.instruments.questions.test_asking import GREEDY, job
 from tests.steps import do_step

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from polyculture.instruments.differences import with_verdicts
-from polyculture.instruments.questions.numbers.between_sets import rank_sum, set_differences, unit_values
 from polyculture.instruments.questions.numbers.measure import families_of
+from polyculture.instruments.questions.numbers.paired import rank_sum, set_differences, unit_values
 from polyculture.instruments.questions.numbers.uncertainty import Ratio
 from tests.instruments.questions.answered import Said, designed, of, opened, right_role
 

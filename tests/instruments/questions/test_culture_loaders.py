@@ -11,11 +11,11 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.cultures.cultures import BUILT_IN, read_cultures
+from polyculture.instruments.questions.asking import message, option_spans
 from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.culture import culture_mcq, culture_open
-from polyculture.instruments.questions.loaders.hard_negatives import QuestionType
+from polyculture.instruments.questions.loaders.sheets import QuestionType
 from polyculture.instruments.questions.model import Question
-from polyculture.instruments.questions.prompting import message, option_spans
 from polyculture.instruments.questions.rules.opened import open_set
 from tests.instruments.culture_files import (
     LEVELS,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.matching import shown_in
 from polyculture.instruments.questions.model import Question
-from polyculture.instruments.questions.prompting import labels_of, message, shown_options
 from polyculture.instruments.questions.rules.opened import open_set
 from tests.instruments.questions.made_up import choice
 from tests.instruments.questions.test_command import DEMO, RIGHT, demo_questions, rows

@@ -11,8 +11,8 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.questions.asking import Method
 from polyculture.instruments.questions.asking_step import LikelihoodStep
+from polyculture.instruments.questions.layout import ANSWERS
 from polyculture.instruments.questions.model import Question
-from polyculture.instruments.questions.rows import ANSWERS
 from tests.instruments.questions.made_up import GAPPED, OWN, PAIR, choice
 from tests.instruments.questions.test_asking import job
 from tests.instruments.questions.test_asking_step import rows

@@ -13,7 +13,7 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders import load
-from polyculture.instruments.questions.loaders.concepts import read_concepts
+from polyculture.instruments.questions.loaders.probed import read_concepts
 from polyculture.instruments.questions.model import QuestionSet
 from tests.instruments.culture_files import answer_of
 from tests.instruments.probe_world import write_probes

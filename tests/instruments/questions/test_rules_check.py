@@ -8,8 +8,7 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.fetch import fetch
-from polyculture.instruments.datasets.publisher import holds_questions, source_of
-from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.rules import holds_questions, rules_of, source_of
 from polyculture.instruments.questions.rules.check import asked_texts, check_rows, lacking
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.instruments.questions.study import tell_remarks

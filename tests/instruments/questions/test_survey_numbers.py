@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from polyculture.instruments.questions.layout import READINGS
 from polyculture.instruments.questions.numbers.survey import (
     CONSTANT,
     FEW,
@@ -18,7 +19,6 @@ from polyculture.instruments.questions.numbers.survey import (
     spearman,
     survey_numbers,
 )
-from polyculture.instruments.questions.rows import READINGS
 from tests.instruments.questions.answered import UNREAD, Said, opened
 
 GROUPS = ("group", "group", "group", "unknown")
