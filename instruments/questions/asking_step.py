@@ -12,15 +12,15 @@ from difflib import SequenceMatcher
 
 import pyarrow as pa
 
-from polyculture.cache.answers import find_answers
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.base import Completion, Message, Request
+from polyculture.generate.engines.base import Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
+from polyculture.instruments.row_step import adopted_answers, completion_columns
 
 # Of an answer, what follows from how its question stands in the set now: taken over with the same request's answer.
 _OF_NOW = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
@@ -45,9 +45,7 @@ class AskStep(Step[Ask, Models]):
 
     def adopt(self, run: RunFolder, work: Work[Ask], missing: Sequence[Ask]) -> Mapping[str, pa.Table]:
         """The answers to the same requests that runs beside this one hold, and this one under another question."""
-        columns = {name: [getattr(ask, name) for ask in missing] for name in _OF_NOW}
-        wanted = pa.table(columns, schema=pa.schema([ANSWERS.schema.field(name) for name in _OF_NOW]))
-        return {ANSWERS.name: find_answers(run, work.job, ANSWERS, wanted, by=("request_id", "sample"))}
+        return adopted_answers(run, work.job, ANSWERS, missing, _OF_NOW)
 
 
 class GenerationStep(AskStep):
@@ -58,7 +56,8 @@ class GenerationStep(AskStep):
         asked = self._jobs[work.job]
         waiting: dict[str, Ask] = {}
         for said in models.open(SAMPLING).sample(_requests(asked, items, waiting)):
-            yield Done((_generated(asked, waiting.pop(said.request_id), said),))
+            row = answer_row(asked, waiting.pop(said.request_id))
+            yield Done((replace(row, **completion_columns(said)),))
 
     def load(self, item: Ask) -> Load:
         """The message, and the tokens that an answer has at most."""
@@ -70,23 +69,6 @@ def _requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, Ask]) -> I
     for ask in items:
         waiting[ask.answer_id] = ask
         yield Request(ask.answer_id, (Message("user", ask.text),), decoding, (ask.seed,), group=ask.group)
-
-
-def _generated(asked: AskJob, ask: Ask, said: Completion) -> AnswerRow:
-    failed = said.text is None
-    return replace(
-        answer_row(asked, ask),
-        raw=said.as_it_came,
-        finish_reason=said.finish_reason,
-        status="failed" if failed else "ok",
-        error=(said.error or "no answer") if failed else None,
-        retryable=said.retryable if failed else None,
-        prompt_tokens=said.prompt_tokens,
-        completion_tokens=said.completion_tokens,
-        model_version=said.model_version,
-        purchase=said.purchase,
-        note=said.note,
-    )
 
 
 def answer_row(asked: AskJob, ask: Ask) -> AnswerRow:

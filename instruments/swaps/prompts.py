@@ -1,7 +1,8 @@
 """The prompts about a text: one TOML file per language, validated by pydantic.
 
 A file of the same form in the user's folder takes precedence. A folder holds a file per language. A single file, and a
-preset, ask about texts of all languages in one language; the slot `{language}` names that of the text. What such a file leaves out is ours in its language.
+preset, ask about texts of all languages in one language; the slot `{language}` names that of the text. What such a
+file leaves out is ours in its language.
 """
 
 from __future__ import annotations

@@ -9,19 +9,17 @@ Reading asks no model, and is free: a changed reader reads all stored answers ag
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.answers import find_answers
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
-from polyculture.cache.parquet import joined, objects_to_table, present_rows, read_rows
+from polyculture.cache.parquet import joined, present_rows, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
@@ -29,6 +27,7 @@ from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.row_step import MadeRow, RowStep, adopted_answers, completion_columns
 from polyculture.instruments.swaps.asking import Ask, Asking
 from polyculture.instruments.swaps.layout import (
     SWAP_QUESTIONS,
@@ -40,7 +39,7 @@ from polyculture.instruments.swaps.layout import (
     WantedSwap,
 )
 from polyculture.instruments.swaps.selection import SwapJob
-from polyculture.instruments.swaps.text import Filled
+from polyculture.instruments.swaps.text import Filled, Reader
 
 # Of an answer, what follows from where its text stands in the data set: taken over with the same request's answer.
 _OF_NOW = ("answer_id", "request_id", "context_id", "entity_id", "sample")
@@ -70,9 +69,7 @@ class SwapStep(Step[Ask, Models]):
 
     def adopt(self, run: RunFolder, work: Work[Ask], missing: Sequence[Ask]) -> Mapping[str, pa.Table]:
         """The answers to the same requests that runs beside this one hold, and this one about another text alike."""
-        columns = {name: [getattr(ask, name) for ask in missing] for name in _OF_NOW}
-        wanted = pa.table(columns, schema=pa.schema([SWAP_RESPONSES.schema.field(name) for name in _OF_NOW]))
-        return {SWAP_RESPONSES.name: find_answers(run, work.job, SWAP_RESPONSES, wanted, by=("request_id", "sample"))}
+        return adopted_answers(run, work.job, SWAP_RESPONSES, missing, _OF_NOW)
 
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per text, as the answers come."""
@@ -153,45 +150,16 @@ def _held(items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[Ask]:
 
 
 def _response(swap: SwapJob, ask: Ask, said: Completion) -> SwapResponse:
-    failed = said.text is None
     return SwapResponse(
-        ask.answer_id,
-        ask.request_id,
-        ask.context_id,
-        ask.entity_id,
-        ask.sample,
-        swap.job.model,
-        swap.job.language,
-        swap.job.topic,
-        status="failed" if failed else "ok",
-        error=(said.error or "no answer") if failed else None,
-        retryable=said.retryable if failed else None,
-        raw=said.as_it_came,
-        finish_reason=said.finish_reason,
-        prompt_tokens=said.prompt_tokens,
-        completion_tokens=said.completion_tokens,
-        model_version=said.model_version,
-        purchase=said.purchase,
-        note=said.note,
-    )
+        ask.answer_id, ask.request_id, ask.context_id, ask.entity_id, ask.sample, swap.job.model, swap.job.language,
+        swap.job.topic, **completion_columns(said),
+    )  # fmt: skip
 
 
-AT_ONCE = 10_000  # rows that are written together
-_READ = ["answer_id", "request_id", "context_id", "entity_id", "status"]
+_READ = ("answer_id", "request_id", "context_id", "entity_id", "status", "raw", "finish_reason")
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """An answer, and the reading of it."""
-
-    reading_id: str
-    answer_id: str
-    raw: str
-    cut: bool
-    filled: Filled
-
-
-class ReadingStep(Step[Unread, Models]):
+class ReadingStep(RowStep):
     """Reads all stored answers to the present questions of a task, whatever part of a data set is asked now.
 
     An answer that cannot be read is a row with the reason.
@@ -205,49 +173,35 @@ class ReadingStep(Step[Unread, Models]):
         self._contexts = {context.context_id: context for context in dataset.contexts}
         self._entities = {entity.entity_id: entity for entity in dataset.entities}
 
-    def works(self) -> Iterator[Work[Unread]]:
-        """A work per job that has answers to present questions."""
+    def jobs(self) -> Iterator[Job]:
+        for job in self._run.jobs(SWAP_RESPONSES.name):
+            if job.language in self._by_language and job.topic.startswith(f"{self._task}-"):
+                yield job
+
+    def label(self, job: Job) -> str:
+        return f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}"
+
+    def rows(self, job: Job) -> Iterator[MadeRow]:
+        """A row per answer that came to a present request about what the data set holds."""
+        reader = self._by_language[job.language].reader
+        for row in self._answers(job).to_pylist():
+            key = content_id(row["answer_id"], reader.reader_id)
+            yield MadeRow(key, partial(self._read, reader, key, row))
+
+    def _read(self, reader: Reader, key: str, row: Mapping[str, Any]) -> SwapReading:
+        filled = Filled(self._contexts[row["context_id"]], self._entities[row["entity_id"]])
+        read = reader.read(row["raw"], filled, cut=ending_of(row["finish_reason"]) == "cut")
+        return SwapReading(key, row["answer_id"], reader.reader_id, **read.columns)
+
+    def _answers(self, job: Job) -> pa.Table:
+        rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, _READ)
         path = self._run.table(WANTED_SWAPS.name)
         if not path.exists():
-            return
-        wanted = read_rows(path, WANTED_SWAPS).select(["request_id", "asked_id"])
-        for job in self._run.jobs(SWAP_RESPONSES.name):
-            asking = self._by_language.get(job.language)
-            if asking is None or not job.topic.startswith(f"{self._task}-"):
-                continue
-            present = wanted.filter(pc.field("asked_id") == asking.question.asked_id)["request_id"].combine_chunks()
-            size = self._rows(job, present, _READ).num_rows
-            if size:
-                label = f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}"
-                yield Work(job, {}, partial(self._answers, job, present), size, label)
-
-    def keys(self, item: Unread) -> tuple[str, ...]:
-        return (item.reading_id,)
-
-    def ask(self, work: Work[Unread], items: Iterator[Unread], models: Models, kept: Kept) -> Iterator[Done]:
-        """A row per answer, many at a time: what a kill loses is read again."""
-        reader = self._by_language[work.job.language].reader
-        while some := list(islice(items, AT_ONCE)):
-            rows = [
-                SwapReading(
-                    one.reading_id, one.answer_id, reader.reader_id,
-                    **reader.read(one.raw, one.filled, cut=one.cut).columns,
-                )
-                for one in some
-            ]  # fmt: skip
-            yield Done({SWAP_READINGS.name: objects_to_table(SWAP_READINGS, rows)})
-
-    def _rows(self, job: Job, present: pa.Array[Any], columns: Sequence[str]) -> pa.Table:
-        """The answers that came to present requests about what the data set holds."""
-        rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, list(columns))
+            return rows.slice(0, 0)
+        wanted = read_rows(path, WANTED_SWAPS, ["request_id", "asked_id"])
+        asked_id = self._by_language[job.language].question.asked_id
+        present = wanted.filter(pc.field("asked_id") == asked_id)["request_id"].combine_chunks()
         known = pc.is_in(rows["request_id"], value_set=present)
         for name, ids in (("context_id", self._contexts), ("entity_id", self._entities)):
             known = pc.and_(known, pc.is_in(rows[name], value_set=pa.array(list(ids), pa.string())))
         return rows.filter(pc.and_(known, pc.equal(rows["status"], pa.scalar("ok"))))
-
-    def _answers(self, job: Job, present: pa.Array[Any]) -> Iterator[Unread]:
-        reader_id = self._by_language[job.language].reader.reader_id
-        for row in self._rows(job, present, [*_READ, "raw", "finish_reason"]).to_pylist():
-            filled = Filled(self._contexts[row["context_id"]], self._entities[row["entity_id"]])
-            cut, key = ending_of(row["finish_reason"]) == "cut", content_id(row["answer_id"], reader_id)
-            yield Unread(key, row["answer_id"], row["raw"], cut, filled)

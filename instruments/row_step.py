@@ -1,0 +1,92 @@
+"""What steps of instruments have in common: rows of answers, answers that are there already, rows without a model."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from polyculture.cache.answers import find_answers
+from polyculture.cache.layout import Table
+from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.worker import Done, Kept, Step, Work
+from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.models import Models
+
+AT_ONCE = 10_000  # rows that are written together
+
+
+def completion_columns(said: Completion) -> dict[str, Any]:
+    """The columns of an answer's row that say what came, or why nothing did."""
+    failed = said.text is None
+    return {
+        "status": "failed" if failed else "ok",
+        "error": (said.error or "no answer") if failed else None,
+        "retryable": said.retryable if failed else None,
+        "raw": said.as_it_came,
+        "finish_reason": said.finish_reason,
+        "prompt_tokens": said.prompt_tokens,
+        "completion_tokens": said.completion_tokens,
+        "model_version": said.model_version,
+        "purchase": said.purchase,
+        "note": said.note,
+    }
+
+
+def adopted_answers(
+    run: RunFolder, job: Job, table: Table[Any], missing: Sequence[Any], of_now: Sequence[str]
+) -> Mapping[str, pa.Table]:
+    """The answers to the same requests that runs beside this one hold, and this one where it asked otherwise alike.
+
+    `of_now` names the columns, and attributes of the missing items, that follow from where a text stands now: they are
+    taken over with the same request's answer.
+    """
+    columns = {name: [getattr(item, name) for item in missing] for name in of_now}
+    wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in of_now]))
+    return {table.name: find_answers(run, job, table, wanted, by=("request_id", "sample"))}
+
+
+class MadeRow(NamedTuple):
+    """A row that no model is asked for."""
+
+    key: str
+    make: Callable[[], Any]
+
+
+class RowStep(Step[MadeRow, Models]):
+    """Makes rows of what is there: answers of a file, or what a reader says of stored answers. It is free.
+
+    Rows are written many at a time: what a kill loses is made again.
+    """
+
+    @abstractmethod
+    def jobs(self) -> Iterable[Job]:
+        """All jobs that may have rows."""
+
+    @abstractmethod
+    def rows(self, job: Job) -> Iterator[MadeRow]:
+        """The rows of a job."""
+
+    def label(self, job: Job) -> str:
+        """The job in messages."""
+        return f"{job.model} {job.language} {job.topic}"
+
+    def works(self) -> Iterator[Work[MadeRow]]:
+        """A work per job that has rows."""
+        for job in self.jobs():
+            if size := sum(1 for _ in self.rows(job)):
+                yield Work(job, {}, partial(self.rows, job), size, self.label(job))
+
+    def keys(self, item: MadeRow) -> tuple[str, ...]:
+        return (item.key,)
+
+    def ask(self, work: Work[MadeRow], items: Iterator[MadeRow], models: Models, kept: Kept) -> Iterator[Done]:
+        """The rows, many at a time."""
+        table = self.tables[-1]
+        while some := list(islice(items, AT_ONCE)):
+            yield Done({table.name: objects_to_table(table, [item.make() for item in some])})
