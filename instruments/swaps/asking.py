@@ -22,10 +22,8 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
 from polyculture.instruments.swaps.layout import SwapQuestion
-from polyculture.instruments.swaps.ner import NameTagging
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
-from polyculture.instruments.swaps.qa import QuestionAnswering
-from polyculture.instruments.swaps.sentiment import Sentiment
+from polyculture.instruments.swaps.tasks import NameTagging, QuestionAnswering, Sentiment
 from polyculture.instruments.swaps.text import Filled, PromptReader, Reader, Task
 
 PROMPT = "prompt"

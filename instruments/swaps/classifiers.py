@@ -21,7 +21,7 @@ from polyculture.generate.request import request_id
 from polyculture.instruments.datasets.model import Label, gold_label
 from polyculture.instruments.swaps.asking import Ask
 from polyculture.instruments.swaps.layout import SwapQuestion
-from polyculture.instruments.swaps.ner import judge_spans
+from polyculture.instruments.swaps.tasks import judge_spans
 from polyculture.instruments.swaps.text import Filled, Judged, Reader, Reading
 
 LABELS = Path(__file__).parent / "labels.toml"

@@ -36,9 +36,9 @@ from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import paper_tables
 from polyculture.instruments.probe.layout import MEASURE as PROBED
+from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.layout import MEASURE
 from polyculture.instruments.questions.numbers.number import EMPTY
-from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,

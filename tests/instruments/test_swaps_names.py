@@ -29,8 +29,8 @@ from polyculture.instruments.swaps.classifiers import (
     read_labels,
 )
 from polyculture.instruments.swaps.measure import METRICS
-from polyculture.instruments.swaps.ner import judge_names, judge_spans
 from polyculture.instruments.swaps.prompts import read_prompts
+from polyculture.instruments.swaps.tasks import judge_names, judge_spans
 from polyculture.instruments.swaps.text import Filled
 from tests.instruments.test_swaps_command import EXPERIMENT, rows, says, write_table
 from tests.polyculture.test_command_line import one_line, polyculture

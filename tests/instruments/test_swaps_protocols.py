@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.swaps import text
-from polyculture.instruments.swaps.options import NerOptions, QaOptions, SentimentOptions
+from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
 from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
-from polyculture.instruments.swaps.sentiment import read_label
 from polyculture.instruments.swaps.study import size_lines
+from polyculture.instruments.swaps.tasks import read_label
 from polyculture.instruments.swaps.text import AnswerError
 from polyculture.instruments.swaps.ways import Way, differences
 from tests.instruments.test_datasets import SHARED

@@ -15,7 +15,7 @@ from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps import text as reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
-from polyculture.instruments.swaps.sentiment import Sentiment
+from polyculture.instruments.swaps.tasks import Sentiment
 from polyculture.instruments.swaps.text import Filled, Judged, PromptReader
 from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
 from tests.servers import Reply, StubServer

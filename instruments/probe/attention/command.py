@@ -40,7 +40,7 @@ class AttentionOptions(BaseModel):
 
     def check_names(self) -> None:
         """Raises `DataSetError` of a set that there is not."""
-        from polyculture.instruments.questions.options import AskOptions
+        from polyculture.instruments.questions.instrument import AskOptions
 
         AskOptions(set=self.set).check_names()
 
@@ -53,7 +53,7 @@ def study(asked: Asked, options: AttentionOptions) -> Study:
     from polyculture.instruments.probe.attention.measure import measure_attention
     from polyculture.instruments.probe.attention.rows import WANTED_ATTENTION
     from polyculture.instruments.probe.attention.step import AttentionJob, AttentionStep
-    from polyculture.instruments.questions.options import AskOptions
+    from polyculture.instruments.questions.instrument import AskOptions
     from polyculture.instruments.questions.study import ask_jobs, part_of, present_tables
 
     for model in asked.models:

@@ -18,8 +18,8 @@ import pytest
 import polyculture.instruments.questions as questions
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Question
-from polyculture.instruments.questions.options import AskOptions
 from polyculture.instruments.questions.rules.opened import open_set
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture

@@ -17,8 +17,7 @@ from polyculture.generate.engines.answer import text_in
 from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.instruments.questions.reading.choice import read_choice
 from polyculture.instruments.questions.reading.languages import FOLDER, language_of
-from polyculture.instruments.questions.reading.likelihoods import RULES, read_likelihoods
-from polyculture.instruments.questions.reading.publisher import read_as_published
+from polyculture.instruments.questions.reading.readers import RULES, read_as_published, read_likelihoods
 from polyculture.instruments.questions.rules.opened import open_set
 
 GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]

@@ -1,0 +1,185 @@
+"""The tasks on texts with swapped entities: the question about a text, and the scoring of its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from polyculture.cache.folding import ANSWERS, fold
+from polyculture.instruments.datasets.model import LABELS, Label, gold_label
+from polyculture.instruments.swaps.prompts import Prompts, fill
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema, json_value, words
+
+
+class Sentiment:
+    """Asks for one of three labels: is it a more negative one with an entity of one culture than of another?
+
+    Naous et al. 2024 (CAMeL), Naous et al. 2025 (Camellia): the gold label is that of the context, regardless of the
+    entity in its gap.
+    """
+
+    name = key = "sentiment"
+    max_tokens = 48  # some models put spaces into their JSON
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        return fill(prompts.sentiment.prompt, text=filled.text)
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:
+        return answer_schema(
+            self.key, {"type": "string", "enum": [prompts.sentiment.labels[label] for label in LABELS]}
+        )
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.sentiment.model_dump()
+
+    def asked(self, prompts: Prompts) -> dict[str, str]:
+        return {"prompt": prompts.sentiment.prompt}
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+        label = read_label(words(raw, self.key), prompts)
+        return Judged(label, int(label == gold_label(filled.context)))
+
+
+def _says(said: str, word: str) -> bool:
+    """Whether an answer has a label's word; a digit of a key must stand alone: the 1 of 10, 1.5 or 2/10 is none."""
+    if not word.isdecimal():
+        return word in said
+    return re.search(rf"(?<![\w.,/-]){word}(?![\w/]|[.,]\d)", said) is not None
+
+
+def read_label(said: str, prompts: Prompts) -> Label:
+    """The one label that an answer names, by its word in the prompt's language or in English.
+
+    Raises `AnswerError` where it names none, or several.
+    """
+    folded = said.casefold()
+    named = [label for label in LABELS if label in folded or _says(folded, prompts.sentiment.labels[label].casefold())]
+    if len(named) != 1:
+        raise AnswerError(f"the answer names {len(named)} of the three labels: {said[:60]!r}")
+    return named[0]
+
+
+MOST_NAMES = 30  # of an answer; one that fills this is not believed to be finished
+Span = tuple[int, int]
+
+
+class NameTagging:
+    """Asks for all names of the entity's type: is one of one culture found as well as one of another?
+
+    Naous et al. 2024 (CAMeL). A name counts when its span is exactly the entity's, as conlleval counts (Tjong Kim Sang
+    and De Meulder 2003); all names of the type that were found in the text are predictions. The published contexts do
+    not list their other names. A prediction elsewhere is a false positive on both sides, and is counted separately.
+
+    Annotation guidelines (MUC-7, IREX) exclude titles and honorifics (Mr., さん, 씨) from names. Taggers learn this.
+    Our prompts give language models no such rule: the entity with an adjacent title or honorific counts as the entity.
+    """
+
+    name, key = "ner", "names"
+    max_tokens = 256
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        return fill(prompts.ner.prompt, text=filled.text, type=prompts.type_words(filled.context.entity_type))
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+        return answer_schema(self.key, {"type": "array", "items": {"type": "string"}, "maxItems": MOST_NAMES})
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.ner.model_dump(), dict(prompts.types)
+
+    def asked(self, prompts: Prompts) -> dict[str, str]:
+        return {"prompt": prompts.ner.prompt}
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+        names = json_value(raw, self.key)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise AnswerError("the answer has no list of names")
+        if len(names) >= MOST_NAMES:
+            raise AnswerError(f"the answer goes on for ever: {len(names)} names")
+        return judge_names([name.strip() for name in names if name.strip()], filled, own)
+
+
+def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> Judged:
+    """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
+    spans: set[Span] = set()
+    invented = set()
+    for name in names:
+        found = {(place.start(), place.end()) for place in re.finditer(re.escape(name), filled.text)}
+        spans |= found
+        invented |= set() if found else {name}
+    judged = judge_spans([_bare(span, filled, own) for span in spans], filled, invented)
+    return replace(judged, strict=int(filled.span in spans), strict_predicted=len(spans) + len(invented))
+
+
+def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> Judged:
+    """What spans of the text are worth, with names that the text does not hold."""
+    each, beside = sorted(set(spans)), sorted(set(invented))
+    start, end = filled.span
+    elsewhere = sum(stop <= start or begin >= end for begin, stop in each) + len(beside)
+    named = [filled.text[begin:stop] for begin, stop in each] + beside
+    found = int((start, end) in each)
+    return Judged("\n".join(named), found, len(named), elsewhere, found, len(named))
+
+
+def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
+    """The entity's span if `span` adds only a title before it or an honorific after it; else `span` unchanged."""
+    (begin, stop), (start, end) = span, filled.span
+    beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
+    bare = all(word.strip().casefold() in ("", *map(str.casefold, words)) for word, words in beside)
+    return filled.span if bare and begin <= start < end <= stop else span
+
+
+def normalise(text: str, prompts: Prompts) -> str:
+    """`text` normalised for the exact match; empty if it holds only punctuation.
+
+    The form is `ANSWERS`, without the articles of the language: SQuAD's rules (Rajpurkar et al. 2016) as MLQA has them
+    for other languages (Lewis et al. 2020), the Arabic article, which is written together with its word, among them.
+    All spaces are removed in languages without spaces between words.
+    """
+    kept = (word for word in fold(text, ANSWERS).split() if word not in prompts.articles)
+    return (" " if prompts.spaces else "").join(_without_prefix(word, prompts.prefixes) for word in kept)
+
+
+def same(one: str, other: str, prompts: Prompts) -> bool:
+    """Are the two the same answer? Two empty ones are none."""
+    left = normalise(one, prompts)
+    return left != "" and left == normalise(other, prompts)
+
+
+class QuestionAnswering:
+    """Asks for the entity in words of the text: is one of one culture found as well as one of another?
+
+    Naous and Xu 2025 (CAMeL-2), Naous et al. 2025 (Camellia): the answer is the entity in the gap, the score its exact
+    match after normalisation. The published contexts have no questions of their own. A title or an honorific that is
+    copied with the name makes it no other answer, as in `NameTagging`.
+    """
+
+    name, key = "qa", "answer"
+    max_tokens = 64
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        kind = prompts.type_words(filled.context.entity_type)
+        question = filled.context.question or fill(prompts.qa.question, type=kind)
+        return fill(prompts.qa.prompt, text=filled.text, question=question, type=kind)
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+        return answer_schema(self.key, {"type": "string"})
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.qa.model_dump(exclude_defaults=True), dict(prompts.types)
+
+    def asked(self, prompts: Prompts) -> dict[str, str]:
+        return {"prompt": prompts.qa.prompt, "question": prompts.qa.question}
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
+        said, gold = words(raw, self.key), filled.entity.surface
+        nothing = prompts.qa.none is not None and said != gold and same(said, prompts.qa.none, prompts)
+        answer = "" if nothing else said
+        right = bool(same(answer, gold, own) or (answer and judge_names([answer], filled, own).matched))
+        return Judged(answer, int(right), strict=int(answer == gold))
+
+
+def _without_prefix(word: str, prefixes: tuple[str, ...]) -> str:
+    prefix = next((prefix for prefix in prefixes if word.startswith(prefix) and len(word) > len(prefix)), "")
+    return word[len(prefix) :]
