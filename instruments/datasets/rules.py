@@ -12,6 +12,7 @@ Where a data set is published, of contexts and entities or of questions alike.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,21 +49,48 @@ Columns = tuple[str, ...]
 
 
 FIELDS = ("culture", "type", "setting", "form")  # that a path may say
-_PLACE = re.compile(r"(\{\w*\}|\*+)")
-_MOST = 3  # places to fill in one part of a path: with more, reading them takes a time that grows with each place
+_PLACE = re.compile(r"(\{[A-Za-z_]\w*\}|\*+)")
+_MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each
 
 
-def _checked(files: str) -> str:
-    """A pattern that can be matched in a time that grows with the path's length alone. Raises `ValueError`."""
-    named = re.findall(r"\{(\w*)\}", files)
-    for name in named:
-        if name not in FIELDS:
-            raise ValueError(f"has the field {{{name}}}; a path says {', '.join(FIELDS)}")
+def parse_files(pattern: str) -> str:
+    """A pattern of files that can be matched in bounded time. Raises `ValueError` where it is none."""
+    named = fields_of(pattern)
+    if not pattern.strip("/"):
+        raise ValueError("is empty")
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        raise ValueError("leaves the set's folder; it is a path inside it")
+    if any(sign in _PLACE.sub("", pattern) for sign in "{}"):
+        raise ValueError(f"{pattern!r} has a brace without its other half, or no name in braces")
     if len(set(named)) < len(named):
         raise ValueError("has a field twice")
-    if any(len(_PLACE.findall(part)) > _MOST for part in files.split("/")):
+    if any(len(_PLACE.findall(part)) > _MOST for part in pattern.split("/")):
         raise ValueError(f"has more than {_MOST} fields and stars in one part of the path")
-    return files
+    return pattern
+
+
+def fields_of(pattern: str) -> list[str]:
+    """The fields of a pattern of files."""
+    return [place[1:-1] for place in _PLACE.findall(pattern) if place[0] == "{"]
+
+
+def path_expression(pattern: str, field: str = "[^/]+") -> str:
+    """A pattern of files as a regular expression, in which each field takes what `field` matches."""
+    pieces = enumerate(_PLACE.split(pattern))  # what stands at odd places is a field or a star
+    return "".join(re.escape(piece) if not place % 2 else f"(?P<{piece[1:-1]}>{field})" if piece[0] == "{" else "[^/]*"
+                   for place, piece in pieces)  # fmt: skip
+
+
+def path_glob(pattern: str) -> str:
+    """The same as a glob: only folders that it names are looked into."""
+    return "".join("*" if place % 2 else glob.escape(piece) for place, piece in enumerate(_PLACE.split(pattern)))
+
+
+def _known_fields(files: str) -> str:
+    for name in fields_of(files):
+        if name not in FIELDS:
+            raise ValueError(f"has the field {{{name}}}; a path says {', '.join(FIELDS)}")
+    return parse_files(files)
 
 
 class _Data(BaseModel):
@@ -72,7 +100,7 @@ class _Data(BaseModel):
 class Block(_Data):
     """Files of one form."""
 
-    files: Annotated[str, AfterValidator(_checked)]
+    files: Annotated[str, AfterValidator(_known_fields)]
     text: Columns  # the entity, or the context with its gap
     english: Columns = ()
     language: Columns = ()  # columns that say what is not fixed and not in the path
@@ -100,9 +128,8 @@ class Block(_Data):
         """
         stem, dot, suffix = self.files.rpartition(".")
         known = f"{dot}{suffix}" in SUFFIXES
-        parts = _PLACE.split(stem if known else self.files)
         ending = f"(?:{'|'.join(map(re.escape, SUFFIXES))})" if known else ""
-        return re.compile("".join(_piece(part) for part in parts) + ending, re.IGNORECASE)
+        return re.compile(path_expression(stem if known else self.files, "[^/]+?") + ending, re.IGNORECASE)
 
 
 class DatasetRules(Source):
@@ -129,12 +156,6 @@ class DatasetRules(Source):
             cultures = (self.reference, *self.cultures, *self.others)
             return known or next((one for one in cultures if one.casefold() == plain.casefold()), plain)
         return known or plain.casefold()
-
-
-def _piece(part: str) -> str:
-    if part.startswith("*"):
-        return "[^/]*"
-    return f"(?P<{part[1:-1]}>[^/]+?)" if part.startswith("{") else re.escape(part)
 
 
 def known_data_sets() -> dict[str, DatasetRules]:

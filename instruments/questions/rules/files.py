@@ -6,7 +6,6 @@ as much as it can; `*` takes anything but a slash.
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -19,39 +18,18 @@ from polyculture.imports.files import read_file
 from polyculture.imports.record import BadRow, Record, find
 from polyculture.imports.tables import read_separated
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
+from polyculture.instruments.datasets.rules import path_expression, path_glob
 from polyculture.instruments.questions.rules.values import Row, RowError, split_texts
 
 if TYPE_CHECKING:
     from polyculture.instruments.questions.rules.model import Block, Join
 
-_PLACE = re.compile(r"(\{[A-Za-z_]\w*\}|\*+)")
-_MOST = 3  # fields and stars in one part of a path: matching takes a time that grows with each
 MOST_ROWS = 1_000_000
-
-
-def parse_files(pattern: str) -> str:
-    """A pattern of files that can be matched in bounded time. Raises `ValueError` where it is none."""
-    named = [place for place in _PLACE.findall(pattern) if place[0] == "{"]
-    if not pattern.strip("/"):
-        raise ValueError("is empty")
-    if pattern.startswith("/") or ".." in pattern.split("/"):
-        raise ValueError("leaves the set's folder; it is a path inside it")
-    if any(sign in _PLACE.sub("", pattern) for sign in "{}"):
-        raise ValueError(f"{pattern!r} has a brace without its other half, or no name in braces")
-    if len(set(named)) < len(named):
-        raise ValueError("has a field twice")
-    if any(len(_PLACE.findall(part)) > _MOST for part in pattern.split("/")):
-        raise ValueError(f"has more than {_MOST} fields and stars in one part of the path")
-    return pattern
 
 
 @lru_cache(maxsize=256)
 def _path_pattern(pattern: str) -> tuple[re.Pattern[str], str]:
-    """A pattern as an expression with its fields, and as a glob: only folders that it names are looked into."""
-    parts = list(enumerate(_PLACE.split(pattern)))  # what stands at odd places is a field or a star
-    spoken = [re.escape(part) if not place % 2 else f"(?P<{part[1:-1]}>[^/]+)" if part[0] == "{" else "[^/]*"
-              for place, part in parts]  # fmt: skip
-    return re.compile("".join(spoken)), "".join("*" if place % 2 else glob.escape(part) for place, part in parts)
+    return re.compile(path_expression(pattern)), path_glob(pattern)
 
 
 def root_of(folder: Path, patterns: Iterable[str]) -> Path:

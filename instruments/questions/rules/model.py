@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from polyculture.instruments.datasets.rules import Source
+from polyculture.instruments.datasets.rules import Source, parse_files
 from polyculture.instruments.questions.model import Kind
-from polyculture.instruments.questions.rules.files import parse_files
 from polyculture.instruments.questions.rules.values import parse_condition, parse_name, parse_pattern
 
 Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
