@@ -1,10 +1,8 @@
 """BLEnD (Myung et al. 2024): questions about daily life and what annotators of each country answered, with votes.
 
-`annotations/<country>_data.json` has the answers, `questions/<country>_questions.csv` the topics and, in `Translation`,
-the question in English; its README has the two columns of text the other way round, so the one is taken that agrees
-with the annotations. A question is left out where nobody answered it, and where it asks for a number, a time or a date
-("Provide Arabic numerals ...", "Provide in HH:MM format ..."), as its answers are no names of anything; "Provide the
-official name." asks for a name.
+`annotations/<country>_data.json` has questions and answers, `questions/<country>_questions.csv` topics. Left out are a
+question that nobody answered, and one that asks for a number, a time or a date ("Provide Arabic numerals ...", "Provide
+in HH:MM format ..."), as its answers are no names of anything; "Provide the official name." asks for a name.
 """
 
 from __future__ import annotations
@@ -23,14 +21,13 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.sheets import read_sheets
+from polyculture.instruments.datasets.sheets import cell, read_sheets
 
 REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"
 ANNOTATIONS, QUESTIONS = "annotations", "questions"
 _ENDING = "_data.json"
 _PROVIDE = re.compile(r"\bProvide\b[^)]*(?:\d|numeral|format)")
-_COLUMNS = ("Translation", "Question")  # the first that agrees with the annotations is the English one
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +120,11 @@ class _Reading:
         if not isinstance(told, dict):
             self._leave(file, "left out: it holds no question by its id")
             return
-        texts = self._texts(named, told)
+        topics = self._topics(named)
         for source_id, entry in told.items():
             self.asked[culture.country] += 1
             try:
-                question = _question(source_id, culture.country, entry, texts.get(source_id))
+                question = _question(source_id, culture.country, entry, topics.get(source_id))
             except ValueError as fault:
                 self._leave(file, f"left out: {fault}", source_id)
                 continue
@@ -139,39 +136,23 @@ class _Reading:
             if question.answers:
                 self.answered[key] = question
 
-    def _texts(self, named: str, told: Mapping[str, Any]) -> Mapping[str, tuple[str, str | None]]:
-        """Of each question in the sheet: its English text and its topic."""
+    def _topics(self, named: str) -> Mapping[str, str]:
+        """The topic of each question in the sheet."""
         file = self.root / QUESTIONS / f"{named}_questions.csv"
-        if not file.is_file():
-            self._leave(file, "there is none: the questions are worded as beside the answers, without topics")
-            return {}
         try:
             sheets = read_sheets(self.root, file)
         except DataSetError as fault:
-            self._leave(file, f"left out: {fault.what}")
+            self._leave(file, f"the questions have no topics: {fault.what}")
             return {}
-        sheet = sheets[0] if sheets else None
-        if sheet is None or sheet.column(["ID"]) is None:
-            self._leave(file, "left out: no column 'ID'")
+        columns = [sheet.column([name]) for sheet in sheets[:1] for name in ("ID", "Topic")]
+        if None in columns or not columns:
+            self._leave(file, "the questions have no topics: no column 'ID' or 'Topic'")
             return {}
-        names = ("ID", "Topic", *_COLUMNS)
-        columns = {name: sheet.column([name]) for name in names}
-        rows = [
-            {name: row[at] if at is not None and at < len(row) else "" for name, at in columns.items()}
-            for _, row in sheet.numbered()
-        ]
-        english = max(_COLUMNS, key=lambda name: sum(_agrees(told.get(row["ID"]), row[name]) for row in rows))
-        missing = told.keys() - {row["ID"] for row in rows}
-        if missing:
-            self._leave(file, f"lacks {len(missing)} of {len(told)} questions: these are worded as beside the answers")
-        return {row["ID"]: (row[english], row["Topic"] or None) for row in rows}
+        rows = ([cell(row, column) for column in columns] for _, row in sheets[0].numbered())
+        return {source_id: topic for source_id, topic in rows if topic}
 
     def _leave(self, file: Path, reason: str, text: str | None = None) -> None:
         self.left_out.append(LeftOut(SourceLocation(file.relative_to(self.root).as_posix()), reason, text))
-
-
-def _agrees(entry: Any, text: str) -> bool:
-    return isinstance(entry, dict) and bool(text) and text == str(entry.get("en_question", "")).strip()
 
 
 def _excluded(question: BlendQuestion) -> str | None:
@@ -181,17 +162,16 @@ def _excluded(question: BlendQuestion) -> str | None:
     return NUMERIC if asks_for_number(question.text) else None
 
 
-def _question(source_id: str, country: str, entry: Any, told: tuple[str, str | None] | None) -> BlendQuestion:
+def _question(source_id: str, country: str, entry: Any, topic: str | None) -> BlendQuestion:
     """An entry as a question. Raises `ValueError` with what is wrong."""
     if not isinstance(entry, dict) or not isinstance(entry.get("annotations"), list):
         raise ValueError("it has no list of annotations")
-    text = (told[0] if told else "") or str(entry.get("en_question") or "").strip()
+    text = str(entry.get("en_question") or "").strip()
     if not text:
         raise ValueError("it has no English text")
     answers = tuple(_answers(entry["annotations"]))
     if entry["annotations"] and not answers:
         raise ValueError("none of its answers is in English")
-    topic = told[1] if told else None
     return BlendQuestion(source_id, country, text, str(entry.get("question") or "").strip(), topic, answers)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from polyculture.instruments.datasets.model import (
     read_sentiment,
 )
 from polyculture.instruments.datasets.rules import Block, DatasetRules
-from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Sheet, read_sheets
+from polyculture.instruments.datasets.sheets import RECORDS, SUFFIXES, Row, Sheet, cell, read_sheets
 
 ANY = "any"  # the form of a context without one
 QA = (
@@ -143,20 +143,20 @@ class Loader:
     def _row(
         self,
         place: SourceLocation,
-        cells: Sequence[str],
+        cells: Row,
         columns: Columns,
         texts: Mapping[str, int],
         fixed: Mapping[str, str],
         masks: tuple[str, ...],
     ) -> Iterator[DatasetRow]:
-        own = {name: _cell(cells, column) for name, column in columns.of.items()}
+        own = {name: cell(cells, column) for name, column in columns.of.items()}
         values = {**own, **{name: self._word(name, fixed[name] or own.get(name, "")) for name in FIXED}}
         if fixed["culture"] and own.get("culture") and self._word("culture", own["culture"]) != values["culture"]:
             reason = f"culture {own['culture']!r} in a file of {values['culture']} entities"
-            self._leave_out(place, reason, _cell(cells, next(iter(texts.values()))), tuple(texts))
+            self._leave_out(place, reason, cell(cells, next(iter(texts.values()))), tuple(texts))
             return
         for language, column in texts.items():
-            yield DatasetRow(place, language or own.get("language", ""), _cell(cells, column), values, masks)
+            yield DatasetRow(place, language or own.get("language", ""), cell(cells, column), values, masks)
 
     def _fixed(self, block: Block, said: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
         """What block and path say of all rows; and the languages, where the path names one instead of its culture."""
@@ -349,7 +349,3 @@ def _split_gender(kind: str, column: str | None) -> tuple[str, str | None]:
 def _fault_of_gender(word: str | None) -> str | None:
     known = not word or word.casefold() in GENDERS
     return None if known else f"gender {word!r} is none of {', '.join(dict.fromkeys(GENDERS.values()))}"
-
-
-def _cell(cells: Sequence[str], column: int | None) -> str:
-    return "" if column is None or column >= len(cells) else cells[column]

@@ -59,6 +59,11 @@ class Sheet:
         return [row[column] for row in self.rows if column < len(row) and row[column]]
 
 
+def cell(row: Row, column: int | None) -> str:
+    """The text of a column in a row; '' where the row is shorter, or there is no such column."""
+    return "" if column is None or column >= len(row) else row[column]
+
+
 def plain_title(title: str) -> str:
     """A column's name as names are compared: without case, underscores and repeated blanks."""
     return fold(title.replace("_", " "))

@@ -26,7 +26,7 @@ from polyculture.instruments.cultures.blend import Blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures
 from polyculture.instruments.datasets.columns import with_header
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.sheets import Sheet, read_sheets
+from polyculture.instruments.datasets.sheets import Sheet, cell, read_sheets
 from polyculture.instruments.questions.model import BIASED, OTHER, Question
 
 OPTIONS = 4
@@ -166,7 +166,7 @@ class _Reading:
             self.remarks.append(LeftOut(head, reason))
             return
         for number, cells in sheet.numbered():
-            row = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
+            row = {name: cell(cells, place) for name, place in columns.items()}
             place = sheet.place(number)
             try:
                 question = self._question(row, place)

@@ -24,7 +24,7 @@ from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import file_sha256
 from polyculture.instruments.datasets.model import Label
-from polyculture.instruments.datasets.sheets import Sheet, read_sheets, read_text
+from polyculture.instruments.datasets.sheets import Sheet, cell, read_sheets, read_text
 
 OURS = Path(__file__).parent / "fine_tuning.toml"
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -164,7 +164,7 @@ def read_labelled(path: Path, columns: tuple[str, str], settings: FineTuning) ->
     sheets = read_sheets(path.parent, path)
     places = [_place(sheets[0], name, path) for name in columns] if sheets else []
     for number, cells in sheets[0].numbered() if sheets else ():
-        text, label = (cells[place] if place < len(cells) else "" for place in places)
+        text, label = (cell(cells, place) for place in places)
         meant = settings.label_of(label)
         if not text or not label:
             left_out["no text" if not text else "no label"] += 1
