@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
 from polyculture.reports.texts import texts
 
 _SPACE = "\u00a0"  # does not break
@@ -81,8 +79,11 @@ def lacking(reason: str) -> FormattedEstimate:
 
 
 def known(value: Any) -> Any:
-    """The value, or None for the missing values of pandas and numpy."""
-    return None if value is None or pd.isna(value) else value
+    """The value, or None for the missing values of pandas and numpy; without pandas, which takes long to load."""
+    try:
+        return None if value is None or value != value else value
+    except TypeError:  # pandas' NA is neither true nor false
+        return None
 
 
 def count(number: float) -> str:
@@ -118,7 +119,7 @@ def _written(value: float, digits: int, *, signed: bool) -> str:
 
 def p_value(p: float | None, letter: str = "p") -> str | None:
     """p = 0.012; None where there is no p."""
-    if p is None or pd.isna(p):
+    if p is None or known(p) is None:
         return None
     said = probability(p)
     return f"{letter} {said}" if said.startswith("<") else f"{letter} = {said}"

@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known
 from polyculture.reports.section import ReportData, ReportTable, Section
-
-if TYPE_CHECKING:
-    from polyculture.reports.names import Names
-    from polyculture.reports.numbers import FormattedEstimate
+from polyculture.reports.texts import section_texts
 
 Row = Mapping[str, Any]
 _TEMPLATE = Path(__file__).parent / "templates" / "table.html.jinja"
@@ -110,8 +109,6 @@ def page_table(
     The head of a group is the model's name and what `head` says of the group's first row: without it, these columns.
     The columns of `place` are axes of the evidence, where a line leads.
     """
-    from polyculture.reports.names import ordered
-
     by = [name for name in by if rows and name in rows[0]]
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -146,8 +143,6 @@ def model_table(
     place: Sequence[str] = (),
 ) -> PageTable:
     """The table of rows that are a model and a language, or a model and a topic (`axis`), in the experiment's order."""
-    from polyculture.reports.names import ordered
-
     asked = {"language": data.manifest.languages, "topic": data.manifest.topics}[axis]
     order = ordered(asked, [row[axis] for row in rows])
     return page_table(
@@ -167,7 +162,6 @@ def whole_table(
     note: Callable[[str], str] = lambda _: "",
 ) -> PageTable:
     """A line per model, with the `note` on it, and below it one per language; `lines` are by model and language."""
-    from polyculture.reports.names import ordered
 
     def line(model: str, language: str | None) -> Line:
         cells = tuple(column.cell(lines[model, language]) for column in columns)
@@ -188,8 +182,6 @@ def table_section(name: str, table: ReportTable, texts: Path, columns: Sequence[
     """The section of one table; its texts have the words `reads` (above the table) and `caption`."""
 
     def build(data: ReportData) -> PageTable | None:
-        from polyculture.reports.texts import section_texts
-
         said = section_texts(texts)
         rows = data.reading.lines(table.file)
         return page_table(data, rows, columns, title=said.title, caption=said.words["caption"]) if rows else None
@@ -201,8 +193,6 @@ def measured(kind: str, column: str) -> Callable[[Row], FormattedEstimate]:
     """A number with its interval (`<column>_low`, `<column>_high`), or the reason in `lacking` why there is none."""
 
     def cell(row: Row) -> FormattedEstimate:
-        from polyculture.reports.numbers import estimate, known
-
         low, high = row[f"{column}_low"], row[f"{column}_high"]
         return estimate(kind, row[column], low, high, without=known(row["lacking"]) or "no_interval")
 
@@ -213,8 +203,6 @@ def number(kind: str, column: str) -> Callable[[Row], FormattedEstimate]:
     """A number that has no interval."""
 
     def cell(row: Row) -> FormattedEstimate:
-        from polyculture.reports.numbers import FormattedEstimate, decimal
-
         return FormattedEstimate(decimal(row[column], kind), None, None)
 
     return cell
@@ -224,8 +212,6 @@ def counted(column: str) -> Callable[[Row], str]:
     """A count: 1,234."""
 
     def cell(row: Row) -> str:
-        from polyculture.reports.numbers import count
-
         return count(row[column])
 
     return cell

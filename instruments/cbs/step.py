@@ -127,7 +127,10 @@ class ScoringStep(Step[ScoredPair, Models]):
         self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]
     ) -> dict[str, pa.Table] | None:
         """The scores that runs beside this one hold for pairs that are missing here."""
-        return adopted_scores(run, work, missing)
+        if not sibling_parts(run, work.job, SCORES):
+            return None
+        wanted = pa.table({"score_id": pa.array([pair.score_id for pair in missing], pa.string())})
+        return {SCORES.name: find_answers(run, work.job, SCORES, wanted)}
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per pair, as the scores come."""
@@ -135,17 +138,9 @@ class ScoringStep(Step[ScoredPair, Models]):
         for scored in models.open(SCORING).score(_requests(items, waiting)):
             yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
 
-    def load(self, item: ScoredPair) -> Load:
+    def load(self, item: ScoredPair) -> Load | None:
         """A score takes the context and the entity as input, and generates no tokens."""
         return Load(item.context.prefix, 0, apart=item.entity.surface)
-
-
-def adopted_scores(run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> dict[str, pa.Table] | None:
-    """The scores of missing pairs in runs beside this one; None where these have none of the job."""
-    if not sibling_parts(run, work.job, SCORES):
-        return None
-    wanted = pa.table({"score_id": pa.array([pair.score_id for pair in missing], pa.string())})
-    return {SCORES.name: find_answers(run, work.job, SCORES, wanted)}
 
 
 def _requests(items: Iterator[ScoredPair], waiting: dict[str, list[ScoredPair]]) -> Iterator[ScoreRequest]:

@@ -14,20 +14,18 @@ from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 
-import pyarrow as pa
-
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
-from polyculture.cache.worker import Done, Kept, Step, Work
+from polyculture.cache.worker import Done, Kept, Work
 from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.layout import SCORES, Score
-from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, adopted_scores, score_row
+from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
 from polyculture.instruments.corpus.count import IngestCounts, count
 from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
@@ -69,29 +67,22 @@ class Counting:
     counted: Callable[[IngestCounts], None] = lambda _intake: None
 
 
-class CorpusStep(Step[ScoredPair, Models]):
+class CorpusStep(ScoringStep):
     """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
 
-    name = "score"
-    tables = (SCORES,)
     span = "all"
 
     def __init__(self, run: RunFolder, jobs: Sequence[ScoringJob], corpus: Corpus, counting: Counting) -> None:
-        self._run, self._jobs, self._corpus, self._counting = run, jobs, corpus, counting
+        super().__init__(jobs)
+        self._run, self._corpus, self._counting = run, corpus, counting
 
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job; no model is loaded."""
         for scoring in self._jobs:
             yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size, self._corpus.name)
 
-    def keys(self, item: ScoredPair) -> tuple[str, ...]:
-        return (item.score_id,)
-
-    def adopt(
-        self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]
-    ) -> dict[str, pa.Table] | None:
-        """The scores that runs beside this one hold for pairs that are missing here."""
-        return adopted_scores(run, work, missing)
+    def load(self, item: ScoredPair) -> None:
+        """It costs nothing."""
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""

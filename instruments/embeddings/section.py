@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyculture.reports.names import Names, short
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, probability
 from polyculture.reports.section import ReportData, ReportTable, Section
-from polyculture.reports.table_section import Column, page_table
+from polyculture.reports.table_section import Column, PageTable, page_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from polyculture.reports.figures.figure import Key, Panel
-    from polyculture.reports.names import Names
-    from polyculture.reports.numbers import FormattedEstimate
-    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _SEPARATIONS, _POSITIONS = _FOLDER / "separations.sql", _FOLDER / "entity_positions.sql"
@@ -49,7 +48,6 @@ def _maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
     """A panel per map from the rows of `entity_positions.sql`, at most `SHOWN_MAPS`."""
     from polyculture.instruments.embeddings.entity_map import MAP_KEY, entity_map, subject
     from polyculture.reports.figures.figure import Panel
-    from polyculture.reports.names import short
 
     panels: list[Panel] = []
     for key, points in frame.groupby(list(MAP_KEY), sort=True):
@@ -65,8 +63,6 @@ def _maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
 
 def _label(row: Row, names: Names) -> str:
     """The type with its gender, and how its contexts differ from the neutral causal ones."""
-    from polyculture.reports.numbers import known
-
     setting = known(row["setting"])
     parts = [
         known(row["entity_type"]) or f"mean of {row['types']:.0f} types",
@@ -78,23 +74,17 @@ def _label(row: Row, names: Names) -> str:
 
 
 def _layer(row: Row) -> str:
-    from polyculture.reports.numbers import known
-
     return str(row["layer"]) + (f" ({row['layer_name']})" if known(row["layer_name"]) else "")
 
 
 def _index(row: Row) -> FormattedEstimate:
     """The index of these entities, which has no interval."""
-    from polyculture.reports.numbers import FormattedEstimate, decimal, known, lacking
-
     if known(row["estimate"]) is None:
         return lacking("no index")
     return FormattedEstimate(decimal(row["estimate"], "index"), None, None)
 
 
 def _corrected(row: Row) -> FormattedEstimate:
-    from polyculture.reports.numbers import estimate, known, lacking
-
     value, reason = known(row["corrected"]), known(row["lacking"])
     if value is None:
         return lacking("not apart" if reason == "not apart" else "not computed")
@@ -103,36 +93,27 @@ def _corrected(row: Row) -> FormattedEstimate:
 
 def _contexts(row: Row) -> str:
     """The number of contexts, and per entity where not all fit each."""
-    from polyculture.reports.numbers import count, known
-
     every, fewest = count(row["contexts"]), known(row["contexts_fewest"])
     if known(row["entity_type"]) is None or fewest is None or fewest == row["contexts"]:
         return every
     return f"{every} ({count(fewest)} to {count(row['contexts_most'])} an entity)"
 
 
-def _written(column: str, form: str, *more: str) -> Callable[[Row], str]:
-    """A number in a form; nothing where there is none."""
-
-    def cell(row: Row) -> str:
-        from polyculture.reports import numbers
-
-        value = numbers.known(row[column])
-        return "" if value is None else getattr(numbers, form)(value, *more)
-
-    return cell
+def _told(write: Callable[[float], str], column: str) -> Callable[[Row], str]:
+    """A number as it is written; nothing where there is none."""
+    return lambda row: "" if known(row[column]) is None else write(row[column])
 
 
 _COLUMNS = (
     Column("Layer", _layer),
     Column("Index", _index),
     Column("Corrected", _corrected),
-    Column("By chance", _written("by_chance", "decimal", "index")),
-    Column("p", _written("p", "probability")),
+    Column("By chance", _told(lambda value: decimal(value, "index"), "by_chance")),
+    Column("p", _told(probability, "p")),
     Column("Contexts", _contexts),
-    Column("Native", _written("native_entities", "count")),
-    Column("Western", _written("western_entities", "count")),
-    Column("Failed", _written("failed", "count")),
+    Column("Native", _told(count, "native_entities")),
+    Column("Western", _told(count, "western_entities")),
+    Column("Failed", _told(count, "failed")),
 )
 SECTIONS = (
     Section(
