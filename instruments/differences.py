@@ -41,6 +41,10 @@ class PairedDifference:
     def value(self) -> float:
         return self.one - self.other
 
+    def without_interval(self, reason: str) -> PairedDifference:
+        """The same of which nothing is told, for a reason."""
+        return PairedDifference(self.one, self.other, lacking=reason)
+
 
 def paired_difference(
     one: float, other: float, variance: float, freedom: float, sides: tuple[Limits, Limits] = ((None, None),) * 2

@@ -32,6 +32,7 @@ from polyculture.instruments.swaps.rates import (
     Whole,
     chosen,
     metrics_of,
+    once_within,
     rate,
     sides_of,
     within,
@@ -106,8 +107,7 @@ def _numbers(
             yield from _part_numbers(whole, part, chosen(answers, within(answers, part)), inputs)
         for part in _levels(ways):
             if not differences(_ways_of(ways, part)):
-                once = ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
-                yield from _part_numbers(whole, part, chosen(answers, once), inputs)
+                yield from _part_numbers(whole, part, chosen(answers, once_within(answers, part)), inputs)
 
 
 def _differences(

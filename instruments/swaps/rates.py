@@ -275,6 +275,11 @@ def within(answers: Columns, part: Part) -> NDArray[np.bool_]:
     return here
 
 
+def once_within(answers: Columns, part: Part) -> NDArray[np.bool_]:
+    """The same; over all languages, no context counts twice."""
+    return ~answers["again"].astype(bool) if part == EVERY else within(answers, part)
+
+
 def sides_of(read: Columns, metric: Metric) -> dict[str, Ratio]:
     """The ratio of each side that has an answer."""
     numerators, denominators = metric(read)

@@ -116,7 +116,7 @@ def _paired(
 def _rows(pair: _Pair, parts: Sequence[Part]) -> Iterator[Difference]:
     cells: dict[tuple[str, str], list[tuple[Part, Cell]]] = {}
     for part in parts:
-        here = ~pair.one["again"].astype(bool) if part == rates.EVERY else rates.within(pair.one, part)
+        here = rates.once_within(pair.one, part)
         if not here.any():
             continue
         one, other = chosen(pair.one, here), chosen(pair.other, here)
@@ -153,12 +153,20 @@ def _metric_rows(
     for side, (first, second) in terms.items():
         found = compared(first, second)
         if reason:
-            found = PairedDifference(found.one, found.other, lacking=reason)
+            found = found.without_interval(reason)
         if part.entity_type:
             cell = Cell(part.entity_type, part.culture, found.value, float(first[0][0].size))
             cells.setdefault((name, side), []).append((part, cell))
         yield from difference_rows(
-            _sides(pair, part, name, side),
+            Sides(
+                pair.whole.task,
+                name,
+                pair.dimension,
+                pair.a,
+                pair.b,
+                _place(pair.whole, _whole_part(pair, part)),
+                {"side": side},
+            ),
             found,
             unit=UNIT,
             units=len(np.unique(first[0][0].answers.contexts)),
@@ -199,36 +207,28 @@ def _is_part(own: Part, whole: Part) -> bool:
     return all(not wanted or wanted == value for value, wanted in zip(own, whole, strict=True))
 
 
-def _sides(pair: _Pair, part: Part, metric: str, side: str) -> Sides:
-    of_both = _whole_part(pair, part)
-    shared = {"language": of_both.language, "country": of_both.culture, "topic": of_both.entity_type}
-    return Sides(
-        pair.whole.task, metric, pair.dimension, pair.a, pair.b,
-        {**_shared(pair.whole), **{name: value or EVERY for name, value in shared.items()}}, {"side": side},
-    )  # fmt: skip
-
-
-def _shared(whole: Whole) -> dict[str, str]:
+def _place(whole: Whole, part: Part) -> dict[str, str]:
+    """What both sides share."""
+    shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
     return {
-        "model": whole.model, "dataset": whole.dataset, "condition": whole.condition, "method": whole.answer_method
+        "model": whole.model, "dataset": whole.dataset, "condition": whole.condition, "method": whole.answer_method,
+        **{name: value or EVERY for name, value in shared.items()},
     }  # fmt: skip
 
 
 def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
     """The rates of native less those of Western texts, which stand in the same contexts."""
-    once = ~answers.columns["again"].astype(bool) if part == rates.EVERY else rates.within(answers.columns, part)
+    once = rates.once_within(answers.columns, part)
     ways = _ways_in(answers.ways, part)
-    shared = {"language": part.language, "country": part.culture, "topic": part.entity_type}
-    of_both = {**_shared(answers.whole), **{name: value or EVERY for name, value in shared.items()}}
     for name, (metric, counted) in rates.metrics_of(answers.whole.task).items():
         own = chosen(answers.columns, once & answers.columns[counted].astype(bool))
         sides = sides_of(own, metric)
         if len(sides) == 2:
             found = compared([(sides["native"], 1.0)], [(sides["western"], 1.0)])
             if reason := _reason(ways, name):
-                found = PairedDifference(found.one, found.other, lacking=reason)
+                found = found.without_interval(reason)
             yield from difference_rows(
-                Sides(answers.whole.task, name, "native", "native", "western", of_both),
+                Sides(answers.whole.task, name, "native", "native", "western", _place(answers.whole, part)),
                 found,
                 unit=UNIT,
                 units=len(np.unique(own["context"])),
@@ -240,7 +240,6 @@ def _of_sides(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]
 def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
     """The mean counts of wrong labels of both sides over draws, with what chance gives for the size of a difference."""
     own = chosen(answers.columns, rates.within(answers.columns, part) & answers.columns["ok"].astype(bool))
-    shared = {"language": part.language, "country": part.culture, "topic": part.entity_type or EVERY}
     for counted, metric in COUNTED.items():
         sides = sides_of(own, rates.METRICS["sentiment"][metric])
         if len(sides) < 2:
@@ -257,7 +256,7 @@ def _counts(answers: Answers, part: Part, inputs: str) -> Iterator[Difference]:
         else:
             scaled = PairedDifference(first, second, found.low * size, found.high * size, found.p, found.freedom)
         yield from difference_rows(
-            Sides("sentiment", counted, "native", "native", "western", {**_shared(answers.whole), **shared}),
+            Sides("sentiment", counted, "native", "native", "western", _place(answers.whole, part)),
             scaled,
             unit=UNIT,
             units=len(np.unique(one.answers.contexts)),
