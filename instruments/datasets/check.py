@@ -16,6 +16,7 @@ from babel.core import get_global
 
 from polyculture.cache.folding import fold
 from polyculture.instruments.datasets.model import BOTH, CAUSAL, CulturalEntity, DataSet, LeftOut, MaskedContext
+from polyculture.instruments.datasets.selection import with_missing_sides
 from polyculture.published.cells import NONE, PAPERS, UNITS, PublishedCell, published
 
 if TYPE_CHECKING:
@@ -60,18 +61,12 @@ def _likely() -> dict[str, list[str]]:
 
 def _sides(dataset: DataSet) -> Iterator[LeftOut]:
     """Where one side has no entity for contexts of a kind: they are not asked."""
-    known: dict[tuple[str | None, ...], set[str]] = {}
     lacking: dict[tuple[str, ...], list[LeftOut]] = defaultdict(list)
-    for context in dataset.contexts:
-        kind = (context.language, context.culture, context.entity_type, context.gender, context.source_language)
-        if kind not in known:
-            known[kind] = {entity.culture for entity in dataset.fitting(context)}
-        of_reference = context.culture == dataset.reference
-        for side in ("other",) if of_reference else (context.culture, dataset.reference):
-            if side not in known[kind]:
-                of = f"{context.gender} " if context.gender else ""
-                reason = f"no {side} entity of type {of}{context.entity_type!r} in {context.language!r}"
-                lacking[context.language, context.culture, reason].append(LeftOut(context.place, reason))
+    for context, missing in with_missing_sides(dataset, dataset.contexts):
+        for side in missing:
+            of = f"{context.gender} " if context.gender else ""
+            reason = f"no {side} entity of type {of}{context.entity_type!r} in {context.language!r}"
+            lacking[context.language, context.culture, reason].append(LeftOut(context.place, reason))
     for (_, culture, reason), lines in sorted(lacking.items()):
         yield LeftOut(lines[0].place, f"{len(lines)} contexts of {culture} are not asked: {reason}")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext
+from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext, again_of
 
 ENGLISH = "en"
-R = TypeVar("R", CulturalEntity, MaskedContext)
 
 
 def in_english(dataset: DataSet) -> DataSet:
@@ -56,7 +54,7 @@ def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
         if first is translated or first.source_language != context.language:
             continue
         if dataset.as_published:
-            again = next(one for one in _again(translated) if one.context_id not in found)
+            again = next(one for one in again_of(translated) if one.context_id not in found)
             found[again.context_id] = again
         else:
             reason = f"the same English context as in {first.place}"
@@ -75,18 +73,13 @@ def _entities(dataset: DataSet, left_out: list[LeftOut]) -> list[CulturalEntity]
         first = found.get(named.entity_id)
         if first is not None and entity.language in first.originals:
             if dataset.as_published:
-                named = next(one for one in _again(named) if entity.language not in _originals(found, one))
+                named = next(one for one in again_of(named) if entity.language not in _originals(found, one))
                 first = found.get(named.entity_id)
             else:
                 reason = f"the same English name as in {first.place}"
                 left_out.append(LeftOut(entity.place, reason, entity.english, (entity.language,)))
         found[named.entity_id] = named if first is None else _both(first, named)
     return list(found.values())
-
-
-def _again(row: R) -> Iterator[R]:
-    """The same row as further occurrences of it."""
-    return (replace(row, occurrence=number) for number in range(row.occurrence + 1, 10**6))
 
 
 def _originals(found: Mapping[str, CulturalEntity], one: CulturalEntity) -> Mapping[str, str]:

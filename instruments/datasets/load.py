@@ -33,6 +33,7 @@ from polyculture.instruments.datasets.model import (
     LeftOut,
     MaskedContext,
     SourceLocation,
+    again_of,
     read_sentiment,
 )
 from polyculture.instruments.datasets.rules import Block, DatasetRules
@@ -209,9 +210,7 @@ class Loader:
         if first is entity:
             self._genders[entity.entity_id] = gender
             return
-        again = next(
-            one for n in range(1, 10**6) if (one := replace(entity, occurrence=n)).entity_id not in self._entities
-        )
+        again = next(one for one in again_of(entity) if one.entity_id not in self._entities)
         self._entities[again.entity_id] = again
         known = self._genders[first.entity_id]
         if known != gender and BOTH not in (known, gender):
@@ -261,9 +260,7 @@ class Loader:
         first = self._contexts.setdefault(context.context_id, context)
         if first is context:
             return
-        again = next(
-            one for n in range(1, 10**6) if (one := replace(context, occurrence=n)).context_id not in self._contexts
-        )
+        again = next(one for one in again_of(context) if one.context_id not in self._contexts)
         self._contexts[again.context_id] = again
         if not self.as_published:
             self._leave_out(context.place, f"the same context as in {first.place}", text, (context.language,))

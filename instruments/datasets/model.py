@@ -5,12 +5,12 @@ The sentiment that a data set gives a context.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from polyculture.cache.identity import content_id
 
@@ -133,6 +133,14 @@ class MaskedContext:
     @property
     def suffix(self) -> str:
         return self.text.partition(MASK)[2]
+
+
+R = TypeVar("R", CulturalEntity, MaskedContext)
+
+
+def again_of(row: R) -> Iterator[R]:
+    """The same row as further occurrences of it."""
+    return (replace(row, occurrence=number) for number in range(row.occurrence + 1, 10**6))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ so that the same are chosen; where one has no translation, the next takes its pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -80,15 +80,8 @@ def of_both_sides(dataset: DataSet, contexts: Sequence[MaskedContext], tell: Tel
 
     A side without an entity is reported, never counted as 0. Raises `DataSetError` where no context is left.
     """
-    known: dict[Fitting, set[str]] = {}
     kept, lacking = [], Counter[tuple[ContextGroup, str]]()
-    for context in contexts:
-        key = (_unit(context), context.gender, context.source_language)
-        if key not in known:
-            known[key] = {entity.culture for entity in dataset.fitting(context)}
-        missing = [culture for culture in (context.culture, dataset.reference) if culture not in known[key]]
-        if context.culture == dataset.reference:
-            missing = ["other"]  # a context of the reference has no side of its own
+    for context, missing in with_missing_sides(dataset, contexts):
         if missing:
             lacking[_unit(context), " and no ".join(missing)] += 1
         else:
@@ -107,6 +100,19 @@ def of_both_sides(dataset: DataSet, contexts: Sequence[MaskedContext], tell: Tel
             f"See: polyculture data check {dataset.name}"
         )
     return kept
+
+
+def with_missing_sides(
+    dataset: DataSet, contexts: Sequence[MaskedContext]
+) -> Iterator[tuple[MaskedContext, list[str]]]:
+    """Each context with the sides of which no entity fits it; one of the reference has no other side."""
+    known: dict[Fitting, set[str]] = {}
+    for context in contexts:
+        key = (_unit(context), context.gender, context.source_language)
+        if key not in known:
+            known[key] = {entity.culture for entity in dataset.fitting(context)}
+        sides = ("other",) if context.culture == dataset.reference else (context.culture, dataset.reference)
+        yield context, [side for side in sides if side not in known[key]]
 
 
 def _wanted(context: MaskedContext, selection: Selection, dataset: DataSet) -> bool:
