@@ -20,7 +20,7 @@ from polyculture.instruments.contract import (
     Study,
     Validity,
 )
-from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.protocol import Protocol
@@ -43,15 +43,10 @@ class CbsOptions(DatasetOptions):
         Field(description="A paper's choices for all options that you do not give: docs/cbs.md."),
     ] = "ours"
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    setting: Annotated[
-        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
-    ] = ()
     form: Annotated[
         Literal["causal", "masked"],
         Field(description="causal: for models that read what is before the gap.", json_schema_extra=IN_FILE),
     ] = "causal"
-    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
-    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     draws: Annotated[
         int,
         Field(
@@ -110,8 +105,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     if options.phrasings:
         for line in dropped_pronouns([context for context in dataset.contexts if context.form == options.form]):
             asked.say(str(line))
-    selection = options.selection(options.setting, options.form, options.contexts, options.entities)
-    selection = replace(selection, phrasings=options.phrasings)
+    selection = replace(options.selection(options.form), phrasings=options.phrasings)
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     setups = {model: asked.setup(model, "score") for model in asked.models}
     drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"

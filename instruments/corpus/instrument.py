@@ -13,8 +13,8 @@ from pydantic import Field
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, measure, shown
-from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Shown, Study, Validity
-from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
 
 if TYPE_CHECKING:
     from polyculture.collect.mining.shares import Progress
@@ -46,11 +46,6 @@ class CorpusOptions(DatasetOptions):
     ]
     name: Annotated[str | None, Field(description="The name of the corpus. Default: that of its first file.")] = None
     text_field: Annotated[str, Field(description="The field of JSON, or column of Parquet, with the text.")] = "text"
-    setting: Annotated[
-        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
-    ] = ()
-    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
-    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     rule: Annotated[Literal["sum", "mean", "probability"], Field(description=RULE)] = "sum"
     processes: Annotated[AtLeastOne | None, Field(description="The number of processes. Default: one per core.")] = None
 
@@ -60,12 +55,10 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
     from polyculture.instruments.corpus.outcomes import measure_outcomes
     from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
-    from polyculture.instruments.datasets.selection import Selection
 
     source = _open(options)
     dataset = options.opened(asked.say, causal=True)
-    wanted = (options.language,), options.culture, options.type, options.setting
-    selection = Selection(*wanted, "causal", options.contexts, options.entities)
+    selection = replace(options.selection("causal"), languages=(options.language,))
     models = [model_name(source.name, smoothing) for smoothing in SMOOTHINGS]
     chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.say)
     jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import cache_folder, is_folder_name
-from polyculture.instruments.contract import IN_FILE
+from polyculture.instruments.contract import IN_FILE, AtLeastOne
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class DatasetOptions(BaseModel):
     language: Annotated[Names, Field(description="Only these languages.")] = ()
     culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()
+    setting: Annotated[
+        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
+    ] = ()
+    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
 
     def check_names(self) -> None:
         """Raises `DataSetError` of a data set that there is not."""
@@ -75,11 +80,13 @@ class DatasetOptions(BaseModel):
         lines = (line for line in dataset.left_out if not line.languages or asked.intersection(line.languages))
         return replace(dataset, left_out=tuple(lines))
 
-    def selection(self, settings: Names, form: str, contexts: int | None, entities: int | None) -> Selection:
+    def selection(self, form: str) -> Selection:
         """The selection of contexts and entities."""
         from polyculture.instruments.datasets.selection import Selection
 
-        return Selection(self.language, self.culture, self.type, settings, form, contexts, entities)
+        return Selection(
+            self.language, self.culture, self.type, self.setting, form, self.contexts, self.entities
+        )  # fmt: skip
 
 
 FileState = tuple[tuple[str, int, int], ...]  # path, time of the last change in nanoseconds, bytes

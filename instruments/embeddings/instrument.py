@@ -33,11 +33,12 @@ class EmbeddingsOptions(DatasetOptions):
         Literal["causal", "masked"], Field(description="masked: for models that read what is behind the gap, too.")
     ] = "causal"
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and gender.")] = None
-    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
 
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
+    from dataclasses import replace
+
     from polyculture.cache.parquet import present_rows
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.datasets.present import present_tables
@@ -45,8 +46,7 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
     from polyculture.instruments.embeddings.step import RepresentingStep, representing_jobs
 
     dataset = options.opened(asked.say, causal=options.form == "causal")
-    settings = options.setting or (NEUTRAL,)
-    selection = options.selection(settings, options.form, options.contexts, options.entities)
+    selection = replace(options.selection(options.form), settings=options.setting or (NEUTRAL,))
     setups = {model: asked.setup(model, "represent") for model in asked.models}
     told: set[str] = set()  # what cannot be compared is so for each model
 

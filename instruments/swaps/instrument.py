@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Demo, Idle, Need, Study
-from polyculture.instruments.datasets.opened import DatasetOptions, Names
+from polyculture.instruments.datasets.opened import DatasetOptions
 
 _OWN = Path(__file__).parent
 RATES, COUNTS = _OWN / "swap_rates.sql", _OWN / "swap_counts.sql"
@@ -36,8 +36,6 @@ class SwapOptions(DatasetOptions):
 
     preset: str
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    setting: Annotated[Names, Field(description="Only these settings of the contexts.", json_schema_extra=IN_FILE)] = ()
-    contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
     entities: Annotated[
         AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
     ] = 50

@@ -69,7 +69,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
     own = options.own_model
     models = asked.models if own is None else [f"transformers:{own.name}"]
     setups = {model: asked.setup(model, "answer") for model in models}
-    selection = options.selection(options.setting, "causal", options.contexts, None)
+    selection = replace(options.selection("causal"), entities=None)
     draws = DrawOptions(options.entities, options.draws, asked.seed, options.equal_sides)
     # Drawn once: all models are asked about the same texts, and what is left out is told once.
     drawn = swap_jobs(dataset, options.task, "", selection, draws, tell=asked.say)

@@ -177,7 +177,7 @@ def test_sizes_stand_beside_the_printed_ones_with_what_they_differ_by() -> None:
     told = {}
     for options in (SentimentOptions, QaOptions):
         asked = options.model_validate({"preset": "camellia"})
-        selection = asked.selection(asked.setting, "causal", None, None)
+        selection = replace(asked.selection("causal"), contexts=None, entities=None)
         jobs = swap_jobs(dataset, asked.task, "m", selection, DrawOptions(1, 1))
         told.update({line.split(":")[0]: line for line in size_lines(jobs, asked)})
     assert told["qa zh"] == "qa zh: 64 contexts x 50 = 3,200 texts a side in each draw, as Table 11 prints"
