@@ -72,6 +72,10 @@ class RowStep(Step[MadeRow, Models]):
     def rows(self, job: Job) -> Iterator[MadeRow]:
         """The rows of a job."""
 
+    def size(self, job: Job) -> int:
+        """How many they are; a step that knows it without making them says so."""
+        return sum(1 for _ in self.rows(job))
+
     def label(self, job: Job) -> str:
         """The job in messages."""
         return f"{job.model} {job.language} {job.topic}"
@@ -79,7 +83,7 @@ class RowStep(Step[MadeRow, Models]):
     def works(self) -> Iterator[Work[MadeRow]]:
         """A work per job that has rows."""
         for job in self.jobs():
-            if size := sum(1 for _ in self.rows(job)):
+            if size := self.size(job):
                 yield Work(job, {}, partial(self.rows, job), size, self.label(job))
 
     def keys(self, item: MadeRow) -> tuple[str, ...]:

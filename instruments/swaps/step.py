@@ -156,7 +156,7 @@ def _response(swap: SwapJob, ask: Ask, said: Completion) -> SwapResponse:
     )  # fmt: skip
 
 
-_READ = ("answer_id", "request_id", "context_id", "entity_id", "status", "raw", "finish_reason")
+_DECIDE = ("answer_id", "request_id", "context_id", "entity_id", "status")  # which answers are read
 
 
 class ReadingStep(RowStep):
@@ -178,13 +178,16 @@ class ReadingStep(RowStep):
             if job.language in self._by_language and job.topic.startswith(f"{self._task}-"):
                 yield job
 
+    def size(self, job: Job) -> int:
+        return self._answers(job, _DECIDE).num_rows
+
     def label(self, job: Job) -> str:
         return f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}"
 
     def rows(self, job: Job) -> Iterator[MadeRow]:
         """A row per answer that came to a present request about what the data set holds."""
         reader = self._by_language[job.language].reader
-        for row in self._answers(job).to_pylist():
+        for row in self._answers(job, (*_DECIDE, "raw", "finish_reason")).to_pylist():
             key = content_id(row["answer_id"], reader.reader_id)
             yield MadeRow(key, partial(self._read, reader, key, row))
 
@@ -193,8 +196,8 @@ class ReadingStep(RowStep):
         read = reader.read(row["raw"], filled, cut=ending_of(row["finish_reason"]) == "cut")
         return SwapReading(key, row["answer_id"], reader.reader_id, **read.columns)
 
-    def _answers(self, job: Job) -> pa.Table:
-        rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, _READ)
+    def _answers(self, job: Job, columns: Sequence[str]) -> pa.Table:
+        rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, columns)
         path = self._run.table(WANTED_SWAPS.name)
         if not path.exists():
             return rows.slice(0, 0)
