@@ -1,25 +1,228 @@
-"""Wraps engines so that `max_cost` is kept; one wrapper per paid capability."""
+"""Keeps `max_cost`: the money of one stage's work on one job, and a wrapper around an engine per paid capability.
+
+Money is reserved before each request is sent, and booked when its bill is known. At most as many requests of a model
+are in flight as its server has answered with their tokens, one at first: so a server that does not count, or does not
+keep to `max_tokens`, shows it before much is spent.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import orjson
 
-from polyculture.cache.errors import EngineError
-from polyculture.cache.model_facts import Price
+from polyculture.cache.errors import BudgetError, EngineError
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
-from polyculture.generate.engines.metering import Bill
+from polyculture.generate.engines.metering import Admission, Bill
 from polyculture.generate.engines.models import Wrapper
-from polyculture.generate.job_budget import CostBound, Flight, JobBudget, RequestMeter
 
-A = TypeVar("A")
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
 _WRITTEN = 1  # tokens that a server writes behind a text that it scores
+
+
+WAIT = 1.0  # seconds between two checks whether others have released a reservation
+
+
+@dataclass
+class RampUp:
+    """What this process knows of a model's server. Shared by all its jobs."""
+
+    counted: int = 0  # answers that came with their tokens
+
+    @property
+    def most(self) -> int:
+        """The most requests that may be in flight."""
+        return max(1, self.counted)
+
+
+@dataclass(frozen=True, slots=True)
+class CostBound:
+    """The upper bound of an answer's tokens, and what they cost."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    price: Price
+
+    def cost(self, purchase: str) -> float:
+        return self.price.cost(self.prompt_tokens, self.completion_tokens, purchase)
+
+
+class JobBudget:
+    """Money for requests, by `admit` where an engine asks before each attempt, else by `take`.
+
+    A text without token counts, or with impossible ones, has an unknown cost: it is booked at its bound, from then on
+    nothing is reserved, and `check` raises `BudgetError`.
+
+    `count` returns the cost of the rows on disk. It is called once, before the first request, when the job is locked.
+    `tell` receives a line before each wait.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        account: str,
+        count: Callable[[], float],
+        tell: Callable[[str], None],
+        *,
+        batch: bool,
+        ramp_up: RampUp | None = None,
+    ) -> None:
+        self.batch, self.purchase = batch, BATCH if batch else DIRECT
+        self._ramp_up = ramp_up or RampUp()
+        self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
+        self._opened = False
+        self._in_flight = 0
+        self._doubt: str | None = None
+        self._refused: CostBound | None = None  # of an attempt that the limit leaves no money for
+        self._told = self._looking = False  # that others hold money; whether they still do
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def open(self) -> None:
+        """Opens the account, once."""
+        if not self._opened:
+            self._ledger.begin(self._account, self._count(), batch=self.batch)
+            self._opened = True
+
+    async def admit(self, bound: CostBound) -> Admission | None:
+        """Reserves the money for an attempt; waits for its turn, and for what answers in flight, here and in other
+        processes, may give back.
+
+        None: there is none.
+        """
+        while self._doubt is None:
+            if (flight := self.take(bound)) is not None:
+                self._wake(1)
+                return flight
+            if self._in_flight or self._looking:
+                place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._waiting.append(place)
+                await place
+                continue
+            if not self._may_come(bound):
+                self._refused = bound
+                break
+            self._looking = True
+            try:
+                await asyncio.sleep(WAIT)
+            finally:
+                self._looking = False
+        self._wake(len(self._waiting))
+        return None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no further attempt is admitted."""
+        return self._doubt is not None or self._refused is not None
+
+    def take(self, bound: CostBound) -> Flight | None:
+        """The money for one answer; None where its turn has not come, or it cannot be paid now."""
+        price = bound.cost(self.purchase)
+        if price <= 0:
+            return Flight(self, bound, None)
+        if self._doubt is not None or (not self.batch and self._in_flight >= self._ramp_up.most):
+            return None
+        number = self._ledger.reserve(self._account, price)
+        if number is None:
+            return None
+        self._in_flight += 1
+        return Flight(self, bound, number)
+
+    def settle(self, flight: Flight, bill: Bill, *, answered: bool, purchase: str) -> None:
+        """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it."""
+        if flight.number is None:
+            return
+        cost = flight.bound.cost(self.purchase)
+        if not bill.unknown:
+            prompt = flight.bound.prompt_tokens if bill.prompt_tokens is None else bill.prompt_tokens
+            cost = flight.bound.price.cost(prompt, bill.completion_tokens or 0, purchase)
+        if bill.nonsense or (answered and bill.unknown):
+            self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
+        elif bill.sent and not bill.unknown:
+            self._ramp_up.counted += 1
+        self._ledger.book(flight.number, cost)
+        self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
+        self._wake(2 if self._in_flight else len(self._waiting))
+
+    def give_back(self) -> None:
+        """Nobody waits for what is in flight: it is charged; in batches it goes on."""
+        if not self.batch:
+            self._ledger.leave(self._account)
+            self._in_flight = 0
+
+    def check(self) -> None:
+        """Raises `BudgetError` where the spending is unknown, or the limit is reached."""
+        if self._doubt is not None:
+            raise BudgetError(
+                f"stopped: max_cost = {self._ledger.limit:g} cannot be kept: {self._doubt} (`usage`); what came is "
+                "kept. Let the server count, or run without max_cost"
+            )
+        if self._refused is not None:
+            raise self._reached(self._refused)
+
+    def wait_for(self, bound: CostBound) -> None:
+        """Waits until other processes release reservations, so that an answer can be paid.
+
+        Raises `BudgetError` where there is no other reservation: the limit is reached.
+        """
+        while not self._ledger.has_room(bound.cost(self.purchase)):
+            if not self._may_come(bound):
+                raise self._reached(bound)
+            time.sleep(WAIT)
+
+    def _may_come(self, bound: CostBound) -> bool:
+        """Whether there is money for an answer, or others may release some; then a line says so, once."""
+        others = self._ledger.in_flight_elsewhere(self._account)
+        if others and not self._told:
+            holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
+            self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
+            self._told = True
+        return bool(others) or self._ledger.has_room(bound.cost(self.purchase))
+
+    def _reached(self, bound: CostBound) -> BudgetError:
+        return BudgetError(
+            f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, and the "
+            f"next answer may cost {bound.cost(self.purchase):.4f}. Raise max_cost and run the same command again: it "
+            "goes on where it was"
+        )
+
+    def _wake(self, count: int) -> None:
+        while self._waiting and count > 0:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                count -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """The money of one request; without a number it costs nothing."""
+
+    job_budget: JobBudget
+    bound: CostBound
+    number: int | None
+
+    def settle(self, bill: Bill, *, answered: bool, purchase: str = DIRECT) -> None:
+        self.job_budget.settle(self, bill, answered=answered, purchase=purchase)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMeter:
+    """The meter of requests with one upper bound."""
+
+    job_budget: JobBudget
+    bound: CostBound
+
+    async def admit(self) -> Admission | None:
+        return await self.job_budget.admit(self.bound)
 
 
 class Bound(Protocol):
@@ -42,24 +245,25 @@ class BudgetedSampling(Wrapper):
     def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
         self._engine, self._price, self._bound, self._job_budget = engine, price, bound, job_budget
         self._flights: dict[tuple[str, int], Flight] = {}  # of requests that an engine without a meter has
-        self._left: list[Request] = []  # taken from the caller, not yet asked of such an engine
+        self._left: Request | None = None  # taken from the caller, not yet asked of such an engine
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields the engine's own samples, up to the limit."""
         self._job_budget.open()
-        source = iter(requests)
-        take = self._with_meter if getattr(self._engine, "metered", False) else self._affordable
+        metered = getattr(self._engine, "metered", False)
+        source = iter(requests) if metered else (replace(r, seeds=(seed,)) for r in requests for seed in r.seeds)
         try:
             while True:
-                with cancelling(self._engine.sample(take(source))) as answers:
+                asked = self._with_meter(source) if metered else self._reserved(source)
+                with cancelling(self._engine.sample(asked)) as answers:
                     for answer in answers:
                         if answer.asked:
                             self._settle(answer)
                             yield answer
                 self._job_budget.check()
-                if not self._left:
+                if self._left is None:
                     return
-                self._job_budget.wait_for(self._cost_bound(self._left[-1]))
+                self._job_budget.wait_for(self._cost_bound(self._left))
         finally:
             self._job_budget.give_back()
 
@@ -68,25 +272,16 @@ class BudgetedSampling(Wrapper):
         while not self._job_budget.stopped and (request := next(source, None)):
             yield replace(request, meter=RequestMeter(self._job_budget, self._cost_bound(request)))
 
-    def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
-        """Requests whose money is reserved here, in pieces, until one cannot be paid."""
-        while request := self._left.pop() if self._left else next(source, None):
-            taken = self._take(request, self._cost_bound(request))
-            if taken < len(request.seeds):
-                self._left.append(replace(request, seeds=request.seeds[taken:]))
-            if taken:
-                yield replace(request, seeds=request.seeds[:taken])
-            if taken < len(request.seeds):
-                return
-
-    def _take(self, request: Request, cost_bound: CostBound) -> int:
-        """How many of a request's answers can be paid now, from the first."""
-        for place, seed in enumerate(request.seeds):
-            flight = self._job_budget.take(cost_bound)
+    def _reserved(self, source: Iterator[Request]) -> Iterator[Request]:
+        """Requests of one answer each, whose money is reserved here, until one cannot be paid."""
+        while request := self._left or next(source, None):
+            self._left = request
+            flight = self._job_budget.take(self._cost_bound(request))
             if flight is None:
-                return place
-            self._flights[request.request_id, seed] = flight
-        return len(request.seeds)
+                return
+            self._left = None
+            self._flights[request.request_id, request.seeds[0]] = flight
+            yield request
 
     def _settle(self, answer: Completion) -> None:
         flight = self._flights.pop((answer.request_id, answer.seed), None)

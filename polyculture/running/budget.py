@@ -20,11 +20,10 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import Bound, budgeted, most_prompt_tokens
+from polyculture.generate.budget import Bound, JobBudget, RampUp, budgeted, most_prompt_tokens
 from polyculture.generate.engines import SAMPLING, ModelSpec, find_kind, read_options
 from polyculture.generate.engines.base import Request
 from polyculture.generate.engines.capabilities import Capability, E, Sampling
-from polyculture.generate.job_budget import JobBudget, RampUp
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 

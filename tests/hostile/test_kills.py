@@ -12,9 +12,8 @@ from polyculture.cache.ledger import Ledger
 from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.generate.budget import BudgetedSampling
+from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.job_budget import JobBudget
 from polyculture.running.layout import store_layout
 from tests.hostile.fault_server import FaultServer, Mode, answer, dumps
 from tests.hostile.modes import MODES, SPENDERS, Does, body

@@ -20,9 +20,8 @@ from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.experiment.opening import open_workspace
-from polyculture.generate.budget import BudgetedSampling
+from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.job_budget import JobBudget
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import Reply, StubServer, failure
