@@ -41,9 +41,13 @@ class WrittenNames:
         return code or (meant if meant in self.catalog.topics else None)
 
     def country(self, written: str) -> str | None:
-        """By ISO 3166 code of two or three letters, or by a name in any of the catalogue's languages."""
+        """By ISO 3166 code of two or three letters, or by a name in any of the catalogue's languages.
+
+        A part of a country, such as England, is the country.
+        """
         upper, folded = written.upper(), written.casefold()
-        code = written_names()["countries"].get(folded) or long_codes().get(upper, upper)
+        named = {**written_names()["countries"], **written_names()["parts"]}.get(folded)
+        code = named or long_codes().get(upper, upper)
         return code if code in self.catalog.countries else self._countries.get(folded)
 
     @cached_property

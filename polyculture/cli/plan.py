@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyculture.cache.catalog.read import read_toml
+from polyculture.cache.catalog.written import written_names
 from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryCommand, RetryOption, Runs
 from polyculture.cli.options import retry_failed as retry_failed_of
 from polyculture.cli.run import next_command
@@ -99,6 +101,7 @@ def plan(
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     _print_costs(costs, title)
     _print_unsupported(workspace)
+    _print_widened(workspace)
     _print_items(workspace, linking.source)
     _print_detectable(workspace)
     if not workspace.experiment.imported:
@@ -129,6 +132,15 @@ def _print_jobs(workspace: Workspace, runs: Path | None) -> None:
     for number, job in enumerate(workspace.jobs, start=1):
         if job in open_jobs or number in open_shares:
             typer.echo(shlex.join(["polyculture", "run", str(workspace.file), *beside, "--job", f"{number}/{total}"]))
+
+
+def _print_widened(workspace: Workspace) -> None:
+    """What the file names as a country and is a part of one: all prompts, items and numbers are of the whole."""
+    written = read_toml(workspace.file).get("countries", ())
+    for part in written:
+        if code := written_names()["parts"].get(part.casefold()):
+            whole = workspace.catalog.country(code).name
+            say(f"countries: {part} is a part of {code}, and the whole is asked about: {whole}")
 
 
 def _print_items(workspace: Workspace, source: Snapshot) -> None:

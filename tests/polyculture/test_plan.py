@@ -223,3 +223,12 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
     assert granularity.these is not None
     assert "variances: planned, explicit prompts" in notes
     assert any("other prompts: no interval, which takes 3 topics and 3 countries" in note for note in notes)
+
+
+def test_a_part_of_a_country_is_said_to_be_the_whole(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    text = EXPERIMENT.format(url="http://127.0.0.1:9/v1", more="")
+    file.write_text(text.replace('["IT", "JP"]', '["Scotland", "Italy"]'), encoding="utf-8")
+    planned = polyculture("plan", file, cwd=tmp_path)
+    assert "countries: Scotland is a part of GB, and the whole is asked about: United Kingdom" in planned.stderr
+    assert "Italy is" not in planned.stderr
