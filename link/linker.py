@@ -34,7 +34,7 @@ from polyculture.link.origins import find_origins, origin_rules
 from polyculture.link.queries import create_queries
 from polyculture.link.statements import statement
 
-ALGORITHM = 15  # raise when the same input may give other links
+ALGORITHM = 16  # raise when the same input may give other links
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
 _TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
 TABLES = tuple(_TABLES)

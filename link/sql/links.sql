@@ -4,7 +4,7 @@ SELECT
     CASE
         WHEN count.candidates IS NULL THEN 'no candidate'
         WHEN first.item IS NULL THEN 'no path'
-        WHEN first.close OR first.outside THEN 'ambiguous'
+        WHEN first.close OR first.outside OR first.contradicted THEN 'ambiguous'
         ELSE 'linked'
     END AS status,
     'Q' || first.item AS qid,

@@ -26,7 +26,8 @@ FROM (SELECT *, rank_key[1] OR rank_key[2] = 2 AS by_key_or_english FROM reached
 -- than half the sitelinks (both plus one: 1 against 0 decides, 0 against 0 does not); subclasses and instances of the first are
 -- no rivals, for a name that both have means the general one (car, and passenger car). Nor is an item of another kind, unless the
 -- two kinds have a root in common (dish and ingredient: food): then no class tells the two apart.
--- `outside`: an item outside the topic bears the name more surely.
+-- `outside`: an item outside the topic bears the name more surely. `contradicted`: the English name alone leads here, and the
+-- mention's own words name something outside the topic.
 CREATE TABLE chosen AS
 WITH rivals AS (
     SELECT first.query, bool_or(
@@ -39,13 +40,14 @@ WITH rivals AS (
     GROUP BY first.query
 ),
 outside AS (
-    SELECT found.query, min(found.tier) AS tier
+    SELECT found.query, min(found.tier) AS tier, bool_or(NOT found.only_english) AS by_own_words
     FROM found ANTI JOIN ranked USING (query, item)
     GROUP BY found.query
 )
 SELECT first.*, count.survivors,
     coalesce(rivals.close, false) AS close,
-    coalesce(outside.tier < first.tier, false) AS outside
+    coalesce(outside.tier < first.tier, false) AS outside,
+    coalesce(first.rank_key[3] = 2 AND outside.by_own_words, false) AS contradicted
 FROM ranked AS first
 JOIN (SELECT query, count(*) AS survivors FROM ranked GROUP BY query) AS count USING (query)
 LEFT JOIN rivals ON rivals.query = first.query

@@ -79,6 +79,19 @@ def test_a_wrong_english_name_is_the_last_to_count(tmp_path: Path) -> None:
     assert (found["qid"], found["match"], found["survivors"]) == ("Q1", "key", 2)
 
 
+def test_an_english_name_that_the_own_words_contradict_is_ambiguous(tmp_path: Path) -> None:
+    other = [item("Q2", {"de": "Gift"}), item("Q3", {"de": "Torte"}, P31="Q746549")]
+    source = index_of(tmp_path, [item("Q1", "pie", P31="Q746549"), *other])
+    for words, status in (("Gift", "ambiguous"), ("Gifte", "ambiguous"), ("Kuchen", "linked")):
+        assert link_one(source, "de", *DISH, words, None, "pie")["status"] == status, words
+    assert link_one(source, "de", *DISH, "Torte", None, "pie")["qid"] == "Q3"  # own words of the topic go first
+    found = Linker(CATALOG, source).link(queries(("de", *DISH, "Gift", None, "pie")))["candidates"].to_pylist()
+    assert {row["qid"]: row["reason"] for row in found} == {
+        "Q1": "ambiguous: the mention's own words name something outside the topic",
+        "Q2": "rejected: not in topic food",
+    }
+
+
 def test_as_the_paper_links_nothing_but_names_as_they_stand_match(tmp_path: Path) -> None:
     source = index_of(tmp_path, [item("Q1", {"en": "pad thai", "de": "Pad Thai"}, P31="Q746549")])
     texts = [("Pad Thai", None, None), ("Pad-Thai", None, None), ("Thai noodles", "pad thai", None)]
