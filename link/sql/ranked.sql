@@ -5,11 +5,12 @@ CREATE TABLE ranked AS
 WITH reached AS (
     SELECT found.query, found.item, found.rank_key, found.tier,
         member.scope <> query.own AS other_kind, CASE WHEN member.scope = query.own THEN query.kind ELSE scope.kind END AS reached_kind,
-        list_has_any(scope.roots, query.roots) AS akin,
+        list_has_any(scope.roots, own.roots) AS akin,
         member.distance, member.root, member.path, coalesce(item.sitelinks, 0) AS sitelinks
     FROM found
     JOIN queries AS query USING (query)
     JOIN topic_scopes AS scope ON scope.topic = query.topic
+    JOIN topic_scopes AS own ON own.topic = query.topic AND own.scope = query.own
     JOIN members AS member ON member.item = found.item AND member.scope = scope.scope
     LEFT JOIN wikidata.items AS item ON item.item = found.item
     QUALIFY row_number() OVER (
