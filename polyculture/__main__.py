@@ -17,6 +17,7 @@ INTERRUPTED = 130  # what a shell expects after Ctrl-C
 NEEDLESS = {
     **dict.fromkeys(("sql", "status"), ("pandas", "numpy")),
     **dict.fromkeys(("generate", "extract", "link", "measure", "compare"), ("pandas",)),
+    "link show": (),  # it loads Arrow itself, with less
 }
 STOPPED = "polyculture: stopped; the same command resumes"
 
@@ -106,7 +107,8 @@ def _run() -> None:
 
     only = re.search(r" --only[ =](\w+)", " ".join(sys.argv))
     command = only[1] if only else "".join(sys.argv[1:2])
-    if without := NEEDLESS.get(command):  # here, where the process is the command's alone
+    # Here, where the process is the command's alone.
+    if without := NEEDLESS.get(" ".join(sys.argv[1:3]), NEEDLESS.get(command)):
         load_arrow_alone(without=without)
     _started()
     try:
