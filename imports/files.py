@@ -66,8 +66,11 @@ def kind_of(path: Path) -> str:
     return "csv"
 
 
-def read_file(path: Path) -> Rows:
-    """The records of a file. Raises `UserError` where it cannot be read as a whole."""
+def read_file(path: Path, *, as_it_is: bool = False) -> Rows:
+    """The records of a file. Raises `UserError` where it cannot be read as a whole.
+
+    `as_it_is`: an object that is the whole file is one record, whatever table it may be meant for.
+    """
     kind = kind_of(path)
     if kind == "folder":
         files = data_files(path)
@@ -75,7 +78,7 @@ def read_file(path: Path) -> Rows:
             raise UserError("holds no data file", where=path, remedy=f"It must have one of: {', '.join(_SUFFIXES)}.")
         for one in files:
             before = f"{one.relative_to(path).as_posix()}:"
-            for row in read_file(one):
+            for row in read_file(one, as_it_is=as_it_is):
                 yield replace(row, row=before + row.row)
     elif kind == "parquet":
         yield from read_parquet(path)
@@ -86,10 +89,10 @@ def read_file(path: Path) -> Rows:
     elif kind == "csv":
         yield from read_separated(path, encoding_of(path))
     else:
-        yield from _read_json(path, encoding_of(path))
+        yield from _read_json(path, encoding_of(path), as_it_is=as_it_is)
 
 
-def _read_json(path: Path, encoding: str) -> Rows:
+def _read_json(path: Path, encoding: str, *, as_it_is: bool) -> Rows:
     """An object a line, or one value that is read whole: what begins with a bracket, or whose first line is no JSON."""
     with _as_utf8(path, encoding) as file:
         first = next((line for line in _lines(file) if line is None or line.strip(_BLANK)), b"")
@@ -100,7 +103,8 @@ def _read_json(path: Path, encoding: str) -> Rows:
             file.seek(0)
             whole = _whole(path, file, must=array and not lines)
             if whole is not None:
-                for number, values in enumerate(_of_one_value(whole), 1):
+                single = as_it_is and isinstance(whole, dict)
+                for number, values in enumerate([whole] if single else _of_one_value(whole), 1):
                     yield _record(str(number), values)
                 return
         file.seek(0)
