@@ -66,10 +66,10 @@ def kind_of(path: Path) -> str:
     return "csv"
 
 
-def read_file(path: Path, *, as_it_is: bool = False) -> Rows:
+def read_file(path: Path, *, tables: bool = False) -> Rows:
     """The records of a file. Raises `UserError` where it cannot be read as a whole.
 
-    `as_it_is`: an object that is the whole file is one record, whatever table it may be meant for.
+    `tables`: one JSON value that is laid out as a table has the records of that; else it is itself one.
     """
     kind = kind_of(path)
     if kind == "folder":
@@ -78,7 +78,7 @@ def read_file(path: Path, *, as_it_is: bool = False) -> Rows:
             raise UserError("holds no data file", where=path, remedy=f"It must have one of: {', '.join(_SUFFIXES)}.")
         for one in files:
             before = f"{one.relative_to(path).as_posix()}:"
-            for row in read_file(one, as_it_is=as_it_is):
+            for row in read_file(one, tables=tables):
                 yield replace(row, row=before + row.row)
     elif kind == "parquet":
         yield from read_parquet(path)
@@ -89,10 +89,10 @@ def read_file(path: Path, *, as_it_is: bool = False) -> Rows:
     elif kind == "csv":
         yield from read_separated(path, encoding_of(path))
     else:
-        yield from _read_json(path, encoding_of(path), as_it_is=as_it_is)
+        yield from _read_json(path, encoding_of(path), tables=tables)
 
 
-def _read_json(path: Path, encoding: str, *, as_it_is: bool) -> Rows:
+def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
     """An object a line, or one value that is read whole: what begins with a bracket, or whose first line is no JSON."""
     with _as_utf8(path, encoding) as file:
         first = next((line for line in _lines(file) if line is None or line.strip(_BLANK)), b"")
@@ -103,8 +103,8 @@ def _read_json(path: Path, encoding: str, *, as_it_is: bool) -> Rows:
             file.seek(0)
             whole = _whole(path, file, must=array and not lines)
             if whole is not None:
-                single = as_it_is and isinstance(whole, dict)
-                for number, values in enumerate([whole] if single else _of_one_value(whole), 1):
+                one = whole if isinstance(whole, list) else _of_table(whole) if tables else [whole]
+                for number, values in enumerate(one, 1):
                     yield _record(str(number), values)
                 return
         file.seek(0)
@@ -127,11 +127,9 @@ def _is_last(file: IO[bytes]) -> bool:
     return next(lines, None) is not None and next(lines, b"") == b""
 
 
-def _of_one_value(whole: Any) -> list[Any]:
-    """The records of a file that is one value: a list of them; a table of columns, as pandas writes one, whose cells
-    stand in lists or under the rows' numbers; a table of records under their keys; or itself one."""
-    if isinstance(whole, list):
-        return whole
+def _of_table(whole: Any) -> list[Any]:
+    """The records of one value: a table of columns, as pandas writes one, whose cells stand in lists or under the rows'
+    numbers; a table of records under their keys; or itself one."""
     if not isinstance(whole, dict) or len(whole) < 2:
         return [whole]
     columns = list(whole.values())

@@ -270,7 +270,7 @@ class Source:
 
     def records(self) -> Rows:
         """The records of the file as they stand in it, with what stands beside them."""
-        rows = _with_requests(read_file(self.path), self.inputs)
+        rows = _with_requests(read_file(self.path, tables=True), self.inputs)
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (Record(row.row, {**more, **row.values}) if isinstance(row, Record) else row for row in rows)
@@ -294,7 +294,7 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         near = did_you_mean(name, known)
         raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
     kind = kind_of(path)
-    first = [row for row in islice(read_file(path), LOOKED_AT) if isinstance(row, Record)]
+    first = [row for row in islice(read_file(path, tables=True), LOOKED_AT) if isinstance(row, Record)]
     shape = known[name] if name else next((one for one in known.values() if any(map(one.fits, first))), known[PLAIN])
     wrapped = len(first) == 1 and shape.name == PLAIN and not (text and first[0].has(text))
     lists = list(_lists(first[0].values)) if wrapped else []

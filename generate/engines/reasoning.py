@@ -232,7 +232,7 @@ def _split_object(text: str) -> Split | None:
     except ValueError:
         return None
     told = [key for key in fields if key.casefold().replace(" ", "_") in _data()["answers"] and key != "text"]
-    thoughts = [key for key in fields if key not in told and _is_like_reasoning(key)]
+    thoughts = [key for key in fields if _is_heading(key.replace("_", " "))]
     strings = all(isinstance(value, str) for value in fields.values())
     if len(told) != 1 or not thoughts or len(fields) > 1 + len(thoughts) or not strings:
         return None

@@ -122,6 +122,7 @@ SPLITS = [
     ('{"reasoning": "Hm.", "answer": "Pizza."}', "Pizza.", "Hm."),
     ('```json\n{"thoughts": "Hm.", "response": "Pizza."}\n```', "Pizza.", "Hm."),
     ('{"reasoning": "Hm.", "mentions": []}', '{"reasoning": "Hm.", "mentions": []}', None),
+    ('{"plan": "Hm.", "answer": "Pizza."}', '{"plan": "Hm.", "answer": "Pizza."}', None),
     ("<think>Hm.\n<answer>Pizza.</answer>", "Pizza.", "Hm."),
     ("Sie denkt: <thought>Pizza?</thought> Sie isst.", "Sie denkt: <thought>Pizza?</thought> Sie isst.", None),
     ("Il dit : <reflection>oui.</reflection> Et part.", "Il dit : <reflection>oui.</reflection> Et part.", None),

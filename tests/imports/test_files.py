@@ -293,7 +293,7 @@ WHOLE = {
 @pytest.mark.parametrize("layout", WHOLE)
 def test_one_value_is_a_table_however_it_is_laid_out(layout: str, indent: int | None, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(WHOLE[layout], indent=indent))
-    rows = [row for row in read_file(tmp_path / "a.json") if isinstance(row, Record)]
+    rows = [row for row in read_file(tmp_path / "a.json", tables=True) if isinstance(row, Record)]
     assert [{name: row.get(name) for name in ("text", "model")} for row in rows] == CELLS
 
 
@@ -305,6 +305,6 @@ def test_a_line_may_be_a_list_of_records(tmp_path: Path) -> None:
 
 def test_one_conversation_is_no_table(tmp_path: Path) -> None:
     value = {"messages": [{"role": "user", "content": "Food?"}], "tools": [{"name": "x"}]}
-    (row,) = read_file(write_lines(tmp_path / "a.json", value))
+    (row,) = read_file(write_lines(tmp_path / "a.json", value), tables=True)
     assert isinstance(row, Record)
     assert row.values == value

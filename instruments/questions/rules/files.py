@@ -114,9 +114,7 @@ def _split(rows: list[Row], column: str, pattern: str) -> Generator[LeftOut, Non
 def _records(file: Path, block: Block) -> Iterator[Record | BadRow]:
     try:
         records: Iterator[Record | BadRow] = (
-            read_file(file, as_it_is=block.rows is not None)
-            if block.quotes
-            else read_separated(file, encoding_of(file), quoted=False)
+            read_file(file) if block.quotes else read_separated(file, encoding_of(file), quoted=False)
         )
         if block.rows is not None:
             records = _inside(records, block.rows)
