@@ -5,8 +5,8 @@
 - `step`: questions to answers, states, continuations and items in the store
 - `words`, `splitting`: content words of answers, items of continuations, by documented rules
 - `encoder`, `measure`: the similarities that filter items; scores with intervals
-- `flattening`: the cultural flattening score, with intervals and a test; `flattening.sql` is the same over the store
-- `measure_arms`, `halves`: the scores of arms beside the probe's, with intervals from halves of the questions
+- `flattening`: the cultural flattening score, with intervals and a test
+- `controls`, `halves`: the scores of arms beside the probe's, with intervals from halves of the questions
 - `attention`: how much a model attends to each option of a question
 - `section`: the report section
 """

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.instruments.probe.flattening import Counts, Numbers, Occurrences, flattening
-from polyculture.instruments.probe.halves import (
-    FEW,
-    FEWEST_QUESTIONS,
-    MISSED,
-    Limited,
-    limited,
-    to_level,
-    whole_halves,
-)
+from polyculture.instruments.probe.halves import Limited, limited, to_level, whole_halves
 
 NAMES = ("flattening", "flattening_share", "rank_correlation")  # of the numbers of `compared`, in order
 Pairs = NDArray[np.bool_]  # which ordered pairs of cultures, [t, s]
@@ -57,7 +49,7 @@ def compared(
 ) -> tuple[Beside, dict[str, Limited]]:
     """The scores of both, and the numbers `NAMES` with their limits, from the same halves of the questions."""
     found = beside(probe.counted(), arm.counted(), minimum)
-    halved = _halves([probe, arm], questions, resamples, seed)
+    halved = whole_halves([probe, arm], questions, resamples, np.random.default_rng(seed))
     if isinstance(halved, str):
         return found, {
             name: Limited(float(one), lacking=halved) for name, one in zip(NAMES, found.numbers, strict=True)
@@ -84,7 +76,7 @@ def groups_of_pairs(
     found = flattening(data.counted(), minimum).score
     sides = {name: tuple(_mean(found[some]) for some in both) for name, both in groups.items()}
     apart = np.array([one - other for one, other in sides.values()])
-    halved = _halves([data], questions, resamples, seed)
+    halved = whole_halves([data], questions, resamples, np.random.default_rng(seed))
     if isinstance(halved, str):
         limits = [Limited(float(one), lacking=halved) for one in apart]
     else:
@@ -94,17 +86,6 @@ def groups_of_pairs(
         of_halves = [[_mean(one[a]) - _mean(one[b]) for a, b in groups.values()] for one in drawn]
         limits = limited(apart, level * np.array(of_halves), questions)
     return {name: (*sides[name], one) for name, one in zip(groups, limits, strict=True)}  # type: ignore[misc]
-
-
-def _halves(
-    data: Sequence[Occurrences], questions: int, resamples: int, seed: int
-) -> Sequence[tuple[Counts, ...]] | str:
-    """The counts of halves of the questions, or the reason why there are none."""
-    if questions < FEWEST_QUESTIONS:
-        return FEW
-    needed = max(2, resamples)
-    found = whole_halves(data, questions, needed, np.random.default_rng(seed))
-    return found if len(found) == needed else MISSED
 
 
 def _mean(values: Numbers) -> float:

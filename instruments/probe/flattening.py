@@ -2,8 +2,7 @@
 
 For cultures t and s, F(t -> s) is the sum over items k of X(k, t) where X(k, s) is not 0, with
 X(k, y) = max(0, g(k, y) - E(k, y))^2 / E(k, y) and E(k, y) = N_y * N_k / N: g counts item k of culture y over questions
-and layers. F grows with the volume; F / sum of X(k, t) is the share of what is particular to t. `flattening.sql` is the
-same over the store.
+and layers. F grows with the volume; F / sum of X(k, t) is the share of what is particular to t.
 """
 
 from __future__ import annotations
@@ -14,16 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.halves import (
-    FEW,
-    FEWEST_QUESTIONS,
-    MISSED,
-    Limits,
-    student,
-    to_level,
-    whole_halves,
-    why_withheld,
-)
+from polyculture.instruments.probe.halves import Limited, Limits, limited, to_level, whole_halves
 
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
 RESAMPLES = 999
@@ -111,7 +101,7 @@ def judge(data: Occurrences, minimum: int = 1, resamples: int = RESAMPLES, seed:
     """
     chance = np.random.default_rng(seed)
     found = flattening(data.counted(), minimum)
-    score, share, why = _intervals(data, found, minimum, max(2, resamples), chance)
+    score, share, why = _intervals(data, found, minimum, resamples, chance)
     permuted = np.stack([flattening(counts, minimum).score for counts in _permuted(data, resamples, chance)])
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
     p = np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples))
@@ -119,32 +109,26 @@ def judge(data: Occurrences, minimum: int = 1, resamples: int = RESAMPLES, seed:
 
 
 def _intervals(
-    data: Occurrences, found: Flattening, minimum: int, needed: int, chance: np.random.Generator
+    data: Occurrences, found: Flattening, minimum: int, resamples: int, chance: np.random.Generator
 ) -> tuple[Limits, Limits, NDArray[np.object_]]:
     """The limits of scores and of shares, and for each pair why one has none."""
     questions = int(data.question.max()) + 1
     pairs = ~np.eye(data.cultures, dtype=bool)
-    counts = whole_halves([data], questions, needed, chance) if questions >= FEWEST_QUESTIONS else []
-    drawn = [flattening(one, minimum) for (one,) in counts]
+    halved = whole_halves([data], questions, resamples, chance)
     told = np.full(pairs.shape, None, dtype=object)
-    if len(drawn) < needed:
+    if isinstance(halved, str):
+        told[pairs] = halved
         none = np.full(pairs.shape, np.nan)
-        told[pairs] = FEW if questions < FEWEST_QUESTIONS else MISSED
         return Limits(none, none), Limits(none, none), told
-    # One level for all pairs: that of a pair varies too much. Shares have one, too, as few items coincide in a half.
-    own = found.score[pairs], found.share[pairs]
-    halved = [np.array([getattr(one, name)[pairs] for one in drawn]) for name in ("score", "share")]
-    scores, shares = (some * to_level(values, some) for values, some in zip(own, halved, strict=True))
-    of_score, of_share = student(own[0], scores, questions), student(own[1], shares, questions)
-    told[pairs] = [
-        _both(one, other)
-        for one, other in zip(
-            why_withheld(own[0], scores, of_score),
-            why_withheld(own[1], shares, of_share),
-            strict=True,
-        )
-    ]
-    return _placed(of_score, pairs, np.inf), _placed(of_share, pairs, 1.0), told
+    drawn = [flattening(one, minimum) for (one,) in halved]
+    limits = []
+    for name in ("score", "share"):
+        # One level for all pairs: that of a pair varies too much. Shares have one, too: few items coincide in a half.
+        own, of_halves = getattr(found, name)[pairs], np.array([getattr(one, name)[pairs] for one in drawn])
+        limits.append(limited(own, of_halves * to_level(own, of_halves), questions))
+    scores, shares = limits
+    told[pairs] = [_both(one.lacking, other.lacking) for one, other in zip(scores, shares, strict=True)]
+    return _placed(scores, pairs, np.inf), _placed(shares, pairs, 1.0), told
 
 
 def _both(score: str | None, share: str | None) -> str | None:
@@ -154,10 +138,10 @@ def _both(score: str | None, share: str | None) -> str | None:
     return "; ".join(f"{name}: {why}" for name, why in (("F", score), ("share", share)) if why)
 
 
-def _placed(limits: Limits, pairs: NDArray[np.bool_], most: float) -> Limits:
-    """Limits of pairs as [t, s], cut off where no score can be."""
+def _placed(limits: Sequence[Limited], pairs: NDArray[np.bool_], most: float) -> Limits:
+    """Limits of pairs as [t, s], cut off where no score can be; nan where there are none."""
     ends = np.full((2, *pairs.shape), np.nan)
-    ends[:, pairs] = np.clip(np.stack(limits), 0.0, most)
+    ends[:, pairs] = np.clip(np.array([(one.low, one.high) for one in limits], np.float64).T, 0.0, most)
     return Limits(ends[0], ends[1])
 
 

@@ -50,12 +50,16 @@ def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
 
 
 def whole_halves(
-    data: Sequence[Counted], questions: int, needed: int, chance: np.random.Generator
-) -> list[tuple[NDArray[np.int64], ...]]:
-    """The counts of each of `data` in so many halves, [items, cultures]; fewer where too many miss a culture."""
+    data: Sequence[Counted], questions: int, resamples: int, chance: np.random.Generator
+) -> list[tuple[NDArray[np.int64], ...]] | str:
+    """The counts of each of `data` in so many halves, [items, cultures]; or the reason why there are not as many."""
+    if questions < FEWEST_QUESTIONS:
+        return FEW
+    needed = max(2, resamples)
     drawn = (tuple(one.counted(weights) for one in data) for weights in islice(halves(questions, chance), 10 * needed))
     whole = (counts for counts in drawn if all(one.sum(0).all() for one in counts))
-    return list(islice(whole, needed))
+    found = list(islice(whole, needed))
+    return found if len(found) == needed else MISSED
 
 
 def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:
@@ -87,8 +91,9 @@ def limited(found: Numbers, of_halves: Numbers, questions: int) -> list[Limited]
     """Each of some numbers with Student's limits, from its values in halves: [halves, numbers]."""
     limits = student(found, of_halves, questions)
     told: list[Limited] = []
-    for value, low, high, why in zip(*map(np.ndarray.tolist, (found, *limits)), why_withheld(found, of_halves, limits),
-                                     strict=True):  # fmt: skip
+    undefined = np.asarray(np.isnan(of_halves).any(0))
+    for value, low, high, some in zip(*map(np.ndarray.tolist, (found, *limits, undefined)), strict=True):
+        why = None if math.isnan(value) or not math.isnan(low) else UNDEFINED if some else ALIKE
         if math.isnan(value) or why:
             told.append(Limited(value, lacking=why))
         else:
@@ -101,16 +106,6 @@ def to_level(found: Numbers, of_halves: Numbers) -> float:
     """By what scores of halves are multiplied, that their mean is that of all questions; 1 where all are 0."""
     known, own = of_halves[~np.isnan(of_halves)], found[~np.isnan(found)]
     return float(own.mean()) / (float(known.mean()) or 1.0) if len(known) and len(own) else 1.0
-
-
-def why_withheld(found: Numbers, of_halves: Numbers, limits: Limits) -> list[str | None]:
-    """For each number, why it has no interval; None where it has one, or where there is no number."""
-    return [
-        None if math.isnan(value) or not math.isnan(low) else UNDEFINED if undefined else ALIKE
-        for value, low, undefined in zip(
-            found, limits.low, np.asarray(np.isnan(of_halves).any(0)).tolist(), strict=True
-        )
-    ]
 
 
 def _size(questions: int) -> int:

@@ -9,14 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.probe.layer_figure import layer_lines
 from polyculture.instruments.probe.pair_cells import WORDS, Row, heat, said_of, withheld
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.instruments.probe.tables import controls_missing
-from polyculture.reports.figures.chart import Mark
+from polyculture.reports.figures.chart import Chart, Mark
 from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.kinds import lines
 from polyculture.reports.names import Names, ordered, short
 
+_WIDE = 216.0  # points: two figures stand side by side
+_TICKS = 8
+_ASIDE = 0.15  # of the width: the distance of what has no layer from the first
 ARMS = tuple(WORDS["arms"])  # the probe first, then its controls
 FILTERS = tuple(WORDS["filters"])  # the one that is drawn first, first
 UNIT = ("model", "dataset", "language", "filter")
@@ -134,18 +137,43 @@ def _layer_panels(title: str, rows: Sequence[Row]) -> Iterator[Panel]:
         ).astype({"y": float, "low": float, "high": float})
         if frame["y"].notna().any():
             words = WORDS["by_layer"][name]
-            yield Panel(words, layer_lines(frame, f"{words}: {title}. {_in_words(frame, arms)}", arms, most))
+            yield Panel(words, _layer_lines(frame, f"{words}: {title}. {_in_words(frame, arms)}", arms, most))
+
+
+def _layer_lines(frame: pd.DataFrame, alternative: str, arms: Sequence[str], top: float | None = None) -> Chart:
+    """A line per arm with its 95 % band; the arm 'text' stands before the first layer.
+
+    `frame` has the columns series (an arm), layer, y, low and high; layer 0 says that nothing was patched.
+
+    `arms` are in the order of the legend, `top` is the end of the scale where the numbers have one.
+    """
+    last = int(frame["layer"].max())
+    without = frame.groupby("series")["layer"].max() == 0
+    aside = [arm for arm in arms if without.get(arm, False)]
+    apart = max(last, 1) * _ASIDE
+    places = {arm: 1 - apart * (1 + (len(aside) - 1 - number) / 4) for number, arm in enumerate(aside)}
+    placed = frame.assign(x=frame["series"].map(places).fillna(frame["layer"]).astype(float))
+    ticks = {float(layer): str(layer) for layer in _ticks(last)}
+    if places:
+        ticks[sum(places.values()) / len(places)] = "no layer"
+    return lines(placed, alternative=alternative, series=arms, labels=("layer", ""), ticks=ticks, top=top, width=_WIDE)
+
+
+def _ticks(last: int) -> list[int]:
+    """Layers to name: the first, and round numbers up to the last."""
+    step = next((one for one in (1, 2, 5, 10, 20, 50) if last / one <= _TICKS), 100)
+    return [1, *(layer for layer in range(step, last + 1, step) if layer > 1)] if last else []
 
 
 def _in_words(frame: pd.DataFrame, arms: Sequence[str]) -> str:
-    lines = []
+    told = []
     for arm in arms:
         own = frame[(frame["series"] == arm) & frame["y"].notna()].sort_values("layer")
         if len(own):
             first, last = own.iloc[0], own.iloc[-1]
             ends = f"{first['y']:.2f} at layer {first['layer']}, {last['y']:.2f} at layer {last['layer']}"
-            lines.append(f"{said('arms', arm)}: {ends}")
-    return "; ".join(lines)
+            told.append(f"{said('arms', arm)}: {ends}")
+    return "; ".join(told)
 
 
 def exported(rows: Sequence[Row], most: int) -> list[Row]:
