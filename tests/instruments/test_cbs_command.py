@@ -173,7 +173,7 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
 @pytest.mark.parametrize(
     ("command", "options", "told"),
     [
-        ("swap sentiment", ("--classifier", "x", "--prompts", "p.toml"), "--prompts is of models that are asked by"),
+        ("swap sentiment", ("--classifier", "x", "--model", "m"), "--model is of models that are asked by prompts"),
         ("swap ner", ("--tagger", "x", "--model", "m"), "--model is of models that are asked by prompts: not --tagger"),
     ],
 )
