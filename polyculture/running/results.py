@@ -30,10 +30,12 @@ def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None
 
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:
     """Writes a run's report from what its store holds, with `more` sections; with `to` into that folder alone."""
+    from polyculture.metrics import METRICS
     from polyculture.reports.report import write_report
     from polyculture.running.layout import layout_of, report_sections, store_layout
 
-    layout = store_layout() if more else layout_of(run)  # papers read what instruments measured
+    # Papers read what instruments measured, and so does the section that shows several of them side by side.
+    layout = METRICS if not more and layout_of(run) == METRICS else store_layout()
     return write_report(run, catalog, layout, (*report_sections(layout), *more), to)
 
 
