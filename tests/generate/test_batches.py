@@ -239,6 +239,16 @@ def test_what_never_comes_is_reported_after_some_batches(server: BatchServer, tm
     assert max(server.paid.values()) == ATTEMPTS
 
 
+def test_an_answer_in_no_known_form_is_bought_no_more_often_than_by_direct_calls(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    odd = {"response": {"status_code": 200, "body": {"result": "ramen"}}}
+    server.fate = lambda body, _: odd if body["seed"] == 7 else None
+    found = ask(server, tmp_path)
+    assert [(a.seed, a.retryable) for a in found if a.error] == [(7, True)] * 2
+    assert sorted(server.paid.values()) == [1] * 6 + [2] * 2
+
+
 def test_a_batch_that_ends_without_some_lines_is_not_believed_whole(server: BatchServer, tmp_path: Path) -> None:
     def cut(call: str, done: bool) -> Reply | None:
         # The first download of an output lacks its end.

@@ -22,6 +22,7 @@ from openai.types import Batch
 from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.faults import kind_of_error
 from polyculture.cache.identity import content_id
 from polyculture.cache.model_facts import BATCH
 from polyculture.cache.sanitize import parse
@@ -79,7 +80,7 @@ class BatchEngine:
                 ending = self._without(faults, self._fetch, record)
                 for ident, answer in self._answers(record, wanted, ending) if ending else ():
                     attempts[ident] += 1
-                    if not answer.retryable or attempts[ident] == ATTEMPTS:
+                    if not answer.retryable or attempts[ident] == _attempts(answer.error):
                         del wanted[ident]
                         yield answer
                 if ending is _GONE:  # its rows are written: from here on they alone stand for it
@@ -203,6 +204,11 @@ class BatchEngine:
     def _sleep(self, seconds: float) -> None:
         if self._stop.wait(seconds):
             raise KeyboardInterrupt
+
+
+def _attempts(error: str | None) -> int:
+    """In how many batches a request is sent at most. An answer of no use that was billed is bought twice."""
+    return 2 if kind_of_error(error).repeat == "once" else ATTEMPTS
 
 
 def _ident(ask: ChatCall) -> str:
