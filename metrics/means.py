@@ -153,7 +153,8 @@ def model_numbers(
         for number, (key, members) in enumerate(groups.items()):
             own = [rows[at] for at in members]
             under = set().union(*(behind[at] for at in members))
-            row = _number(metric, key, own, under, found, number, sizes, inputs)
+            counted = set().union(*(behind[at] for at in members if rows[at].estimate is not None))
+            row = _number(metric, key, own, under, counted, found, number, sizes, inputs)
             yield _beside_others(row, key, shared[metric]) if key[0] and SHARED in key[0] else row
 
 
@@ -221,11 +222,13 @@ def _number(
     key: _Key,
     rows: Sequence[Value],
     cells: set[Place],
+    counted: set[Place],
     found: Moments,
     at: int,
     sizes: CellSizes,
     inputs: str,
 ) -> Number:
+    """`cells` are those behind the number, `counted` those of them whose values are in it."""
     values = [row.estimate for row in rows if row.estimate is not None]
     level, place = key
     if metric == CONSENSUS and level and "language" in level and place.other_language == EVERY:
@@ -239,7 +242,7 @@ def _number(
         common = reasons.pop() if len(reasons) == 1 else None
         why_missing = common or (sizes.why_missing(cells) if level is None else NO_CELL)
     else:
-        withheld = sizes.dependent(cells) or _too_little(metric, units, found, at)
+        withheld = sizes.dependent(counted) or _too_little(metric, units, found, at)
         if withheld is None:
             estimate = Estimate(
                 value,

@@ -63,6 +63,22 @@ def test_half_of_the_texts_distinct_is_enough(tmp_path: Path) -> None:
     assert doubts(written(tmp_path, lambda model, sample: f"{model} {sample % 30}")) == ([], {(None, 4)})
 
 
+def test_cells_without_a_number_do_not_make_up_for_texts_that_repeat_one_another(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one",))
+    counted, without = builder.ask("en", "food", "JP"), builder.ask("en", "food", "IT")
+    for sample in range(N):
+        builder.answer(counted, [DISHES[sample % 2]], model="one", sample=sample, text=DISHES[sample % 2])
+        builder.answer(without, [], model="one", sample=sample, text=f"nothing {sample}")
+    for number, dish in enumerate(DISHES[:2]):
+        builder.link(dish, f"Q{number + 1}")
+    measure(run := builder.write())
+    with open_store(run, store_layout()) as store:
+        [row] = store.sql(
+            "SELECT cells, missing, low, no_interval FROM numbers WHERE metric = 'granularity' AND level = 'model'"
+        ).fetchall()
+    assert row == (1, 1, None, "few distinct texts")
+
+
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
     lines, intervals = doubts(written(tmp_path, lambda model, _: model), temperature=0.0)
     assert all("deterministic" in line for line in lines)
