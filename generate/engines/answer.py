@@ -23,7 +23,7 @@ from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 
-Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "ollama", "tgi"]
+Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "generated", "tgi"]
 
 NO_ANSWER = "no answer behind the reasoning"
 # Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
@@ -312,7 +312,7 @@ def _message(body: Mapping[str, Any]) -> _Parts:
     return _chat({"choices": [choice], "usage": body.get("usage", body if "eval_count" in body else None)})
 
 
-def _ollama(body: Mapping[str, Any]) -> _Parts:
+def _generated(body: Mapping[str, Any]) -> _Parts:
     """https://docs.ollama.com/api/generate"""
     thought = body.get("thinking")
     usage = body if "eval_count" in body else None
@@ -341,7 +341,7 @@ _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Map
     "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
     "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
     "message": (_is_message, _message),
-    "ollama": (lambda body: isinstance(body.get("response"), str) and "done" in body, _ollama),
+    "generated": (lambda body: isinstance(body.get("response"), str) and "done" in body, _generated),
     "tgi": (
         lambda body: isinstance(body.get("generated_text"), str) and "finish_reason" in _table(body.get("details")),
         _tgi,

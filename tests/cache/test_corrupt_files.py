@@ -19,7 +19,7 @@ from tests.test_nothing_is_lost import run_folder, say, tables, write_experiment
 
 # A command that comes upon a damaged file of the table, and what makes its rows again.
 READERS = {
-    "responses": (["extract"], "generate"),
+    "responses": (["run", "--only", "extract"], "generate"),
     "extractions": (["status"], "extract"),
     "mentions": (["sql", "from mentions"], "extract"),
     "links": (["sql", "from links"], "link"),
