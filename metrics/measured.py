@@ -35,7 +35,7 @@ _CODE = (".py", ".sql", ".toml", ".tsv")
 _MADE_BY = "made_by"
 # Of the manifest: versions, whose code has a hash of its own; what no number rests on; and what instruments ask, of
 # which each measure names its part in its settings.
-_OF_OTHERS = {"polyculture", "packages", "prices", "notes", "asked", "setups", "former_setups"}
+_OF_OTHERS = {"polyculture", "packages", "prices", "model_facts", "notes", "asked", "setups", "former_setups"}
 
 
 def renew(
@@ -82,9 +82,8 @@ def renew(
             found = list(numbers)
             if differences is not None:
                 write_differences(run, one.name, differences)
-            write_numbers(
-                run, one.name, found, selection, {_MADE_BY: made_by[one]}
-            )  # last: it says that all is written
+            # Last: this file says that all is written.
+            write_numbers(run, one.name, found, selection, {_MADE_BY: made_by[one]})
     return stale
 
 

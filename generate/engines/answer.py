@@ -351,7 +351,9 @@ _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Map
 
 def content_of(content: object) -> tuple[object, str | None]:
     """The text of a content and the reasoning beside it. A list, or one object, has parts; else it is as it is."""
-    if isinstance(content, Mapping) and content:
+    if isinstance(content, Mapping):
+        if not ("type" in content or "parts" in content or _plain_text(content) is not None):
+            return content, None
         content = content["parts"] if isinstance(content.get("parts"), list) else [content]
     if not isinstance(content, list):
         return content, None

@@ -46,7 +46,8 @@ def run(
 
     Raises `PolycultureError`: `ExperimentError` for an experiment that cannot be run, `ChangedExperimentError` for one
     that no longer fits what is stored, `IncompleteError` where some of the work failed, `JobHeldError` where another
-    process holds jobs, `BudgetError` where `max_cost` would be passed. What was done until then is kept.
+    process holds jobs of a part (a whole run waits for them), `BudgetError` where `max_cost` would be passed. What was
+    done until then is kept.
     """
     retry = None if retry_failed is False else RetryFailed("" if retry_failed is True else retry_failed)
     with quietly(progress):

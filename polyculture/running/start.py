@@ -144,7 +144,7 @@ def _do_held(parts: RunParts) -> list[Study]:
     """Waits until nobody holds the jobs that others held, and does what is left of them."""
     pipeline = parts.pipeline
     jobs = frozenset(pipeline.held)
-    say(f"waits for {len(jobs)} jobs that other processes hold")
+    say(f"waits for {'1 job' if len(jobs) == 1 else f'{len(jobs)} jobs'} that other processes hold")
     folders = [pipeline.workspace.run.shards(table.name, job) for table in store_layout().tables for job in jobs]
     while any(map(is_locked, folders)):
         time.sleep(LOOK_EVERY)

@@ -177,7 +177,7 @@ USELESS: dict[str, bytes] = {
     "a message that is null": dumps(answer(choices=[{"message": None}], usage={})),
     "a message that is a text": dumps(answer(choices=[{"message": "hello"}], usage={})),
     "content that is a number": dumps(answer(5, usage={})),
-    "content that is a table": dumps(answer({"text": "hello"}, usage={})),
+    "content that is a table": dumps(answer({"said": "hello"}, usage={})),
 }
 
 # The same, billed: not bought again at once.

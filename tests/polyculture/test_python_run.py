@@ -117,11 +117,11 @@ def test_a_run_resumes_in_silence_and_the_command_line_goes_on_with_it(
     assert "12 done, 12 of them before" in done.stderr or not done.stderr
 
 
-def test_a_held_job_is_left_to_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_job_of_a_part_is_left_to_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunFolder(tmp_path / "runs" / "small")
     with (
         JobShards(run, Job("mock:a", "en", "food"), [RESPONSES]),
         pytest.raises(polyculture.JobHeldError, match="held"),
     ):
-        polyculture.run(ASKED, model="mock:a")
+        polyculture.run({**ASKED, "models": ["mock:a", "mock:b"]}, model="mock:a")

@@ -47,8 +47,11 @@ def test_names_that_wordings_share_are_said_to_be_shared() -> None:
     assert wordings_and_names(0, 0, shared=False) is None
 
 
-@pytest.mark.parametrize(("lows", "key"), [((0.1, 0.2), "all"), ((0.1, None), "some"), ((None, None), "none")])
+@pytest.mark.parametrize(
+    ("lows", "key"), [((0.1, 0.2), "all"), ((0.1, None), "some"), ((None, None), "none"), ((), "without")]
+)
 def test_the_table_says_what_its_intervals_hold(lows: tuple[float | None, ...], key: str) -> None:
-    common: dict[str, Any] = {"metric": "granularity", "estimate": 0.5}
+    common: dict[str, Any] = {"metric": "granularity", "estimate": 0.5, "low": 0.3}
     rows = [{**common, "language": None, "wide_low": low} for low in lows]
+    rows = rows or [{**common, "language": None, "low": None, "wide_low": None}]
     assert second_intervals([*rows, {**common, "language": "en", "wide_low": None}]) == texts().second_intervals[key]
