@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 import time
@@ -20,9 +21,9 @@ SILENT = 15.0  # seconds without any line, after which one says that the work go
 BAR_EVERY = 0.25  # seconds between two updates of a bar
 BAR_WIDTH = 12  # columns
 BESIDE_LABEL = 40  # columns of the spinner, the bar, the count and the clock
-_FOLDERS = re.compile(
-    r"(?<!\S)(\w+:)(?:[^\s/\\]*[/\\]){2,}(?=[^\s/\\])"
-)  # of a model that is a path, but its last part
+# Of a model that is a path, all but its last part.
+_FOLDERS = re.compile(r"(?<!\S)(\w+:)(?:[^\s/\\]*[/\\]){2,}(?=[^\s/\\])")
+_LOGGER = logging.getLogger("polyculture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,21 @@ def sending(send: Send) -> Iterator[None]:
         yield
     finally:
         _send[:] = before
+
+
+@contextmanager
+def quietly(progress: bool = False) -> Iterator[None]:
+    """A block whose lines are logged at the level INFO; with `progress` they are printed."""
+    if progress:
+        yield
+        return
+    with sending(_log):
+        yield
+
+
+def _log(line: str) -> bool:
+    _LOGGER.info("%s", line)
+    return True
 
 
 def brief(label: str) -> str:

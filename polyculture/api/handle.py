@@ -20,6 +20,7 @@ from polyculture.cache.layout import MAIN, SELECTIONS
 from polyculture.cache.manifest import require_run
 from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
 from polyculture.cache.run_folder import RunFolder
+from polyculture.console import quietly
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.layout import store_layout
 
@@ -201,7 +202,6 @@ class Run:
         into the run's folder. With `path`, an HTML file, nothing is written there: the report shows what is stored. A
         large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
         """
-        from polyculture.api.start import quietly
         from polyculture.running.results import measure_run, report_run
 
         run, catalog = self._workspace.run, self._workspace.catalog

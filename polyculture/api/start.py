@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +10,13 @@ from polyculture.api.handle import Run
 from polyculture.api.opening import runs_folder
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.faults import RetryFailed
-from polyculture.console import sending
+from polyculture.console import quietly
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.given import workspace_of
 from polyculture.experiment.jobs import Part
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.start import run_experiment
-
-_LOGGER = logging.getLogger("polyculture")
 
 
 def run(
@@ -66,18 +62,3 @@ def _workspace(experiment: object, runs: Path | str | None) -> Workspace:
         return workspace_of(experiment, folder)
     what = f"a {type(experiment).__name__} is no experiment"
     raise ExperimentError(what, remedy="Give a file's path, a dictionary of its keys, or a polyculture.Experiment.")
-
-
-@contextmanager
-def quietly(progress: bool = False) -> Iterator[None]:
-    """A block whose lines are logged at the level INFO; with `progress` they are printed."""
-    if progress:
-        yield
-        return
-    with sending(_log):
-        yield
-
-
-def _log(line: str) -> bool:
-    _LOGGER.info("%s", line)
-    return True
