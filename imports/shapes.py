@@ -27,9 +27,23 @@ PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
-_ROLES = ("role", "from", "speaker", "author.role")
-_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter"})
-_TYPES = _ASKERS | {"ai", "assistant"}  # roles under `type`, where parts of a content have their kinds, too
+_ROLES = ("role", "from", "speaker", "author.role", "sender", "author")
+_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter", "customer", "you", "me"})
+# Who speaks, under whatever name a message says it.
+_SPEAKERS = _ASKERS | {
+    "ai",
+    "assistant",
+    "bot",
+    "chatbot",
+    "model",
+    "gpt",
+    "chatgpt",
+    "claude",
+    "gemini",
+    "llm",
+    "agent",
+}
+_SAID = frozenset({"content", "text", "value", "utterance"})
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _LARGEST_RESULTS = 64 * 2**20  # bytes
@@ -189,7 +203,15 @@ def chat_text(messages: Any) -> str | None:
 
 
 def _role(message: Mapping[str, Any]) -> str:
-    return str(Record("", message).get("|".join((*_ROLES, "type"))) or "user")
+    named = Record("", message).get("|".join(_ROLES))
+    if isinstance(named, str) and named:
+        return named
+    return next((str(value) for name, value in message.items() if _is_speaker(name, value)), "user")
+
+
+def _is_speaker(name: str, value: Any) -> bool:
+    """Whether a field of a message says who speaks: by its value, since tools have many names for it."""
+    return name not in _SAID and _folded(value) in _SPEAKERS
 
 
 def _answers(message: Mapping[str, Any]) -> bool:
@@ -218,7 +240,8 @@ def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any
 
 
 def _has_role(message: Mapping[str, Any]) -> bool:
-    return any(isinstance(message.get(name), str) for name in _ROLES) or _folded(message.get("type")) in _TYPES
+    named = any(isinstance(message.get(name), str) for name in _ROLES)
+    return named or any(_is_speaker(name, value) for name, value in message.items())
 
 
 def _words(message: Mapping[str, Any]) -> str | None:

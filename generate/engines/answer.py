@@ -133,7 +133,11 @@ def read_text(
     parts = [part for part in (reasoning, split.reasoning) if part]
     if refusal and not (text or "").strip() and ending != "broken":
         ending = "withheld"
-    why = _why_no_text(body, text, ending, ending_raw, refusal, error, reasoned=bool(parts))
+    # Of hidden reasoning a server tells the tokens alone.
+    reasoned = bool(parts) or bool(usage.reasoning)
+    why = _why_no_text(body, text, ending, ending_raw, refusal, error, reasoned=reasoned)
+    if why is None and mark is not None and not (body or "").strip() and split.answer != mark:
+        why = f"no text before {mark}"
     return Answer(
         text=body if why is None else None,
         reasoning="\n\n".join(parts) or None,
@@ -197,7 +201,8 @@ def _why_no_text(
         return _line(f"refused: {refusal or ending_raw}")
     if body is None or (reasoned and not body.strip()):
         return f"{NO_ANSWER}: finish reason {ending_raw}"
-    return f"no text: finish reason {ending_raw}" if text is None else None
+    none = text is None or (ending == "cut" and not body.strip())
+    return f"no text: finish reason {ending_raw}" if none else None
 
 
 def read_answer(body: object, *, prompt_tail: str = "") -> Answer:

@@ -29,6 +29,7 @@ _SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
 _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
+_PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
@@ -91,6 +92,7 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     header = _headers().match(text)
     struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
     body = text[header.end() :].lstrip() if header and not struck else text
+    body = body[padding.end() :] if (padding := _PADDING.match(body)) else body
     ends = [*_turn_ends().finditer(body), *(_next_question(prompt_tail).finditer(body) if prompt_tail else ())]
     spoken = _end_of_dialogue(body) if any(one.groupdict().get("role") for one in ends) else 0
     for found in sorted(ends, key=re.Match.start):
@@ -382,7 +384,10 @@ def _answer_label() -> re.Pattern[str]:
 def _turn_ends() -> re.Pattern[str]:
     turn = _data()["turn"]
     ends, roles, headed = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles", "headed"))
-    special = r"(?i:[<\[](?:eo[a-z]|bo[st]|pad|(?:end|start|begin)[ _-]?of[ _-]?\w{2,15})[>\]])"
+    special = (
+        r"(?i:[<\[](?:eo[a-z]|bo[st]|pad)[>\]]|<(?:end|start|begin)[ _-]?of[ _-]?\w{2,15}>"
+        r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\])"
+    )
     said = (
         rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?:#{{2,4}} ?|\*\*|\[)?(?:{roles}|{roles.upper()})(?: ?\d)?\]?(?:\*\*)?) ?[:：]"
     )

@@ -131,6 +131,14 @@ WITHOUT_TEXT = {
     "a tool that nobody offered": (chat({"content": None, "tool_calls": []}, "tool_calls"), "broken", True),
     "reasoning alone, whole": (chat({"content": "", "reasoning": "Hm"}), "whole", False),
     "reasoning alone, cut": (chat({"content": "<think>Hm"}, "length"), "cut", False),
+    "hidden reasoning, cut": (chat({"content": ""}, "length"), "cut", False),
+    "hidden reasoning, whole": (
+        chat({"content": ""})
+        | {"usage": {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 9}}},
+        "whole",
+        False,
+    ),
+    "words behind the end of a turn": (chat({"content": "<|eot_id|>Pizza"}), "whole", False),
     "a blocked prompt": ({"promptFeedback": {"blockReason": "SAFETY"}}, "withheld", False),
 }
 
@@ -164,6 +172,7 @@ TURNS = [
     ("Pizza.\n\n### User: And then?", "Pizza."),
     ("Pizza. `<|im_end|>` ends a turn.", "Pizza. `<|im_end|>` ends a turn."),
     ("User: who asks?", "User: who asks?"),
+    ("Take [START_OF_MEAL] bread.", "Take [START_OF_MEAL] bread."),
     ("Pizza.\n\n用户：还有呢？", "Pizza."),
     ("Pizza.\n\n**Usuario:** ¿Y luego?", "Pizza."),
 ]
@@ -176,6 +185,10 @@ def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
     assert found.raw == (raw if raw != text else None)
     ended = raw.startswith(("Pizza.<", "Pizza.\n", "<"))
     assert (found.ending == "whole", found.note is not None) == (ended, ended)
+
+
+def test_padding_before_a_text_ends_nothing() -> None:
+    assert read_text("<pad><bos>Pizza.", "stop").text == "Pizza."
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,12 @@ def test_sharegpt_has_a_text_per_answer_and_no_model(tmp_path: Path) -> None:
         ({"data": {"messages": '[{"from": "human", "value": "Q"}, {"from": "gpt", "value": "Pizza."}]'}}, ["Pizza."]),
         ({"role": "assistant", "text": "Pizza."}, ["Pizza."]),
         ({"role": "prompter", "text": "Which food do you like the most?"}, []),
+        ({"sender": "human", "text": "Which food do you like the most?"}, []),
+        ({"chat_messages": [{"sender": "human", "text": "Q", "content": [{"type": "text", "text": "Q"}]},
+                            {"sender": "assistant", "content": [{"type": "text", "text": "Pizza."}]}]},
+         ["Pizza."]),
+        ({"turns": [{"author": "user", "text": "Q"}, {"author": "bot", "text": "Pizza."}]}, ["Pizza."]),
+        ({"log": [{"participant": "you", "text": "Q"}, {"participant": "chatbot", "text": "Pizza."}]}, ["Pizza."]),
     ],
 )  # fmt: skip
 def test_what_a_user_says_is_no_answer_whatever_the_conversation_is_called(
