@@ -136,8 +136,9 @@ def read_text(
     # Of hidden reasoning a server tells the tokens alone.
     reasoned = bool(parts) or bool(usage.reasoning)
     why = _why_no_text(body, text, ending, ending_raw, refusal, error, reasoned=reasoned)
-    if why is None and mark is not None and not (body or "").strip() and split.answer != mark:
-        why = f"no text before {mark}"
+    if why is None and mark is not None and not (body or "").strip():
+        behind = (split.answer or "").partition(mark)[2]
+        why = f"no text before {mark}" if end_turn(behind)[0].strip() else None
     return Answer(
         text=body if why is None else None,
         reasoning="\n\n".join(parts) or None,

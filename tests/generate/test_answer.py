@@ -187,6 +187,12 @@ def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
     assert (found.ending == "whole", found.note is not None) == (ended, ended)
 
 
+@pytest.mark.parametrize("raw", ["<|eot_id|>", "<|eot_id|>\n<|eot_id|> ", "<|im_end|>\n<|im_start|>user\nMore?", ""])
+def test_a_turn_that_ends_at_once_says_nothing(raw: str) -> None:
+    found = read_text(raw, "stop")
+    assert (found.text, found.error) == ("", None)
+
+
 def test_padding_before_a_text_ends_nothing() -> None:
     assert read_text("<pad><bos>Pizza.", "stop").text == "Pizza."
 
