@@ -5,8 +5,8 @@ What a paper counts of its data, beside what was read: `data check --published`.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePath
 from statistics import fmean
@@ -183,28 +183,41 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
         return Read(None, _missing(dataset, own))
     if cell.metric == what:
         every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
-        return _of_all(dataset, _count(dataset, rules, cell), what, [word for word in absent if word in every])
+        of_type = _count(dataset, rules, cell)
+        read = _of_all(dataset, of_type.total(), what, [word for word in absent if word in every])
+        return read if read.why else read._replace(why=_without_a_type(of_type, float(cell.value)))
     settings = cell.condition.split(", ")
-    texts = {
-        one.place: one.text
+    contexts = {
+        one.place: one
         for one in dataset.contexts
         if one.form != CAUSAL and one.language == cell.language and one.setting in settings
     }
+    texts = [one.text for one in contexts.values()]
     if not texts:
         return Read(None, "no row of it was read")
     if cell.metric == "texts":
-        return Read(_DRAWN * len(texts))
-    return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts.values()))
+        of_type = Counter(one.entity_type for one in contexts.values())
+        return Read(_DRAWN * len(texts), _without_a_type(of_type, float(cell.value) / _DRAWN))
+    return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
 
 
-def _count(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> int:
+def _without_a_type(of_type: Mapping[str, int], printed: float) -> str:
+    """Where a paper's count is that of all types but one: which it may be. Camellia's Table 3 has no names."""
+    total = sum(of_type.values())
+    left_out = [kind for kind, number in of_type.items() if total - number == printed]
+    return f"equal without the {of_type[left_out[0]]} of {' or '.join(sorted(left_out))}" if left_out else ""
+
+
+def _count(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Counter[str]:
+    """How many rows a cell is of, by their type."""
     wanted = {"entity_type": cell.topic, "culture": cell.culture, "setting": cell.condition, **cell.facets}
     wanted = {name: value for name, value in wanted.items() if value not in _ANY}
     gender = wanted.pop("gender", None)
-    return sum(
-        all(getattr(one, name) == value for name, value in wanted.items())
-        and (gender is None or gender in _genders(one, rules))
+    return Counter(
+        one.entity_type
         for one in _kept(dataset, cell.metric)
+        if all(getattr(one, name) == value for name, value in wanted.items())
+        and (gender is None or gender in _genders(one, rules))
     )
 
 
