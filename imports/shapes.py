@@ -17,33 +17,26 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.answer import NoAnswerError, content_of, read_answer, shape_of
+from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
+from polyculture.imports.chats import (
+    chat_text,
+    conversation,
+    has_other_words,
+    has_role,
+    is_answer,
+    is_asked,
+    messages_before,
+    words_of,
+)
 from polyculture.imports.encoding import NAMES, encoding_of
 from polyculture.imports.files import data_files, kind_of, read_file
-from polyculture.imports.record import BadRow, Found, Record, Rows, find, missing, opened, shown
+from polyculture.imports.record import BadRow, Found, Record, Rows, find, missing, shown
 
 ANSWER, TEXT, PROMPT, KEY, CHAT = " answer", " text", " prompt", " key", " chat"
 PLAIN = "plain"
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
-_ROLES = ("role", "from", "speaker", "author.role", "sender", "author")
-_ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter", "customer", "you", "me"})
-# Who speaks, under whatever name a message says it.
-_SPEAKERS = _ASKERS | {
-    "ai",
-    "assistant",
-    "bot",
-    "chatbot",
-    "model",
-    "gpt",
-    "chatgpt",
-    "claude",
-    "gemini",
-    "llm",
-    "agent",
-}
-_SAID = frozenset({"content", "text", "value", "utterance"})
 _LM_EVAL = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[^_]+)\.jsonl?$")
 _LM_EVAL_FIRST = re.compile(r"pretrained__(?P<model>(?:__|[^_,])+)[_,].*\.jsonl$")  # of 0.4.0: model arguments, task
 _LARGEST_RESULTS = 64 * 2**20  # bytes
@@ -85,7 +78,7 @@ class Shape:
         if self.body is not None:
             return _body(record, self.body) is not None
         if self.chat:
-            return _chat(record.values) is not None
+            return conversation(record.values) is not None
         return bool(self.needs) and all(record.has(path) for path in self.needs)
 
     def texts(self, rows: Rows) -> Rows:
@@ -122,15 +115,15 @@ class Shape:
             return
         if not (self.each or self.text or self.message or self.body):
             # A row per message: what a user says is no answer.
-            asked = any(_folded(record.values.get(name)) in _ASKERS for name in _ROLES)
-            yield BadRow(record.row, "is what was asked, not an answer", lost=False) if asked else record
+            was_asked = is_asked(record.values)
+            yield BadRow(record.row, "is what was asked, not an answer", lost=False) if was_asked else record
             return
         if not (self.each or self.body or self.chat):
             yield self._one(record, (), record.values)
             return
         if self.chat:
-            chat = _chat(record.values) or []
-            found: Found = [((place,), one) for place, one in enumerate(chat) if _answers(one)]
+            chat = conversation(record.values) or []
+            found: Found = [((place,), one) for place, one in enumerate(chat) if is_answer(one)]
             record = Record(record.row, {**record.values, CHAT: chat})
         else:
             found = find(record.values, self.each) if self.each else _bodies(_body(record, self.body or ""))
@@ -138,7 +131,7 @@ class Shape:
             path = self.each or (self.body or "").partition("|")[0]
             # A request of a batch that expired, and a chat that nobody answered, have no text.
             no_answer = self.name != PLAIN and (self.each is not None or record.has(self.id or ""))
-            no_answer = no_answer and not _has_other_words(record.values)
+            no_answer = no_answer and not has_other_words(record.values)
             why = None if no_answer else missing(record.values, path)
             yield BadRow(record.row, why or "has no answer", lost=not no_answer)
         for at, one in found:
@@ -156,13 +149,13 @@ class Shape:
             ending = one.get(path) if (path := self.fields.get("finish_reason")) else None
             message = one.get(self.message)
             if self.chat and "content" not in message:  # of other names than OpenAI's
-                message = {"content": _words(message)}
+                message = {"content": words_of(message)}
             values[ANSWER] = read_answer({"choices": [{"message": message, "finish_reason": ending}]})
         elif self.text is not None:
             if not one.has(self.text):
                 return BadRow(record.row, missing(values, self.text) or "has no text")
             text = one.get(self.text)
-            values[TEXT] = text = _words({"content": text}) if isinstance(text, list) and self.before else text
+            values[TEXT] = text = words_of({"content": text}) if isinstance(text, list) and self.before else text
             if text is not None and not isinstance(text, str):
                 scores = isinstance(text, list) and any(map(_is_number, text))
                 what = f"is a {type(text).__name__}{', as scores are' if scores else ''}, not a text"
@@ -175,79 +168,8 @@ class Shape:
 
     def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
         if self.before is not None or self.chat:
-            return _before(record.values.get(self.before or CHAT), at, own)
+            return messages_before(record.values.get(self.before or CHAT), at, own)
         return None if self.prompt is None else record.get(self.prompt.format(*at, *"00"))
-
-
-def _before(messages: Any, at: Sequence[Any], own: Any) -> Any:
-    """The messages before one: those of a list, or its ancestors in a tree of `parent`."""
-    if isinstance(messages, list):
-        return messages[: at[0]]
-    chain: list[Any] = []
-    node = own.get("parent") if isinstance(own, Mapping) else None
-    while isinstance(messages, Mapping) and isinstance(node, str) and node in messages and len(chain) < len(messages):
-        chain.append(messages[node].get("message"))
-        node = messages[node].get("parent")
-    return [one for one in reversed(chain) if one]
-
-
-def chat_text(messages: Any) -> str | None:
-    """The messages of a chat as one text: the user's words alone, or each with its role."""
-    if isinstance(messages, str) or not isinstance(messages, list):
-        return messages if isinstance(messages, str) else None
-    turns = [(_role(one), _words(one)) for one in messages if isinstance(one, Mapping)]
-    said = [(role, text) for role, text in turns if text and text.strip()]
-    if len(said) == 1 and said[0][0] in ("user", "human"):
-        return said[0][1]
-    return "\n\n".join(f"{role}: {text}" for role, text in said) or None
-
-
-def _role(message: Mapping[str, Any]) -> str:
-    named = Record("", message).get("|".join(_ROLES))
-    if isinstance(named, str) and named:
-        return named
-    return next((str(value) for name, value in message.items() if _is_speaker(name, value)), "user")
-
-
-def _is_speaker(name: str, value: Any) -> bool:
-    """Whether a field of a message says who speaks: by its value, since tools have many names for it."""
-    return name not in _SAID and _folded(value) in _SPEAKERS
-
-
-def _answers(message: Mapping[str, Any]) -> bool:
-    return _folded(_role(message)) not in _ASKERS
-
-
-def _folded(role: Any) -> str:
-    return role.strip().casefold() if isinstance(role, str) else ""
-
-
-def _chat(values: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The messages of the one conversation in a record; None where there is none in which somebody asks and somebody
-    answers, or where there are several: which of them is meant nobody knows."""
-    chats = [one for one in _message_lists(values) if len({_answers(message) for message in one}) == 2]
-    return chats[0] if len(chats) == 1 else None
-
-
-def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any]]]:
-    """The lists of messages that say whose they are."""
-    value = opened(value)
-    if isinstance(value, Mapping) and depth < 3:
-        for inner in value.values():
-            yield from _message_lists(inner, depth + 1)
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) and _has_role(one) for one in value):
-        yield value
-
-
-def _has_role(message: Mapping[str, Any]) -> bool:
-    named = any(isinstance(message.get(name), str) for name in _ROLES)
-    return named or any(_is_speaker(name, value) for name, value in message.items())
-
-
-def _words(message: Mapping[str, Any]) -> str | None:
-    """The text of a message: a string, or the parts of one."""
-    text, _ = content_of(Record("", message).get("content.parts|parts|content|value|text|utterance|data.content"))
-    return text if isinstance(text, str) else None
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
@@ -337,7 +259,7 @@ def _lists(values: Mapping[str, Any], before: str = "") -> Iterator[str]:
         if isinstance(value, Mapping) and before.count(".") < 3:
             yield from _lists(value, f"{before}{name}.")
         elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-            yield from [] if all(map(_has_role, value)) else [f"{before}{name}"]  # messages are no records
+            yield from [] if all(map(has_role, value)) else [f"{before}{name}"]  # messages are no records
 
 
 @cache
@@ -396,17 +318,3 @@ def _is_number(value: object) -> bool:
     except ValueError:
         return False
     return True
-
-
-_ASKED = frozenset({"request", "prompt", "input", "instance", "modelInput", "params"})  # what was sent, in a batch
-
-
-def _has_other_words(value: Any) -> bool:
-    """Whether somebody says something who is no asker: an answer of a shape, or under a role, that is not known."""
-    if isinstance(value, Mapping):
-        if _has_role(value):
-            return _answers(value) and any(map(value.get, ("content", "value", "text", "parts")))
-        if any(isinstance(said := value.get(name), str) and said.strip() for name in ("text", "content")):
-            return True
-        return any(_has_other_words(inner) for name, inner in value.items() if name not in _ASKED)
-    return isinstance(value, list) and any(map(_has_other_words, value))
