@@ -102,7 +102,7 @@ def _run() -> None:
 
     from polyculture.cli.app import app
     from polyculture.cli.arrow_alone import load_arrow_alone
-    from polyculture.cli.options import message_of
+    from polyculture.cli.options import help_for, message_of
     from polyculture.console import say
 
     only = re.search(r" --only[ =](\w+)", " ".join(sys.argv))
@@ -120,7 +120,7 @@ def _run() -> None:
         message = message_of(error)
         asked_for_help = message.startswith("Usage:")  # a group that was called without a command
         ended = message if message.endswith("?") else f"{message.rstrip('.')}."
-        say(message if asked_for_help else f"polyculture: {ended} See: polyculture --help")
+        say(message if asked_for_help else f"polyculture: {ended} See: {help_for(error)}")
         sys.exit(2)
 
 

@@ -105,6 +105,15 @@ def message_of(error: TyperException) -> str:
     return message.replace(": Value error, ", ": ")  # words of the library that reads options
 
 
+def help_for(error: TyperException) -> str:
+    """The command whose help says what would have been right."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return "polyculture --help"
+    hidden = context.info_name == STAGE and context.parent is not None
+    return f"{(context.parent if hidden else context).command_path} --help"
+
+
 class StageGroup(TyperGroup):
     """A group whose first argument may be an experiment file, for the hidden command `stage`, if it has one."""
 

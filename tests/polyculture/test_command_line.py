@@ -265,3 +265,15 @@ def test_pace_counts_what_this_process_did() -> None:
     assert pace.tell(4_051) == "1.0 a second, 1 h 39 min left"
     assert pace.tell(9_901) == "59.0 a second, 2 s left"
     assert pace.tell(10_000) == "60.0 a second, 0 s left"
+
+
+@pytest.mark.parametrize(
+    ("words", "help_of"),
+    [(["link", "exp.toml"], "link"), (["run", "--modle", "x"], "run"), (["data", "check"], "data check")],
+)
+def test_a_wrong_command_line_names_the_help_that_says_what_is_right(
+    words: list[str], help_of: str, tmp_path: Path
+) -> None:
+    done = polyculture(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith(f"polyculture {help_of} --help")
