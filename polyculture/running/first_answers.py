@@ -15,9 +15,8 @@ from polyculture.generate.engines.models import Wrapper
 
 R = TypeVar("R")
 _Wrappers = Mapping[Capability[Any], Callable[[Any, StopRule], Any]]
-_First = Callable[
-    [Iterator[R], int], tuple[list[R], list[R]]
-]  # takes so many answers' requests, and what is left of them
+# Takes the requests of so many answers, and what is left of these requests.
+_First = Callable[[Iterator[R], int], tuple[list[R], list[R]]]
 
 
 class FirstSamples(Wrapper):
