@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -19,11 +20,13 @@ from polyculture.cache.sanitize import parse
 TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
 _MARKS = Path(__file__).with_name("reasoning.toml")
 _LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
-_SIGNS = "<&◁[＜\\"  # every mark begins with one of them
+_LIKE_ANGLE = re.compile("POINTING|ANGLE BRACKET|(?:LESS|GREATER)-THAN SIGN$")
+_BRACKETS = (*range(0x100), *range(0x2000, 0x3100), *range(0xFE00, 0x10000))  # where Unicode has them
+_QUOTES = "«‹〈《"  # around a word or a title, too: an opening one alone says nothing
 _NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
-_HEADING = re.compile(  # `**Thinking:**`, `## Thinking`, `[THINKING]`, `Thinking:`
-    rf"[^\w\n]{{0,4}}?(?P<marked>\*\*|__|#{{1,6}} ?|[\[【])?[^\w\n]{{0,4}}?{_NAME} ?"
-    r"(?(marked)[:：]?(?:\*\*|__|[\]】]|[ \t]*\n) ?[:：]?|[:：])"
+_HEADING = re.compile(  # `**Thinking:**`, `## Thinking`, `== Thinking ==`, `[THINKING]`, `Thinking:`
+    rf"[^\w\n]{{0,4}}?(?P<marked>#{{1,6}} ?|[\[【]|[-=~]{{2,8}}|[*_]{{1,3}}(?! ))?[^\w\n]{{0,4}}?{_NAME} ?"
+    r"(?(marked)[:：]?(?:\*\*|__|[\]】]|[^\w\n]{0,8}\n) ?[:：]?|[:：])"
 )
 _SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
@@ -131,7 +134,8 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
         begins = (
             bool(reasoning) or _begins_sentence(text, mark.start) or _answer_label().fullmatch(text[: mark.start][:99])
         )
-        if not (begins or _is_glued(text, marks, closing)) or not (closing is not None or cut or first):
+        unclosed = (cut or first) and mark.key not in _QUOTES
+        if not (begins or _is_glued(text, marks, closing)) or not (closing is not None or unclosed):
             # A tag within the answer. What closes it in the same line is one, too.
             if closing is not None and "\n" not in text[mark.end : marks[closing].start]:
                 within.add(closing)
@@ -216,7 +220,8 @@ def _split_lead(text: str, *, cut: bool) -> Split | None:
         return Split(None, _joined([inside])) if cut and (opening or (heading and heading["marked"])) else None
     behind = start[ended.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
-    if not behind.strip() or (closing and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
+    word = opening is not None and opening["name"].casefold() not in _data()["names"]
+    if not behind.strip() or (word and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
         return None
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
@@ -288,7 +293,7 @@ def _opened(prompt_tail: str) -> str | None:
 
 def _marks(text: str) -> Iterator[_Mark]:
     """The marks of reasoning in a text, in their order."""
-    if not any(sign in text for sign in _SIGNS):  # nearly always, and found out in a tenth of the time
+    if not _may_have_marks().search(text):
         return iter(())
     # Any name closes any other: only the bracket must be the same.
     found = [_Mark(one.start(), one.end(), one[0][0], _is_opening(one)) for one in _tags("names").finditer(text)]
@@ -300,23 +305,41 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _is_opening(found: re.Match[str]) -> bool:
-    slash, sides = "/" in found[0][:6], (found["before"] or "") + (found["behind"] or "")
-    return not slash and "end" not in sides.casefold() and not found[0].startswith("[END_")
+    sides = (found["before"] or "") + (found["behind"] or "")
+    return not found["slash"] and "end" not in sides.casefold() and not found[0].startswith(("[/", "[END_"))
+
+
+@cache
+def _angles() -> tuple[str, str]:
+    """What is like `<` and like `>` in Unicode (＜ ⟨ ❬ ‹ « 《 ◁ ◀ and others), as the insides of two classes."""
+    named = {one: name for one in map(chr, _BRACKETS) if _LIKE_ANGLE.search(name := unicodedata.name(one, ""))}
+    left = [one for one, name in named.items() if re.search(r"LESS-THAN|\bLEFT\b", name)]
+    right = [one for one, name in named.items() if re.search(r"GREATER-THAN|\bRIGHT\b", name)]
+    return "".join(left), "".join(right)
+
+
+@cache
+def _may_have_marks() -> re.Pattern[str]:
+    """What every mark has one of: most texts have none, which shows in a tenth of the time."""
+    return re.compile(rf"[{_angles()[0]}[\\]|&(?:lt|#)")
 
 
 @cache
 def _tags(which: str) -> re.Pattern[str]:
-    """Tags of names in every shape. The groups without a name hold the name.
+    """Tags of names in every shape: any bracket that is like an angle, with or without a bar. The groups without a name
+    hold the name.
 
     In square brackets it is in capitals, and only the names of `bracketed`: "[ANALYSIS]" is a heading in an answer.
     """
     words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
     bracketed = "|".join(name.upper() for name in _data()["bracketed"])
+    left, right = _angles()
     return re.compile(
-        rf"(?i:(?:\\?<|&lt;|＜)\s?/?\s?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>&]{{0,200}})?\\?(?:>|&gt;|＞))"
+        rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]?)\s?[|｜]?"
+        rf"(?:(?P<before>(?:begin|start|end)(?:[_▁]of)?[_▁])|[\w-]{{1,20}}[:_-]|ant)?({words})"
+        rf"(?P<behind>[_:▁](?:start|begin|end))?(?:\s[^{left}{right}&]{{0,200}})?\s?/?[|｜]?"
+        rf"(?:\\?[{right}]{{1,2}}|&(?:gt|#0*62|#x0*3e);|\\u003e))"
         rf"|\[/?(?:(?:BEGIN|START|END)_(?:OF_)?)?({bracketed})\]"
-        rf"|(?i:◁/?({words})▷)"
-        rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
     )
 
 
@@ -347,7 +370,25 @@ class _Lead:
 
 @cache
 def _leads() -> Sequence[_Lead]:
-    return [_Lead(**{**row, "open": re.compile(row["open"].replace("{name}", _NAME))}) for row in _data()["leads"]]
+    inside = {
+        "{name}": _NAME,
+        "{left}": f"[{_brackets('Ps', 'Pi')}{_angles()[0]}]",
+        "{right}": f"[{_brackets('Pe', 'Pf')}{_angles()[1]}]",
+    }
+    return [
+        _Lead(re.compile(_filled(row["open"], inside)), _filled(row["close"], inside), row.get("pair", False))
+        for row in _data()["leads"]
+    ]
+
+
+def _filled(pattern: str, inside: Mapping[str, str]) -> str:
+    for name, one in inside.items():
+        pattern = pattern.replace(name, one)
+    return pattern
+
+
+def _brackets(*categories: str) -> str:
+    return re.escape("".join(one for one in map(chr, _BRACKETS) if unicodedata.category(one) in categories))
 
 
 @cache
@@ -369,7 +410,7 @@ def _answer_heading() -> re.Pattern[str]:
     word, colon = _answer_words(), "[ \\t]?[:：]"
     return re.compile(
         rf"(?:\*\*|__)[^\w\n]{{0,4}}{word}(?:{colon})?(?:\*\*|__)(?:{colon})?|[\[【]{word}[\]】](?:{colon})?"
-        rf"|\n[ \t]*#{{1,6}} ?[^\w\n]{{0,4}}{word}[^\w\n]{{0,4}}(?=\n)"
+        rf"|\n[^\w\n]{{1,8}}{word}[^\w\n]{{0,8}}(?=\n)"
         rf"|\n[^\w\n]{{0,4}}{word}(?:[*_]{{2}})?{colon}[*_]{{0,3}}"
     )
 

@@ -128,11 +128,38 @@ SPLITS = [
     ("Il dit : <reflection>oui.</reflection> Et part.", "Il dit : <reflection>oui.</reflection> Et part.", None),
     ("They eat <think>tacos?</think>pizza.", "They eat pizza.", "tacos?"),
     ("Antwort: <think>Hm.</think> Pizza.", "Antwort:  Pizza.", "Hm."),
+    *((f"{left}think{right}Hm.{left}/think{right}Pizza.", "Pizza.", "Hm.") for left, right in
+      ("⟨⟩", "❬❭", "⟪⟫", "〈〉", "《》", "«»", "‹›", "◀▶", "「」", "⟦⟧", "()", ("<<", ">>"), ("[[", "]]"), ("<|", ">"),
+       ("<", "|>"), ("&#60;", "&#x3e;"), (r"\u003c", r"\u003e"))),
+    ("<think_start>Hm.<think_end>Pizza.", "Pizza.", "Hm."),
+    ("<begin_of_thinking>Hm.<end_of_thinking>Pizza.", "Pizza.", "Hm."),
+    ("<think>Hm.<\\think>Pizza.", "Pizza.", "Hm."),
+    ("<think/>Hm.</think>Pizza.", "Pizza.", "Hm."),
+    ("⟨think⟩Never closed", None, "Never closed"),
+    ("Hm.⟨/think⟩Pizza.", "Pizza.", "Hm."),
+    ("The tags ⟨think⟩ and ⟨/think⟩ mark it.", "The tags ⟨think⟩ and ⟨/think⟩ mark it.", None),
+    ("《思考》是一本书。", "《思考》是一本书。", None),
+    ("「思考」とは何か。", "「思考」とは何か。", None),
+    ("« Thinking » est un mot.", "« Thinking » est un mot.", None),
+    ("⟨φ|ψ⟩ is a number.", "⟨φ|ψ⟩ is a number.", None),
+    ("*Thinking... hm? tacos?*\n\nPizza.", "Pizza.", "hm? tacos?"),
+    ("_Thinking: hm_\n\nPizza.", "Pizza.", "hm"),
+    ("*Thinking...*\n\nPizza.", "Pizza.", None),
+    ("*Thinking...*\n\n> Hm.\n\n> Tacos?\n\nPizza.", "Pizza.", "> Hm.\n\n> Tacos?"),
+    ("*Thinking...*\nHm.\n*Done thinking.*\nPizza.", "Pizza.", "Hm."),
+    ("Thinking...\nHm.\n...done thinking.\n\nPizza.", "Pizza.", "Hm."),
+    ("Thinking...\n\nHm.\n\n---\n\nPizza.", "Pizza.", "Hm."),
+    ("=== THINKING ===\nHm.\n=== ANSWER ===\nPizza.", "Pizza.", "Hm."),
+    ("*Thinking...* is a song.\n\nIt is liked.", "*Thinking...* is a song.\n\nIt is liked.", None),
+    ("*Thinking* is what people do.\n\nPizza.", "*Thinking* is what people do.\n\nPizza.", None),
+    ("Thinking... so my aunt said.\n\n---\n\nPizza.", "Thinking... so my aunt said.\n\n---\n\nPizza.", None),
 ]  # fmt: skip
 
 
 LONG = ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000, "a <think>" * 9_000 + "</think>" * 9_000,
-        "Thought: a" + "\n answer" * 20_000, "Robot: a" + "\nHuman: b" * 20_000 + "\nRobot: c"]  # fmt: skip
+        "Thought: a" + "\n answer" * 20_000, "Robot: a" + "\nHuman: b" * 20_000 + "\nRobot: c",
+        "*Thinking..." + "a\n" * 50_000, "Thinking...\n" * 20_000, "⟨think⟩" * 20_000,
+        "Thinking...\n" + "done \n" * 20_000]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", LONG)
