@@ -84,7 +84,7 @@ def _built(
     manifest = require_run(run)
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
-        with _template(temporary, layout, selections, asked) as connection:
+        with _with_views(temporary, layout, selections, asked) as connection:
             connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
                 _tie(connection, path, [temporary])
@@ -95,11 +95,24 @@ def _built(
         yield temporary
 
 
-def _template(path: Path, layout: Layout, selections: Collection[str], asked: str | None) -> duckdb.DuckDBPyConnection:
+def _with_views(
+    path: Path, layout: Layout, selections: Collection[str], asked: str | None
+) -> duckdb.DuckDBPyConnection:
     if asked is None or asks_of_schema(asked):
         return open_view_template(path, layout, selections)
     connection = connect(path)
     create_views(connection, layout, selections, asked)
+    return connection
+
+
+def _in_memory(
+    run: RunFolder, layout: Layout, selections: Collection[str], memory: str | None, asked: str
+) -> duckdb.DuckDBPyConnection:
+    """The store of one query, in a database in memory."""
+    manifest = require_run(run)
+    connection = connect(memory=memory, spill=run.store.with_suffix(".spill"))
+    create_views(connection, layout, selections, asked)
+    _put_rows(connection, run, manifest, layout, selections)
     return connection
 
 
@@ -193,18 +206,23 @@ def open_store(
     With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
     folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
     ('4GB') bounds what DuckDB holds. `asked` is the only SQL that will be asked of it: views that it does not name, and
-    that nothing rests on that it names, are left out, and the files below them are not looked at.
+    that nothing rests on that it names, are left out, and the files below them are not looked at; without `at` such a
+    store is in memory, and `store.duckdb` stays as it is, with all views.
     The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; of
     those that `asked` leaves out, none is. Rows written later are not in them. With a `selection`, names without a
     schema are those of this schema, and only its views are materialised; they take precedence over the views of all
     schemas. `selections` are further schemas.
     """
-    # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
-    with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as path:
-        connection = connect(path, read_only=True, memory=memory)
-    if at is None:
-        # This connection has just written the store: the condition is left out of all its queries.
-        connection.execute("CREATE TEMP MACRO in_place() AS true")
+    others = {selection, *selections} - {MAIN}
+    if at is None and asked is not None and not asks_of_schema(asked):
+        connection = _in_memory(run, layout, others, memory, asked)
+    else:
+        # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
+        with _built(run, layout, at, others, asked) as path:
+            connection = connect(path, read_only=True, memory=memory)
+        if at is None:
+            # This connection has just written the store: the condition is left out of all its queries.
+            connection.execute("CREATE TEMP MACRO in_place() AS true")
     _confine(connection, run, at)
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
