@@ -1,15 +1,19 @@
 """Conversations: who speaks in a message, what is said, and what was asked before an answer.
 
-Tools have many names for who speaks: a message says it by its value, whatever the field is called.
+Tools have many names for who speaks: a message says it by its value, whatever the field is called. A conversation may
+also be one text, with a label before each turn ("Human: ...", "### Assistant:", "<|im_start|>user").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
-from polyculture.generate.engines.answer import content_of
-from polyculture.imports.record import Record, opened
+from polyculture.generate.engines.answer import content_of, names_of_speakers
+from polyculture.imports.record import Record, known_names, opened
 
 _ROLES = ("role", "from", "speaker", "author.role", "sender", "author")
 _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function", "prompter", "customer", "you", "me"})
@@ -68,21 +72,116 @@ def _folded(role: Any) -> str:
     return role.strip().casefold() if isinstance(role, str) else ""
 
 
-def conversation(values: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+def conversation(values: Any) -> list[Mapping[str, Any]] | None:
     """The messages of the one conversation in a record; None where there is none in which somebody asks and somebody
     answers, or where there are several: which of them is meant nobody knows."""
     chats = [one for one in _message_lists(values) if len({is_answer(message) for message in one}) == 2]
     return chats[0] if len(chats) == 1 else None
 
 
+def has_chat(values: Mapping[str, Any]) -> bool:
+    """Whether a record has one conversation whose answers are its texts: one that ends with a question is the prompt of
+    a text beside it."""
+    chat = conversation(values)
+    if chat is None or (is_answer(chat[-1]) and (words_of(chat[-1]) or "").strip()):
+        return chat is not None
+    usual, beside = known_names()["names"]["text"], {str(name).casefold(): value for name, value in values.items()}
+    return not any(isinstance(beside.get(name), str) and conversation(beside[name]) is None for name in usual)
+
+
 def _message_lists(value: Any, depth: int = 0) -> Iterator[list[Mapping[str, Any]]]:
     """The lists of messages that say whose they are."""
     value = opened(value)
-    if isinstance(value, Mapping) and depth < 3:
+    if isinstance(value, str):
+        yield from filter(None, [transcript(value)])
+    elif isinstance(value, Mapping) and depth < 3:
         for inner in value.values():
             yield from _message_lists(inner, depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, Mapping) and has_role(one) for one in value):
         yield value
+
+
+_SIGNS = ("<[|｜]?", r"<[^<>\s]{1,40}>", r"\[", "#{1,6}", "[*_]{1,3}", "")  # before a label
+_NAME = r"(?P<name>[^\W\d_](?:[\w .'’-]{0,28}[\w.])?)(?: ?\([^()\n]{1,30}\))?"
+_COLON, _MARK = r"[*_\]]{0,3} ?[:：][*_]{0,3}", r"[|｜]?>|<[^<>\s]{1,40}>|[*_]{0,3}[ \t]*(?=\n)"
+_CAPITALS = re.compile(
+    r"(?:^|(?<=[\s>]))(?P<sign>)(?P<name>[A-Z]{2,20})(?P<end>:)(?=\s|$)"
+)  # `USER: ... ASSISTANT: ...`
+_BEGIN = re.compile(r"\s*(?:(?:<s>|<bos>|<[|｜](?:begin|start)[\w▁]*(?:text|sentence)[|｜]>)\s*)*")
+_TOKENS_AT_END = re.compile(r"(?:\s*(?:</?[a-z_]{1,20}>|<[|｜][^<>\s]{1,40}[|｜]?>))+\s*$")
+_INSTRUCTION = re.compile(r"\[/?INST\]")
+
+
+def transcript(text: str) -> list[Mapping[str, Any]] | None:
+    """The messages of a conversation that is one text; None where it is none.
+
+    It begins with the label of who asks, or of a system, and a second label of the same form takes turns with the
+    first: a text that mentions who speaks does neither. One of the two must be a name of the user or the assistant of a
+    system; where both are, an introduction may stand before labels with signs or in capitals ("### Instruction:").
+    """
+    text = _INSTRUCTION.sub(lambda one: "<|assistant|>" if "/" in one[0] else "<|user|>", text)
+    start = begun.end() if (begun := _BEGIN.match(text)) else 0
+    users, questions, answers = names_of_speakers()
+    askers, answerers = _ASKERS | users | questions, _ANSWERERS | answers
+    labels = _labels(text, start, askers | answerers)
+    names = [_folded(one["name"]) for one in labels]
+    asker = next((name for name in names if name != "system"), None)
+    known = next((name for name in names if name in answerers), None)
+    answerer = known or next((name for name in names if name not in askers), None)
+    if answerer is None or asker is None or asker == answerer:
+        return None
+    sure = asker in askers and known is not None
+    kept = {asker, answerer, *askers, *(answerers if sure else ())}
+    turns = [(one, name) for one, name in zip(labels, names, strict=True) if name in kept]
+    spoken = [name for _, name in turns if name != "system"]
+    alternates = all(one != other for one, other in pairwise(spoken))
+    if not sure and not (alternates and turns[0][0].start() == start and ":" in _narrow(labels[0]["end"])
+                         and (asker in _ASKERS | users or known in _ANSWERERS)):  # fmt: skip
+        return None
+    if not sure and not text[turns[0][0].end() : turns[1][0].start()].strip():
+        return None  # "My friend said:" announces who speaks
+    before = text[start : turns[0][0].start()].strip()
+    messages: list[dict[str, Any]] = [{"role": "system", "content": before}] if before else []
+    for place, (label, name) in enumerate(turns):
+        until = turns[place + 1][0].start() if place + 1 < len(turns) else len(text)
+        role = "system" if name == "system" else "assistant" if name in (answerer, *answerers) else "user"
+        at = label.end() if label["end"] == labels[0]["end"] or ":" in label["end"] else label.start("end")
+        said = text[at:until].strip().removesuffix(f"</{label['name']}>")
+        said = said if role == "assistant" else _TOKENS_AT_END.sub("", said)
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += f"\n\n{said}"
+        else:
+            messages.append({"role": role, "content": said})
+    return list(messages)
+
+
+def _labels(text: str, start: int, known: Collection[str]) -> list[re.Match[str]]:
+    """The labels of turns in a text, all of the form of the first, which has a known name or no sign."""
+    for sign in _SIGNS:
+        first = _label(sign).match(text, start)
+        if first is not None and (not sign or _folded(first["name"]) in known):
+            break
+    else:
+        introduced = (one for sign in _SIGNS[:-1] for one in _label(sign).finditer(text, start))
+        first = next((one for one in introduced if _folded(one["name"]) in known), None)
+    if first is not None and first["sign"]:
+        return [*_label(re.escape(first["sign"])).finditer(text, first.start())]
+    in_capitals = [*_CAPITALS.finditer(text, start)]
+    in_lines = [*_label("").finditer(text, start)] if first is not None else []
+    return in_lines if len({one["name"] for one in in_lines}) > 1 else in_capitals
+
+
+@lru_cache(maxsize=64)
+def _label(sign: str) -> re.Pattern[str]:
+    """`Human: `, `### User:`, `**You**:`, `[USER]: `, `<|user|>`, `<|im_start|>user`: a sign that others have, too,
+    counts at the beginning of a line alone."""
+    where = "" if sign[:1] in ("<", "#", "\\") and sign[:2] != r"\[" else r"(?m:^)[ \t]*"
+    end = f"{_COLON}|{_MARK}" if sign else _COLON
+    return re.compile(rf"{where}(?P<sign>{sign})[ \t]?{_NAME}(?P<end>{end})")
+
+
+def _narrow(colon: str) -> str:
+    return colon.replace("：", ":")
 
 
 def has_role(message: Mapping[str, Any]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.sanitize import mended, parse
-from polyculture.imports.mapping import ITEM_FIELDS, Columns, known_names
-from polyculture.imports.record import BadRow, Record, find, shown
+from polyculture.imports.mapping import ITEM_FIELDS, Columns
+from polyculture.imports.record import BadRow, Record, find, known_names, shown
 
 ITEMS = " items"  # the key of a record's items, or of the reason why they cannot be read
 NO_ITEM = ("na", "nil", "none", "null", "nan", "n/a")  # QIDs that say that the study found none

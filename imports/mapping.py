@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
-from polyculture.imports.record import MOST_COLUMNS, Record, merged, missing, names
+from polyculture.imports.record import MOST_COLUMNS, Record, known_names, merged, missing, names
 from polyculture.imports.shapes import ANSWER, Source
 
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -97,12 +95,6 @@ class Columns:
     def parts(self) -> Mapping[str, int]:
         """The fields that the pattern takes."""
         return {} if self.pattern is None else self.pattern[1].groupindex
-
-
-@cache
-def known_names() -> Mapping[str, Mapping[str, Any]]:
-    """The tables of `columns.toml`."""
-    return tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 
 
 def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, str], pattern: str | None) -> Columns:

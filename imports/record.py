@@ -11,9 +11,11 @@ usage.input|usage.prompt        the first of these paths that has a value
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from polyculture.cache.sanitize import parse
@@ -64,6 +66,12 @@ class Record:
 
 
 Rows = Iterator[Record | BadRow]
+
+
+@cache
+def known_names() -> Mapping[str, Mapping[str, Any]]:
+    """The tables of `columns.toml`."""
+    return tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 
 
 def find(values: Any, path: str) -> Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
@@ -21,6 +21,7 @@ from polyculture.generate.engines.answer import NoAnswerError, read_answer, shap
 from polyculture.imports.chats import (
     chat_text,
     conversation,
+    has_chat,
     has_other_words,
     has_role,
     is_answer,
@@ -62,6 +63,7 @@ class Shape:
     id_more: str | None = None
     prompt: str | None = None
     chat: bool = False
+    at: str | None = None  # of a chat: where its messages are, as the user says
     items: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
@@ -73,12 +75,17 @@ class Shape:
         computed = {"text": ANSWER if self.body or self.message else TEXT, "prompt": PROMPT}
         return {**self.fields, **computed, **({"id": KEY} if self.id else {})}
 
+    @property
+    def finds_texts(self) -> bool:
+        """Whether it knows itself where in a record the texts are that a user named."""
+        return bool(self.each) or self.at is not None
+
     def fits(self, record: Record) -> bool:
         """Whether a record is of this shape."""
         if self.body is not None:
             return _body(record, self.body) is not None
         if self.chat:
-            return conversation(record.values) is not None
+            return has_chat(record.values)
         return bool(self.needs) and all(record.has(path) for path in self.needs)
 
     def texts(self, rows: Rows) -> Rows:
@@ -122,7 +129,7 @@ class Shape:
             yield self._one(record, (), record.values)
             return
         if self.chat:
-            chat = conversation(record.values) or []
+            chat = conversation(record.values if self.at is None else record.get(self.at)) or []
             found: Found = [((place,), one) for place, one in enumerate(chat) if is_answer(one)]
             record = Record(record.row, {**record.values, CHAT: chat})
         else:
@@ -240,17 +247,30 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
         raise UserError(f"no format is called {name!r}", remedy=f"{near} Without --format it is told by the content.")
     kind = kind_of(path)
     first = [row for row in islice(read_file(path, tables=True), LOOKED_AT) if isinstance(row, Record)]
-    shape = known[name] if name else next((one for one in known.values() if any(map(one.fits, first))), known[PLAIN])
+    shape = known[name] if name else next((one for one in known.values() if _fits(one, first)), known[PLAIN])
     wrapped = len(first) == 1 and shape.name == PLAIN and not (text and first[0].has(text))
     lists = list(_lists(first[0].values)) if wrapped else []
     if len(lists) == 1:
         inner = [Record("", one) for one in first[0].get(lists[0])[:LOOKED_AT]]
         shape = next((one for one in known.values() if any(map(one.fits, inner))), shape)
         shape = replace(shape, rows=[lists[0], *(key for key in first[0].values if not lists[0].startswith(key))])
-    if text is not None:
+    if text is not None and _most(conversation(row.get(text)) is not None for row in first if row.has(text)):
+        fields = shape.fields or known["chat"].fields
+        shape = replace(known["chat"], rows=shape.rows, at=text, fields=fields)
+    elif text is not None:
         each = text if "[*]" in text else None
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     return Source(path, shape, kind, inputs)
+
+
+def _fits(shape: Shape, records: Sequence[Record]) -> bool:
+    """Whether a file has a shape. One text may look like a conversation: most must be one."""
+    return _most(map(shape.fits, records)) if shape.chat else any(map(shape.fits, records))
+
+
+def _most(answers: Iterable[bool]) -> bool:
+    found = list(answers)
+    return 2 * sum(found) >= len(found) > 0
 
 
 def _lists(values: Mapping[str, Any], before: str = "") -> Iterator[str]:

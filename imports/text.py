@@ -18,9 +18,9 @@ from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, content_of, read_content, read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.chats import chat_text
-from polyculture.imports.mapping import DETECTED, Columns, known_names
+from polyculture.imports.mapping import DETECTED, Columns
 from polyculture.imports.prompts import PromptReader
-from polyculture.imports.record import LONGEST_TEXT, Record, missing, names, shown
+from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missing, names, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"

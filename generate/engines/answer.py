@@ -22,6 +22,7 @@ from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
+from polyculture.generate.engines.reasoning import names_of_speakers as names_of_speakers
 
 Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "generated", "tgi"]
 

@@ -35,6 +35,8 @@ _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analys
 _PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
+_INTRODUCES = (":", "：", ",", "，", "、")
+_EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
 _SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
 
@@ -101,8 +103,11 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     for found in sorted(ends, key=re.Match.start):
         before = body[: found.start()]
         struck_out = found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")
-        within = found.groupdict().get("role") is not None and found.start() < spoken
-        if not (before.endswith("`") or struck_out or within):
+        role = found.groupdict().get("role") is not None
+        if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
+            gap = _EMPTY_LINE.search(body, found.end())
+            spoken = max(spoken, gap.start() + 1 if gap else len(body))
+        if not (before.endswith("`") or struck_out or (role and found.start() < spoken)):
             return before.rstrip(), found[0].strip()
     return body, None
 
@@ -444,6 +449,16 @@ def _next_question(prompt_tail: str) -> re.Pattern[str]:
         if re.search(rf"(?:^|\n)[#* ]{{0,5}}(?:{answer})\**[ \n]?[:：]\**\s*$", prompt_tail):
             return re.compile(rf"\n[#* ]{{0,5}}(?:{question})\**[ \n]?[:：]")
     return re.compile(r"(?!)")
+
+
+@cache
+def names_of_speakers() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What may stand before a turn, in small letters: names of a system's user, of a question and of an answer."""
+    turn = _data()["turn"]
+    asked = [*turn["headed"], *(name for form in turn["forms"] for name in form["question"])]
+    answered = [name for form in turn["forms"] for name in form["answer"]]
+    users, questions, answers = (frozenset(map(str.casefold, names)) for names in (turn["roles"], asked, answered))
+    return users, questions, answers
 
 
 @cache

@@ -55,7 +55,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         bad = next((row for row in rows if isinstance(row, BadRow)), None)
         why = f": row {bad.row}: {bad.reason}" if bad else ""
         raise UserError(f"read as {source.format}, it has no text{why}", where=path, remedy="See docs/importing.md.")
-    told = {name: path for name, path in wanted.columns.items() if not (name == "text" and source.shape.each)}
+    told = {name: path for name, path in wanted.columns.items() if not (name == "text" and source.shape.finds_texts)}
     columns = find_mapping(records, source, told, wanted.parts)
     packs = catalog_of(experiment, wanted.catalog)
     if wanted.alike:

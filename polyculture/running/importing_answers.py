@@ -78,7 +78,7 @@ def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     head = [row for row in islice(_rows(source), LOOKED_AT) if isinstance(row, Record)]
     check_told(head, wanted.columns, path)
     contents = content_id(digest_of(path), source.format, dict(wanted.columns))
-    file = AnswerFile(of, columns, contents, path.stem, bool(source.shape.each), wanted.skip_rows)
+    file = AnswerFile(of, columns, contents, path.stem, source.shape.finds_texts, wanted.skip_rows)
     try:
         taken = file.take(_rows(source))
     except UnknownOrderError as fault:

@@ -187,6 +187,8 @@ def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reas
         ("Pizza。\n用户：塔可？", "Pizza。"),
         ("Robot: Hi.\nHuman: Hello.\nRobot: Bye.", "Robot: Hi.\nHuman: Hello.\nRobot: Bye."),
         ("Robot: Hi.\nHuman: Hello.\nRobot: Bye.\nUser: tacos", "Robot: Hi.\nHuman: Hello.\nRobot: Bye."),
+        ("My friend said:\nHuman: no\nUser: yes", "My friend said:\nHuman: no\nUser: yes"),
+        ("My friend said:\nHuman: no\n\nHuman: Tacos?", "My friend said:\nHuman: no"),
         ("The user: he eats.\nA human: eats.", "The user: he eats.\nA human: eats."),
     ],
 )

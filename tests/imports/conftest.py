@@ -37,7 +37,7 @@ def read(
     told = {"topic": "=food"} if told is None else told
     source = find_source(file, None, inputs, told.get("text"))
     records = [row for row in islice(source.rows(), LOOKED_AT) if isinstance(row, Record)]
-    told = {name: path for name, path in told.items() if not (name == "text" and source.shape.each)}
+    told = {name: path for name, path in told.items() if not (name == "text" and source.shape.finds_texts)}
     found = survey(source, find_mapping(records, source, told, parts), read_catalog())
     rows = list(texts_of(source, found.columns, read_catalog()))
     return (

@@ -134,6 +134,63 @@ def test_what_a_user_says_is_no_answer_whatever_the_conversation_is_called(
     assert not any(row.lost for row in bad if row.row == "1")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\n\nHuman: Q\n\nAssistant: Pizza.",
+        "User: Q\nAI: Pizza.\nUser: Thanks.",
+        "System: S\nUser: Q\nAlexa: Pizza.",
+        "Customer (12:03): Q\nAgent (12:04): Pizza.",
+        "### User:\nQ\n\n### Assistant:\nPizza.",
+        "### Human: Q### Assistant: Pizza.",
+        "Below is an instruction.\n\n### Instruction:\nQ\n\n### Response:\nPizza.",
+        "A chat. USER: Q ASSISTANT: Pizza.</s>",
+        "<s>[INST] Q [/INST] Pizza. </s>",
+        "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\nPizza.<|im_end|>",
+        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nQ<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\nPizza.<|eot_id|>",
+        "<bos><start_of_turn>user\nQ<end_of_turn>\n<start_of_turn>model\nPizza.<end_of_turn>",
+        "<｜User｜>Q<｜Assistant｜><think>Tacos?</think>Pizza.<｜end▁of▁sentence｜>",
+        "用户：Q\n助手：Pizza.",
+        "Q: Q\nA: Pizza.",
+    ],
+)
+@pytest.mark.parametrize("told", [{}, {"text": "chosen"}], ids=["found", "told"])
+def test_a_conversation_in_one_text_has_a_prompt_and_answers(said: str, told: dict[str, str], tmp_path: Path) -> None:
+    columns = {"topic": "=food", "model": "=m", "language": "=en", **told}
+    _, texts, bad = read(write_lines(tmp_path / "a.jsonl", {"chosen": said}, {"chosen": said}), columns)
+    assert ([text.answer.text for text in texts], bad) == (["Pizza."] * 2, [])
+    assert all("Q" in str(text.prompt) and "Pizza" not in str(text.prompt) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My friend said:\nHuman: no\nAssistant: yes",
+        "Robot: Hi.\nHuman: Hello.\nRobot: Bye.",
+        "Romeo: He.\nJuliet: She.",
+        "Breakfast: bread.\nAnswer: pizza.",
+        "# Users\nMany.\n# Assistant\nNone.",
+        "Human: I am.\nThe end.",
+    ],
+)
+def test_a_text_that_mentions_who_speaks_is_no_conversation(text: str, tmp_path: Path) -> None:
+    told = {"topic": "=food", "model": "=m", "language": "=en"}
+    _, texts, _ = read(write_lines(tmp_path / "a.jsonl", {"response": text}), told)
+    assert [one.answer.text for one in texts] == [text]
+
+
+def test_one_dialogue_among_answers_and_a_prompt_of_several_turns_are_no_conversations(tmp_path: Path) -> None:
+    told = {"topic": "=food", "model": "=m", "language": "=en"}
+    play = "Human: Hello.\nRobot: Bye."
+    file = write_lines(tmp_path / "a.jsonl", *({"response": one} for one in (play, TEXTS[0], TEXTS[1])))
+    assert [one.text for one in read(file, told)[1]] == [play, TEXTS[0], TEXTS[1]]
+    asked = [*turns("Tacos?", "role", "content", "user", "assistant"), {"role": "user", "content": "Q"}]
+    for prompt in ("User: Hi.\nAssistant: Tacos?\nUser: Q\nAssistant:", asked):
+        file = write_lines(tmp_path / "b.jsonl", {"prompt": prompt, "response": "Pizza."})
+        assert [one.text for one in read(file, told)[1]] == ["Pizza."]
+
+
 def test_two_conversations_in_a_record_are_not_chosen_among(tmp_path: Path) -> None:
     talks = {name: turns(TEXTS[0], "role", "content", "user", "assistant") for name in ("model_a", "model_b")}
     with pytest.raises(UserError, match="text=COLUMN"):
