@@ -192,17 +192,6 @@ def best_targets(statements: Statements) -> dict[int, int | None]:
     return found
 
 
-def naming(target: int, end: str | None = None) -> Statement:
-    """A statement whose value is an item; `end`: the time at which it ended, as Wikidata writes it."""
-    ended = None if end is None else _Qualifiers((_End({"value": {"time": end}}),))
-    return Statement(_Snak("value", _Value(_Target(numeric_id=target))), qualifiers=ended)
-
-
-def of_pages(count: int) -> dict[str, _Nothing]:
-    """Placeholder sitelinks for an item of which only their number is known."""
-    return {str(number): _Nothing() for number in range(count)}
-
-
 def _target(snak: _Snak) -> int:
     if snak.datavalue is None:
         raise ValueError("a statement without its value")

@@ -1,25 +1,24 @@
 """A SPARQL endpoint over Wikidata on this machine, for tests: a real engine over given entities, behind HTTP.
 
-Entities become RDF as the Wikidata Query Service has them, or as Wikidata's own dump does, which puts counts and
-times at the page of an item's data. It misbehaves when told to.
+It has their statements as the Wikidata Query Service does, and beside it an Action API, `items`, has the entities
+themselves. It misbehaves when told to.
 """
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
+from pyoxigraph import BlankNode, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
 
-from polyculture.link.entity import PROPERTIES, Claims, convert
-from polyculture.link.entity import best_targets as targets_of
+from polyculture.link.entity import PROPERTIES, Claims, best_targets, convert
+from tests.wikidata_server import WikidataServer
 
-Entity = Mapping[str, Any]
+Entity = dict[str, Any]
 Fault = tuple[int, dict[str, str], bytes]  # status, headers, body
 
 TOO_MANY: Fault = (429, {"Retry-After": "7"}, b"Too many requests")
@@ -37,10 +36,6 @@ FORBIDDEN: Fault = (403, {}, b"Please set a user-agent")
 
 _ENTITY = "http://www.wikidata.org/entity/"
 _DIRECT = "http://www.wikidata.org/prop/direct/"
-_SCHEMA = "http://schema.org/"
-_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-_ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
-_SITELINKS = "http://wikiba.se/ontology#sitelinks"
 _SAME = "http://www.w3.org/2002/07/owl#sameAs"
 
 
@@ -52,7 +47,10 @@ class SparqlServer:
     """
 
     def __init__(
-        self, entities: Iterable[Entity], redirects: Mapping[str, str] | None = None, *, as_dump: bool = False
+        self,
+        entities: Sequence[Entity],
+        redirects: Mapping[str, str] | None = None,
+        items: WikidataServer | None = None,
     ) -> None:
         self.faults: list[Fault | None] = []
         self.refuses: Callable[[str], bool] = lambda _query: False
@@ -60,10 +58,11 @@ class SparqlServer:
         self.agents: set[str] = set()
         self.connections = self.at_once = self.most_at_once = 0
         self.store = Store()
-        self.store.extend(quad for entity in entities for quad in _quads(entity, as_dump))
+        self.store.extend(quad for entity in entities for quad in _quads(entity))
         self.store.extend(
             Quad(_item(origin), NamedNode(_SAME), _item(target)) for origin, target in (redirects or {}).items()
         )
+        self.items = items or WikidataServer(entities, redirects)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -74,11 +73,13 @@ class SparqlServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
+        self.items.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.items.__exit__(kind, value, trace)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -129,40 +130,13 @@ class SparqlServer:
         return Handler
 
 
-def _quads(entity: Entity, as_dump: bool) -> Iterable[Quad]:
-    item, subject = convert(entity), _item(entity["id"])
-    for code, name in (item.labels or {}).items():  # type: ignore[union-attr]
-        yield Quad(subject, NamedNode(_LABEL), Literal(name.value, language=code))
-        yield Quad(subject, NamedNode(_SCHEMA + "name"), Literal(name.value, language=code))
-    for code, text in (item.descriptions or {}).items():  # type: ignore[union-attr]
-        yield Quad(subject, NamedNode(_SCHEMA + "description"), Literal(text.value, language=code))
-    for code, names in (item.aliases or {}).items():  # type: ignore[union-attr]
-        for name in names:
-            yield Quad(subject, NamedNode(_ALIAS), Literal(name.value, language=code))
-    yield from _statements(entity, subject)
-    data = NamedNode(f"https://www.wikidata.org/wiki/Special:EntityData/{item.id}")
-    yield Quad(data, NamedNode(_SCHEMA + "about"), subject)
-    where = data if as_dump else subject
-    yield Quad(where, NamedNode(_SITELINKS), _number(len(item.sitelinks or ())))
-    yield Quad(where, NamedNode(_SCHEMA + "version"), _number(item.lastrevid or 1))
-    if item.modified:
-        time = NamedNode("http://www.w3.org/2001/XMLSchema#dateTime")
-        yield Quad(where, NamedNode(_SCHEMA + "dateModified"), Literal(item.modified, datatype=time))
-
-
-def _statements(entity: Entity, subject: NamedNode) -> Iterable[Quad]:
+def _quads(entity: Entity) -> Iterable[Quad]:
     """The statements of best rank; an unknown value is a blank node, or an IRI that stands for one."""
-    claims = convert(entity).claims
+    claims, subject = convert(entity).claims, _item(entity["id"])
     for code in PROPERTIES if isinstance(claims, Claims) else ():
         statements = getattr(claims, code)
-        for target, end in targets_of(statements).items():
+        for target in best_targets(statements):
             yield Quad(subject, NamedNode(_DIRECT + code), _item(f"Q{target}"))
-            if end is not None:
-                said, time = BlankNode(), "http://www.w3.org/2001/XMLSchema#dateTime"
-                yield Quad(subject, NamedNode(f"http://www.wikidata.org/prop/{code}"), said)
-                yield Quad(said, NamedNode(f"http://www.wikidata.org/prop/statement/{code}"), _item(f"Q{target}"))
-                ended = Literal(f"{end}-01-01T00:00:00Z", datatype=NamedNode(time))
-                yield Quad(said, NamedNode("http://www.wikidata.org/prop/qualifier/P582"), ended)
         if any(statement.mainsnak.snaktype == "somevalue" for statement in statements):
             yield Quad(subject, NamedNode(_DIRECT + code), BlankNode())
             unknown = f"http://www.wikidata.org/.well-known/genid/{subject.value[-9:].replace('/', '')}"
@@ -171,7 +145,3 @@ def _statements(entity: Entity, subject: NamedNode) -> Iterable[Quad]:
 
 def _item(qid: str) -> NamedNode:
     return NamedNode(_ENTITY + qid)
-
-
-def _number(value: int) -> Literal:
-    return Literal(json.dumps(value), datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer"))

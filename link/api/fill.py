@@ -8,11 +8,9 @@ it, and the places it is from. What the snapshot holds is never asked for again.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +21,8 @@ from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.api.answers import SearchHit
 from polyculture.link.api.client import IDS_A_CALL, ApiClient, ApiSettings
 from polyculture.link.api.kept import Kept, read_searches
-from polyculture.link.api.names import Named, Searches, Term
-from polyculture.link.index.parts import part_files
-from polyculture.link.index.snapshot import FILLED, Snapshot, assemble, open_snapshot
+from polyculture.link.api.names import Named, Searches
+from polyculture.link.index.snapshot import FILLED, Snapshot, open_snapshot
 from polyculture.link.index.under_way import answers_beside, answers_folder
 from polyculture.link.normalise import fold_of, normalise
 
@@ -66,46 +63,40 @@ def fill_snapshot(
     with answers_beside(out, _FILE) as folder:
         answers = Kept(folder / _FILE, base, settings.endpoint, languages, catalog)
         with answers as kept, ApiClient(settings) as client:
-            fill = _Fill(client, kept, languages, progress)
-            fill.search(wanted)
-            fill.fetch()
-            snapshot = _written(kept, base, languages, out, folder, settings.endpoint)
+            terms = _search(client, kept, wanted, progress)
+            items = fetch_needed(client, kept, progress, terms)
+            snapshot = _written(kept, base, out, settings.endpoint)
         remove_folder(folder)
-    return FillReport(snapshot, client.requests, fill.names, fill.items)
+    return FillReport(snapshot, client.requests, terms, items)
 
 
-class _Fill:
-    """Asks, and keeps what is answered; counts it."""
+def fetch_needed(client: ApiClient, kept: Kept, progress: Progress, done: int = 0) -> int:
+    """Fetches the items that `kept` says are needed, and what these need, level by level; returns how many.
 
-    def __init__(self, client: ApiClient, kept: Kept, languages: frozenset[str], progress: Progress) -> None:
-        self._client, self._kept, self._languages, self._progress = client, kept, languages, progress
-        self.names = self.items = 0
+    The progress begins at `done`.
+    """
+    items = 0
+    while qids := kept.wanted():
+        for start in range(0, len(qids), IDS_A_CALL):
+            batch = qids[start : start + IDS_A_CALL]
+            kept.keep_entities(client.entities(batch, kept.languages))
+            items += len(batch)
+            progress(Outcome(done + items, 0))
+    return items
 
-    def search(self, wanted: Sequence[Searches]) -> None:
-        """Searches the names."""
-        while terms := sorted({term for name in wanted for term in name.next(self._kept.searched)}):
-            pages = [(term, self._kept.unfinished.get(term, 0)) for term in terms]
-            for term, start in pages:
-                hits, following = self._request_page(term, start)
-                self._kept.keep_search(term, [hit.qid for hit in hits], following)
-                self._advance(names=following is None)
 
-    def fetch(self) -> None:
-        """Fetches the items found, and what these need, level by level."""
-        while qids := self._kept.wanted():
-            for start in range(0, len(qids), IDS_A_CALL):
-                batch = qids[start : start + IDS_A_CALL]
-                self._kept.keep_entities(self._client.entities(batch, self._languages))
-                self._advance(items=len(batch))
-
-    def _request_page(self, term: Term, start: int) -> tuple[list[SearchHit], int | None]:
-        language, text = term
-        hits, following = self._client.search(language, text, start)
-        return hits, None if following is None or _past(language, text, hits) else following
-
-    def _advance(self, names: int = 0, items: int = 0) -> None:
-        self.names, self.items = self.names + names, self.items + items
-        self._progress(Outcome(self.names + self.items, 0))
+def _search(client: ApiClient, kept: Kept, wanted: Sequence[Searches], progress: Progress) -> int:
+    """Searches the names, each form only where those before it found nothing; returns how many terms were new."""
+    names = 0
+    while terms := sorted({term for name in wanted for term in name.next(kept.searched)}):
+        for language, text in terms:
+            hits, following = client.search(language, text, kept.unfinished.get((language, text), 0))
+            if following is not None and _past(language, text, hits):
+                following = None
+            kept.keep_search((language, text), [hit.qid for hit in hits], following)
+            names += following is None
+            progress(Outcome(names, 0))
+    return names
 
 
 def _base(out: Path, endpoint: str, languages: frozenset[str]) -> Snapshot | None:
@@ -127,18 +118,14 @@ def _base(out: Path, endpoint: str, languages: frozenset[str]) -> Snapshot | Non
     return base
 
 
-def _written(
-    kept: Kept, base: Snapshot | None, languages: frozenset[str], out: Path, folder: Path, endpoint: str
-) -> Snapshot:
+def _written(kept: Kept, base: Snapshot | None, out: Path, endpoint: str) -> Snapshot:
     before: Mapping[str, Any] = base.meta["source"] if base else {}
     onto = before.get("onto") if base and base.filled else before or None
     source = {"kind": FILLED, "endpoint": endpoint, "content": kept.digest(), **({"onto": onto} if onto else {})}
-    if base and before == source and base.languages == languages:
+    if base and before == source and base.languages == kept.languages:
         return base  # a process that was killed before it could remove the answers had written it
     provenance = {"source": source, "complete": False, "filled": datetime.now(UTC).isoformat(timespec="seconds")}
-    with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as rows:
-        kept.write_parts(Path(rows))
-        return assemble(out, folder, partial(part_files, Path(rows), parts=1), languages, provenance)
+    return kept.write(out, provenance)
 
 
 def _past(language: str, term: str, hits: Sequence[SearchHit]) -> bool:

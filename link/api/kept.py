@@ -6,9 +6,11 @@ those of a snapshot as they are before they are sorted, with all that the snapsh
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +24,8 @@ from polyculture.link.api.answers import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity import number
 from polyculture.link.entity_json import SCHEMAS, Rows
-from polyculture.link.index.snapshot import VERSION, Snapshot
+from polyculture.link.index.parts import part_files
+from polyculture.link.index.snapshot import VERSION, Snapshot, assemble
 from polyculture.link.origins import create_states
 from polyculture.link.statements import statement
 
@@ -47,7 +50,8 @@ class Kept:
     def __init__(
         self, file: Path, base: Snapshot | None, endpoint: str, languages: Iterable[str], catalog: Catalog
     ) -> None:
-        self._file, self._endpoint, self._languages = file, endpoint, frozenset(languages)
+        self.languages = frozenset(languages)
+        self._file, self._endpoint = file, endpoint
         self._connection = duckdb.connect(str(file))
         try:
             with self._transaction():
@@ -72,6 +76,13 @@ class Kept:
         self._connection.close()
         if not self._answered:
             self._file.unlink()
+
+    def need(self, items: Iterable[int]) -> None:
+        """Says which items are needed as if a search had found them."""
+        rows = pa.table({"item": pa.array(sorted(items), pa.uint32())})
+        with self._transaction():
+            self._connection.execute("DELETE FROM topic_items")
+            self._insert("topic_items", rows)
 
     def wanted(self) -> list[str]:
         """The QIDs that are needed by what is there, and that were never asked for."""
@@ -98,7 +109,7 @@ class Kept:
 
     def keep_entities(self, entities: Mapping[str, Entity | None]) -> None:
         """Stores the entities by the QID that was asked for; None: there is no such item."""
-        rows = Rows(self._languages)
+        rows = Rows(self.languages)
         for qid, entity in entities.items():
             if entity is not None:
                 if qid != entity["id"]:
@@ -116,11 +127,14 @@ class Kept:
         """A hash of the answers, in whatever order and how often they came."""
         return str(self._fetchall(statement("fill_digest"))[0][0])
 
-    def write_parts(self, folder: Path) -> None:
-        """Writes the tables as the parts of a snapshot into `folder`."""
-        for name, schema in SCHEMAS.items():
-            rows = self._connection.table(f"wikidata.{name}").select(*schema.names)
-            rows.write_parquet(str(folder / f"{name}-00000-0.parquet"))
+    def write(self, out: Path, provenance: Mapping[str, Any]) -> Snapshot:
+        """Writes the snapshot `out` of the answers. Raises what `assemble` raises."""
+        with tempfile.TemporaryDirectory(dir=self._file.parent, prefix="rows-") as folder:
+            for name, schema in SCHEMAS.items():
+                rows = self._connection.table(f"wikidata.{name}").select(*schema.names)
+                rows.write_parquet(str(Path(folder, f"{name}-00000-0.parquet")))
+            files = partial(part_files, Path(folder), parts=1)
+            return assemble(out, self._file.parent, files, self.languages, provenance)
 
     def _create_tables(self, catalog: Catalog) -> None:
         """Creates the tables that are not there yet, and those that follow from the catalogue."""
@@ -131,10 +145,11 @@ class Kept:
             self._connection.execute(
                 "CREATE TABLE asked AS SELECT $endpoint AS endpoint, $languages::VARCHAR[] AS languages,"
                 " $version AS version, false AS answered",
-                {"endpoint": self._endpoint, "languages": sorted(self._languages), "version": VERSION},
+                {"endpoint": self._endpoint, "languages": sorted(self.languages), "version": VERSION},
             )
             self._connection.execute("CREATE SCHEMA wikidata; CREATE TABLE bases (identity VARCHAR)")
             self._connection.execute("CREATE TABLE unfinished (language VARCHAR, term VARCHAR, start BIGINT)")
+            self._connection.execute("CREATE TABLE topic_items (item UINTEGER)")
             for name, schema in SCHEMAS.items():
                 columns = pa.schema([(field.name, _plain(field.type)) for field in schema])
                 self._connection.from_arrow(columns.empty_table()).create(f"wikidata.{name}")
@@ -152,7 +167,7 @@ class Kept:
         if endpoint != self._endpoint:
             what = f"holds answers of {endpoint}, not of {self._endpoint}"
             remedy = "Delete the folder, or name the same endpoint."
-        elif frozenset(languages) != self._languages:
+        elif frozenset(languages) != self.languages:
             what = f"holds answers with names in other languages: {', '.join(languages)}"
             remedy = "Delete the folder, or fill with the same languages."
         elif version != VERSION:
@@ -165,7 +180,7 @@ class Kept:
     def _take_over(self, base: Snapshot) -> None:
         if (base.identity,) in self._fetchall("FROM bases"):
             return
-        tables = SCHEMAS if self._languages <= base.languages else ("fetched",)
+        tables = SCHEMAS if self.languages <= base.languages else ("fetched",)
         self._connection.execute("ATTACH $file AS base (READ_ONLY)", {"file": str(base.path)})
         with self._transaction():
             for name in tables:

@@ -31,7 +31,7 @@ class TooLargeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PullSettings(ServiceSettings):
+class SparqlSettings(ServiceSettings):
     """How to send queries."""
 
     endpoint: str = WIKIDATA_QUERY_SERVICE
@@ -70,7 +70,7 @@ class SparqlClient(PoliteClient):
     Raises `WikidataError` where it cannot be reached or refuses, after retries.
     """
 
-    def __init__(self, settings: PullSettings) -> None:
+    def __init__(self, settings: SparqlSettings) -> None:
         super().__init__("the SPARQL endpoint", settings, "application/sparql-results+json")
 
     def query(self, query: str) -> bytes:

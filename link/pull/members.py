@@ -6,46 +6,32 @@ time, across no stop class. It may find more items than the ontology accepts, ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog
-from polyculture.link.entity import number
-from polyculture.link.ontology import Scope, scope_of
-from polyculture.link.pull.facts import item_of
+from polyculture.link.ontology import Scope, scopes_of
 from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.queries import Name, Query
 
 _AT_ONCE = 100  # items per query
+_ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
 
 
-@dataclass(frozen=True, slots=True)
-class TopicItems:
-    """Item numbers."""
+def find_members(
+    pages: QueryPages, catalog: Catalog, topics: Iterable[str], tell: Callable[[str], None]
+) -> frozenset[int]:
+    """The numbers of the classes of the topics' kinds and of required occupations, and of their instances.
 
-    classes: frozenset[int]
-    instances: frozenset[int]
-
-
-def country_items(catalog: Catalog) -> frozenset[int]:
-    """The items of the catalogue's countries, which every topic needs."""
-    return frozenset(number(qid) for qid in (*catalog.country_items, *catalog.divided_states))
-
-
-def scopes_of(catalog: Catalog, topics: Iterable[str]) -> list[Scope]:
-    """The scopes of the topics' kinds, and the scopes of required occupations."""
-    kinds = [(topic, kind) for topic in map(catalog.topic, topics) for kind in topic.kinds.values() if kind.roots]
-    scopes = {scope_of(topic, kind) for topic, kind in kinds}
-    return sorted(scopes | {scope.occupation_scope for scope in scopes if scope.occupation_scope})
-
-
-def find_members(pages: QueryPages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> TopicItems:
-    """The classes of all scopes and their instances, at the endpoint now."""
+    It is empty where the endpoint knows nothing below the kinds' roots.
+    """
+    kinds = set(scopes_of(catalog, topics).values())
+    scopes = sorted(kinds | {scope.occupation_scope for scope in kinds if scope.occupation_scope})
     trees = _find_classes(pages, scopes, tell)
-    classes = _union(trees.values())
-    instances = _instances(pages, trees)
-    tell(f"{len(classes)} classes, {len(instances)} instances of them")
-    return TopicItems(classes, instances - classes)
+    classes, instances = _union(trees.values()), _instances(pages, trees)
+    tell(f"{len(classes):,} classes, {len(instances - classes):,} instances of them")
+    given = _union((*scope.roots, *scope.types) for scope in scopes)
+    return classes | instances if classes - given or instances else frozenset()
 
 
 def _find_classes(pages: QueryPages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> dict[Scope, set[int]]:
@@ -107,9 +93,9 @@ def _pairs(pages: QueryPages, name: Name, items: Iterable[int], code: str) -> It
     ordered = sorted(items)
     for start in range(0, len(ordered), _AT_ONCE):
         for row in pages.rows(Query(name, tuple(ordered[start : start + _AT_ONCE]), code)):
-            above, item = item_of(row["above"].value), item_of(row["item"].value)
-            if above is not None and item is not None:
-                yield above, item
+            above, item = (_ENTITY.fullmatch(row[name].value) for name in ("above", "item"))
+            if above and item:  # anything else is an unknown value
+                yield int(above[1]), int(item[1])
 
 
 def _union(groups: Iterable[Iterable[int]]) -> frozenset[int]:

@@ -1,8 +1,7 @@
-"""The SPARQL queries of `sparql/*.rq`, filled in with validated item numbers, languages, properties and limits."""
+"""The SPARQL queries of `sparql/*.rq`, filled in with validated item numbers, properties and limits."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,25 +13,22 @@ from polyculture.link.entity import LARGEST, PROPERTIES
 LIMIT = 20_000  # rows of a page
 _LEAST = 100  # rows; smaller pages are not split
 _FOLDER = Path(__file__).with_name("sparql")
-_LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}")
 
-Name = Literal["below", "idle", "facts"]
+Name = Literal["below", "idle"]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One page of a query. Raises `ValueError` for an invalid item number, language or property."""
+    """One page of a query. Raises `ValueError` for an invalid item number or property."""
 
     name: Name
     items: tuple[int, ...]
     code: str = "P31"  # the property of `below`
-    languages: tuple[str, ...] = ()  # of `facts`
     limit: int = LIMIT
     offset: int = 0
 
     def __post_init__(self) -> None:
         wrong = [str(item) for item in self.items if not 1 <= item <= LARGEST]
-        wrong += [code for code in self.languages if not _LANGUAGE.fullmatch(code)]
         wrong += [] if self.code in PROPERTIES else [self.code]
         if wrong or not self.items or self.limit < 1 or self.offset < 0:
             raise ValueError(f"cannot query {wrong or self}")
@@ -42,8 +38,6 @@ class Query:
         """The text of the query."""
         return _template(self.name).substitute(
             items=" ".join(f"wd:Q{item}" for item in self.items),
-            languages=", ".join(f'"{code}"' for code in self.languages),
-            properties=" ".join(f"wdt:{code}" for code in PROPERTIES),
             property=self.code,
             limit=self.limit,
             offset=self.offset,

@@ -1,7 +1,10 @@
--- found: a row is an item that a search found.
+-- found: a row is an item that a search found, or that a topic is known to have.
 CREATE OR REPLACE VIEW found AS
 SELECT DISTINCT coalesce(redirect.target, hit.item) AS item
-FROM (SELECT unnest(hits) AS item FROM wikidata.fetched WHERE language <> '') AS hit
+FROM (
+    SELECT unnest(hits) AS item FROM wikidata.fetched WHERE language <> ''
+    UNION ALL FROM topic_items
+) AS hit
 LEFT JOIN wikidata.redirects AS redirect USING (item);
 
 -- linked: a row is an item that was found and stands below a root of some topic: it may be linked.

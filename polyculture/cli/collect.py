@@ -71,7 +71,10 @@ def collect(
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
     snapshot: SnapshotName = "starter",
     endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
+        str | None,
+        typer.Option(
+            metavar="URL", help="Ask Wikidata's services now, this SPARQL endpoint first, instead of a snapshot."
+        ),
     ] = None,
     contact: Contact = None,
     catalog: Packs = None,
@@ -146,9 +149,11 @@ def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | 
     from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.console import say
-    from polyculture.link.pull.client import PullSettings
+    from polyculture.link.api.settings import ApiSettings
+    from polyculture.link.pull.client import SparqlSettings
 
-    return pulled(catalog, wanted, cache_folder(), PullSettings(contact or "", endpoint, tell=say))
+    service = ApiSettings(contact or "", tell=say)
+    return pulled(catalog, wanted, cache_folder(), SparqlSettings(contact or "", endpoint, tell=say), service)
 
 
 def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:

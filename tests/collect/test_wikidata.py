@@ -18,7 +18,8 @@ from polyculture.collect.wikidata.from_service import pulled
 from polyculture.collect.wikidata.presets import collection_presets
 from polyculture.link.index.classes import check_classes
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.pull.client import PullSettings
+from polyculture.link.pull.client import SparqlSettings
+from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, index_of, item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.sparql_server import SparqlServer
@@ -236,21 +237,22 @@ def test_a_snapshot_without_the_language_is_refused(index: Snapshot) -> None:
 
 def test_a_sparql_endpoint_gives_the_same_rows_and_is_queried_once(index: Snapshot, tmp_path: Path) -> None:
     with SparqlServer([*CLASSES, *DISHES]) as server:
-        settings = PullSettings("us@example.org", server.url, requests_per_minute=1e6)
+        endpoint = SparqlSettings("us@example.org", server.url, requests_per_minute=1e6)
+        service = settings(server.items)
         for wanted in (
             Collection(("Q746549",), "ja", ("JP",)),
             Collection(("Q746549",), "ja", labelled=True),
             Collection(("Q746549",), "ja", also=("ko", "en"), at_least=2, most=3),
             Collection(("Q100",), "ja", ("Q17",), stops=("Q108",), members="instances"),
         ):
-            snapshot = pulled(CATALOG, wanted, tmp_path, settings)
+            snapshot = pulled(CATALOG, wanted, tmp_path, endpoint, service)
             with collected(snapshot, CATALOG, wanted) as online, collected(index, CATALOG, wanted) as offline:
                 rows = online.fetchall()
                 assert rows == offline.fetchall()
                 assert rows
-        asked = len(server.queries)
-        assert pulled(CATALOG, wanted, tmp_path, settings).identity == snapshot.identity
-        assert len(server.queries) == asked
+        asked = len(server.queries), len(server.items.requests)
+        assert pulled(CATALOG, wanted, tmp_path, endpoint, service).identity == snapshot.identity
+        assert (len(server.queries), len(server.items.requests)) == asked
         assert all("us@example.org" in agent for agent in server.agents)
 
 

@@ -15,7 +15,7 @@ import pytest
 from polyculture.cache.errors import WikidataError
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.link.api.client import ApiClient, ApiSettings
-from polyculture.link.pull.client import PullSettings, SparqlClient
+from polyculture.link.pull.client import SparqlClient, SparqlSettings
 from polyculture.link.pull.client import TooLargeError as QueryTooLargeError
 from tests.hostile.fault_server import FaultServer
 from tests.hostile.modes import LARGE, MODES, SLOW
@@ -55,7 +55,7 @@ def test_the_wikidata_api_is_left_within_moments(server: FaultServer, name: str)
 @pytest.mark.parametrize("name", RETURNED)
 def test_a_sparql_endpoint_is_left_within_moments(server: FaultServer, name: str) -> None:
     server.begin(MODES[name])
-    settings = PullSettings(
+    settings = SparqlSettings(
         "you@example.org",
         f"{server.url}/sparql",
         requests_per_minute=1e6,

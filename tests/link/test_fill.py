@@ -284,18 +284,9 @@ fill_snapshot(CATALOG, NAMES, Path(sys.argv[2]), settings)
 def test_after_a_kill_nothing_that_was_answered_is_asked_again(server: WikidataServer, out: Path, after: int) -> None:
     gate = WaitingServer(WORLD, MERGED, after)
     with gate:
-        command = [sys.executable, "-c", KILLED, gate.url, str(out)]
-        process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
-        deadline = time.monotonic() + 120
-        while not gate.is_full() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
-        time.sleep(0.3)  # what was answered is on disk by now
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert process.returncode == -signal.SIGKILL
+        kill_when_full(gate, KILLED, gate.url, str(out))
         assert not out.exists()
         answered = gate.requests[: after - 1]
-        gate.open()
         began = len(gate.requests)
         resumed = fill(gate, out)
         later = gate.requests[began:]
@@ -304,6 +295,20 @@ def test_after_a_kill_nothing_that_was_answered_is_asked_again(server: WikidataS
     assert not items[0] & items[1]
     whole = fill(server, out.with_name("whole.duckdb")).snapshot.meta["source"]
     assert resumed.snapshot.meta["source"]["content"] == whole["content"]
+
+
+def kill_when_full(gate: WaitingServer, script: str, *words: str) -> None:
+    """Runs a script until the server waits, kills it, and opens the server."""
+    command = [sys.executable, "-c", script, *words]
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    deadline = time.monotonic() + 120
+    while not gate.is_full() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.3)  # what was answered is on disk by now
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    gate.open()
 
 
 class WaitingServer(WikidataServer):

@@ -9,8 +9,9 @@ import pytest
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.link.linker import Linker
 from polyculture.link.origins import items_by_country, uncovered_topics
-from polyculture.link.pull.client import PullSettings
+from polyculture.link.pull.client import SparqlSettings
 from polyculture.link.pull.pull import pull_index
+from tests.link.test_api import settings
 from tests.link_world import CATALOG, CLASSES, Entity, index_of, item, link_all, queries, statement
 from tests.sparql_server import SparqlServer
 
@@ -178,8 +179,8 @@ def test_a_pull_brings_what_the_countries_rest_on(tmp_path: Path) -> None:
     )
     dumped = Linker(CATALOG, index_of(tmp_path, [*PLACES, *world])).link(rows)
     with SparqlServer([*CLASSES, *PLACES, *world]) as server:
-        settings = PullSettings("test@example.org", server.url, 60_000, sleep=lambda _seconds: None)
-        report = pull_index(CATALOG, ["food", "book"], tmp_path / "pulled.duckdb", settings)
+        endpoint = SparqlSettings("test@example.org", server.url, 60_000, sleep=lambda _seconds: None)
+        report = pull_index(CATALOG, ["food", "book"], tmp_path / "pulled.duckdb", endpoint, settings(server.items))
     pulled = Linker(CATALOG, report.snapshot).link(rows)["entity_countries"]
     assert pulled.equals(dumped["entity_countries"])
     told = [(row["qid"], row["country"]) for row in pulled.to_pylist()]
