@@ -10,6 +10,8 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
 
+CORPUS = "ngram:"  # how the names of a corpus' models begin
+
 
 @dataclass(frozen=True, slots=True)
 class WantedScore:
@@ -79,7 +81,7 @@ _OWN = Path(__file__).parent
 def _settings(run: RunFolder, manifest: Manifest) -> object:
     """The models that were scored, and the setups under which their scores count; other instruments score, too."""
     scored = {job.model for job in run.jobs(SCORES.name)}
-    counted = {model for model in scored if model in manifest.models or model.startswith("ngram:")}
+    counted = {model for model in scored if model in manifest.models or model.startswith(CORPUS)}
     return {model: manifest.setups.get(f"score {model}") for model in counted}
 
 

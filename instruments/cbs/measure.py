@@ -22,7 +22,8 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import Tally, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
-from polyculture.instruments.cbs.layout import CBS, CULTURAL_LINKS, MEASURE, CulturalLink
+from polyculture.instruments.cbs.corpus_pairs import pair_numbers
+from polyculture.instruments.cbs.layout import CBS, CORPUS, CULTURAL_LINKS, MEASURE, CulturalLink
 from polyculture.instruments.cbs.score_matrix import ContextCondition, score_matrices
 from polyculture.instruments.contract import Asked
 from polyculture.instruments.differences import with_verdicts
@@ -49,7 +50,7 @@ def measure_bias(run: RunFolder) -> None:
 
 def _measured(store: duckdb.DuckDBPyConnection, _: Measure, inputs: str) -> tuple[list[Number], list[Difference]]:
     types = list(scored_types(store, RULES))
-    numbers = [*_of_types(types, inputs), *_of_means(types, inputs)]
+    numbers = [*_numbers(types, inputs)]
     return numbers, with_verdicts(bias_differences(types, scored_cells(store), inputs))
 
 
@@ -67,20 +68,20 @@ def scored_types(store: duckdb.DuckDBPyConnection, rules: Sequence[str]) -> Iter
             yield ScoredType(rule, group, again, {name: one for name, one in found.items() if one is not None})
 
 
-def _of_types(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
+def _numbers(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
+    """The score of every type, then those over several; of a corpus what its other pairs come to, too."""
+    places: dict[tuple[str, ScoreGroup, ContextCondition], list[Tally]] = {}
     for one in types:
         for condition, found in one.tallies.items():
-            yield score_number(one.rule, one.group, condition, [found], inputs)
-
-
-def _of_means(types: Sequence[ScoredType], inputs: str) -> Iterator[Number]:
-    means: dict[tuple[str, ScoreGroup, ContextCondition], list[Tally]] = {}
+            places[one.rule, one.group, condition] = [found]
     for one in types:
         for level in one.levels:
             for condition, found in one.tallies.items():
-                means.setdefault((one.rule, level, condition), []).append(found)
-    for place, tallies in means.items():
-        yield score_number(*place, tallies, inputs)
+                places.setdefault((one.rule, level, condition), []).append(found)
+    for (rule, group, condition), tallies in places.items():
+        yield (score := score_number(rule, group, condition, tallies, inputs))
+        if group.model.startswith(CORPUS):
+            yield from pair_numbers(score, tallies)
 
 
 TOPICS = Path(__file__).with_name("entity_topics.toml")

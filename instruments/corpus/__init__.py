@@ -4,5 +4,4 @@
 - `model`: contexts and entities to the n-grams that they rest on; counts of these to log-probabilities
 - `count`: those n-grams and different words, counted in one pass over the corpus
 - `step`: log-probabilities into the store, beside those of the models
-- `outcomes`: how often either of a pair is the more probable, and ties
 """

@@ -7,13 +7,27 @@
 --   place: language, culture and type of the entities
 --   unseen: of all pairs: ties of entities that the corpus holds neither of behind the context
 -- printed: place, setting, western_more, native_more, tied, unseen
+WITH pairs AS (
+    SELECT
+        model, dataset, facets['form'] AS form, language, country AS culture, nullif(topic, '*') AS entity_type,
+        condition AS setting, any_value(no_interval) FILTER (metric = 'cbs') AS lacking,
+        any_value(estimate) FILTER (metric = 'cbs') AS western_more, any_value(low) FILTER (metric = 'cbs') AS western_more_low,
+        any_value(high) FILTER (metric = 'cbs') AS western_more_high,
+        any_value(estimate) FILTER (metric = 'native_more') AS native_more,
+        any_value(low) FILTER (metric = 'native_more') AS native_more_low,
+        any_value(high) FILTER (metric = 'native_more') AS native_more_high,
+        any_value(estimate) FILTER (metric = 'tied') AS tied, any_value(estimate) FILTER (metric = 'unseen') AS unseen,
+        any_value(units) AS contexts, any_value(n) AS pairs
+    FROM numbers
+    WHERE measure = 'cbs' AND starts_with(model, 'ngram:') AND method = $rule AND language <> '*'
+        AND facets['phrasing'] IS NULL AND facets['context_prefix'] IS NULL AND ($model IS NULL OR model = $model)
+    GROUP BY ALL
+)
 SELECT
     model, dataset, form, language, culture, entity_type,
-    concat_ws(' ', language, culture) || ', ' || coalesce(entity_type, 'all types') AS place, setting, western_more,
-    western_low AS western_more_low, western_high AS western_more_high, native_more, native_low AS native_more_low,
-    native_high AS native_more_high, tied, tied_unseen AS unseen, lacking, contexts, pairs
-FROM pair_outcomes
-WHERE rule = $rule AND ($model IS NULL OR model = $model)
+    concat_ws(' ', language, culture) || ', ' || coalesce(entity_type, 'all types') AS place,
+    * EXCLUDE (model, dataset, form, language, culture, entity_type)
+FROM pairs
 QUALIFY entity_type IS NOT NULL
     OR count(DISTINCT entity_type) OVER (PARTITION BY model, dataset, form, language, culture, setting) > 1
 ORDER BY model, dataset, form, language, culture, entity_type NULLS FIRST, setting

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -53,7 +54,6 @@ class CorpusOptions(DatasetOptions):
 def study(asked: Asked, options: CorpusOptions) -> Study:
     """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
     from polyculture.instruments.cbs.step import asked_tables, scoring_jobs
-    from polyculture.instruments.corpus.outcomes import measure_outcomes
     from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
 
     source = _open(options)
@@ -63,10 +63,6 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     chosen = scoring_jobs(dataset, "", selection, setup=source.setup, tell=asked.say)
     jobs = [replace(one, job=replace(one.job, model=model)) for model in models for one in chosen]
 
-    def derive() -> None:
-        measure(asked)
-        measure_outcomes(asked.run)
-
     return Study(
         (_step(asked, options, source, jobs),),
         Validity(
@@ -74,7 +70,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
             tables=lambda: asked_tables(asked.run, dataset, jobs),
             reason=changed_reason(dataset),
         ),
-        derive,
+        partial(measure, asked),
         (
             *shown(options.rule, models),
             *(Shown(_PAIRS, {"rule": options.rule, "model": model}) for model in models),

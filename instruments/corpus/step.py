@@ -24,13 +24,12 @@ from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.collect.mining.shares import Progress
 from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.cbs.layout import SCORES, Score
+from polyculture.instruments.cbs.layout import CORPUS, SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, ScoringStep, score_row
 from polyculture.instruments.corpus.count import IngestCounts, count
 from polyculture.instruments.corpus.model import ORDER, EntityInContext, Needed, NgramModel, needed_by, pairs_of
 from polyculture.instruments.corpus.tokens import VERSION
 
-PREFIX = "ngram:"
 SMOOTHINGS = ("unsmoothed", "smoothed")
 NOTHING = "holds no letter or sign"
 
@@ -55,7 +54,7 @@ class Corpus:
 
 def model_name(corpus: str, smoothing: str) -> str:
     """The name of the corpus in the column `model`."""
-    return f"{PREFIX}{corpus}:{smoothing}"
+    return f"{CORPUS}{corpus}:{smoothing}"
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ WITH lengths AS (
 ),
 bias AS (
     SELECT
-        model, dataset, language, culture, entity_type, form, setting,
-        avg(cbs) FILTER (rule = 'sum') AS cbs_sum, avg(cbs) FILTER (rule = 'mean') AS cbs_mean
-    FROM cbs_contexts
-    WHERE context_prefix IS NULL AND phrasing IS NULL
+        model, dataset, language, country AS culture, topic AS entity_type, facets['form'] AS form, condition AS setting,
+        any_value(estimate) FILTER (method = 'sum') AS cbs_sum, any_value(estimate) FILTER (method = 'mean') AS cbs_mean
+    FROM numbers
+    WHERE measure = 'cbs' AND metric = 'cbs' AND facets['context_prefix'] IS NULL AND facets['phrasing'] IS NULL
     GROUP BY ALL
 ),
 -- Spearman's correlation of an entity's tokens and what it adds to the score by `sum`.

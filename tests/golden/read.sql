@@ -67,15 +67,16 @@ SELECT
 FROM text_regions
 GROUP BY ALL;
 
--- Cultural Bias Scores of a type in a setting, every rule, ties both ways.
+-- Cultural Bias Scores of a type in a setting, every rule, and pairs that tie.
 UNPIVOT (
     SELECT
         'cbs' AS measure,
-        {level: 'type', rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type,
-         setting: setting, form: form, prefix: context_prefix} AS facets,
-        pairs AS n, contexts AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, cbs, cbs_half, tied::DOUBLE AS tied
-    FROM cbs
-) ON cbs, cbs_half, tied INTO NAME metric VALUE estimate;
+        {level: 'type', rule: method, model: model, dataset: dataset, language: language, culture: country, type: topic,
+         setting: condition, form: facets['form'], prefix: facets['context_prefix']} AS facets,
+        n, units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, estimate AS cbs, sizes['tied']::DOUBLE AS tied
+    FROM numbers
+    WHERE measure = 'cbs' AND metric = 'cbs' AND topic <> '*'
+) ON cbs, tied INTO NAME metric VALUE estimate;
 
 -- Their means and differences with intervals.
 SELECT
@@ -98,13 +99,14 @@ SELECT
 FROM numbers
 WHERE measure = 'cbs' AND metric = 'cbs';
 
--- What a corpus counts.
+-- What pairs come to in a corpus.
 SELECT
-    'corpus' AS measure, 'western_more' AS metric,
-    {rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting,
-     form: form} AS facets,
-    western_more AS estimate, pairs AS n, contexts AS units, western_low AS low, western_high AS high
-FROM pair_outcomes;
+    'corpus' AS measure, if(metric = 'cbs', 'western_more', metric) AS metric,
+    {rule: method, model: model, dataset: dataset, language: language, culture: country, type: nullif(topic, '*'),
+     setting: condition, form: facets['form']} AS facets,
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'cbs' AND starts_with(model, 'ngram:') AND language <> '*';
 
 -- How far apart vectors lie.
 SELECT

@@ -14,7 +14,7 @@ from polyculture.instruments.cbs.step import PLAIN, prefixed_contexts, scoring_j
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_command import EXPERIMENT, folder  # noqa: F401
-from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
+from tests.instruments.test_cbs_store import DEMO, EVERY_PAIR, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
 from tests.polyculture.test_command_line import polyculture
 
 FOOD = Selection(types=("food",), cultures=("Indian",), contexts=3, entities=7)
@@ -46,8 +46,6 @@ def test_each_entity_is_asked_once_more_and_its_prior_is_taken_off(run, demo: Da
             ]
             shares.append(np.mean([b > a for a in sides[0] for b in sides[1]]))
         assert found["calibrated", setting, "cbs"].estimate == pytest.approx(np.mean(shares))
-        in_sql = f"SELECT cbs FROM cbs WHERE rule = 'calibrated' AND setting = '{setting}'"
-        assert rows(run, in_sql) == [(pytest.approx(np.mean(shares)),)]
     assert ("calibrated", EMPTY, "cbs") not in found  # nothing less itself is no score
     assert found["sum", EMPTY, "cbs"].contexts == 1
     assert found["calibrated", "grounded", "cbs_difference"].p is not None
@@ -89,15 +87,15 @@ def test_what_differs_by_rounding_alone_ties(run, demo: DataSet, added: float) -
     """Sums of which something is taken off have other last digits: these decided pairs, in views and in intervals."""
     score(run, scoring_jobs(demo, MODEL, FOOD, empty=True), ContextFree(added))
     scores = [r for r in measured(run) if r.rule == "calibrated" and r.metric == "cbs" and r.entity_type]
-    of_views = rows(run, "SELECT setting, cbs, tied, western_won, pairs FROM cbs WHERE rule = 'calibrated' ORDER BY 1")
+    columns = "setting, cbs, tied, western_won, pairs"
+    by_pairs = rows(run, f"SELECT {columns} FROM ({EVERY_PAIR}) WHERE rule = 'calibrated' ORDER BY 1")
     of_rows = sorted((r.setting, pytest.approx(r.estimate), r.tied, r.western_won, r.pairs) for r in scores)
-    assert of_views == of_rows
-    assert {setting for setting, *_ in of_views} == {"grounded", "neutral"}
-    native = {n for (n,) in rows(run, "SELECT DISTINCT native_entities FROM cbs_contexts WHERE rule = 'calibrated'")}
-    for _, cbs, tied, won, pairs in of_views:
-        wins = 3 * next(iter(native)) if added else 0  # of pizza, in three contexts
-        assert (won, tied) == (wins, pairs - wins)
-        assert cbs == pytest.approx(wins / pairs)
+    assert by_pairs == of_rows
+    assert {setting for setting, *_ in by_pairs} == {"grounded", "neutral"}
+    for row in scores:
+        wins = 3 * row.native_entities if added else 0  # of pizza, in three contexts
+        assert (row.western_won, row.tied) == (wins, row.pairs - wins)
+        assert row.estimate == pytest.approx(wins / row.pairs)
     exact = rows(
         run,
         "SELECT count(DISTINCT s.log_probability - p.log_probability) > 2 FROM scores AS s JOIN scores AS p"

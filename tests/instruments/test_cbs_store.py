@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from polyculture.cache.errors import DataSetError
@@ -19,7 +18,6 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import read_table
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
-from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.step import ScoringJob, scoring_jobs
 from polyculture.instruments.datasets.english import in_english
@@ -37,6 +35,25 @@ MODEL = "openai:toy"
 SPEC = ModelSpec(MODEL)
 DEMO = Path(__file__).parents[2] / "instruments" / "cbs" / "demo"
 SCORES = DEMO.parent / "bias.sql"
+# The score by its definition: every native entity of a context beside every Western one.
+EVERY_PAIR = """
+SELECT
+    rule, culture, entity_type, setting, context_prefix, avg(won) AS cbs, sum(tied)::BIGINT AS tied,
+    sum(wins)::BIGINT AS western_won, count(*) AS contexts, sum(pairs)::BIGINT AS pairs
+FROM (
+    SELECT
+        n.rule, n.culture, n.entity_type, n.setting, n.context_prefix, n.context_id, count(*) AS pairs,
+        avg((w.likelihood > n.likelihood)::INT) AS won, count_if(w.likelihood > n.likelihood) AS wins,
+        count_if(w.likelihood = n.likelihood) AS tied
+    FROM likelihoods AS n
+    INNER JOIN likelihoods AS w
+        ON w.model = n.model AND w.rule = n.rule AND w.context_id = n.context_id AND NOT w.native
+        AND w.context_prefix IS NOT DISTINCT FROM n.context_prefix
+    WHERE n.native AND n.likelihood IS NOT NULL AND w.likelihood IS NOT NULL
+    GROUP BY ALL
+)
+GROUP BY ALL
+"""
 
 
 class ToyEngine:
@@ -114,7 +131,7 @@ def test_the_demos_own_contexts_and_entities_are_whole(demo: DataSet) -> None:
     assert all(len(demo.fitting(c)) >= 25 for c in demo.contexts)
 
 
-def test_sql_and_python_agree_on_every_score(run: RunFolder, demo: DataSet) -> None:
+def test_every_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
     jobs = scoring_jobs(demo, MODEL, Selection(types=("food", "names")))
     done, failed = score(run, jobs, ToyEngine(broken=["sushi", "pizza"]))
     assert done + failed == sum(job.size for job in jobs)
@@ -122,28 +139,14 @@ def test_sql_and_python_agree_on_every_score(run: RunFolder, demo: DataSet) -> N
     found = {
         (r.rule, r.culture, r.entity_type, r.setting): r for r in measured(run) if r.metric == "cbs" and r.entity_type
     }
-    in_sql = rows(run, "SELECT rule, culture, entity_type, setting, cbs, tied, contexts, pairs FROM cbs")
-    assert len(in_sql) == len(found) == 3 * 3 * 2 * 2
-    for rule, culture, kind, setting, cbs, tied, contexts, pairs in in_sql:
+    by_pairs = rows(run, f"SELECT rule, culture, entity_type, setting, cbs, tied, contexts, pairs FROM ({EVERY_PAIR})")
+    assert len(by_pairs) == len(found) == 3 * 3 * 2 * 2
+    for rule, culture, kind, setting, cbs, tied, contexts, pairs in by_pairs:
         row = found[rule, culture, kind, setting]
         assert (cbs, contexts, pairs) == (pytest.approx(row.estimate), row.contexts, row.pairs)
         assert tied == row.tied
         assert row.low is not None
         assert row.low <= row.estimate <= row.high
-
-
-def test_a_contexts_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
-    job = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Indian",)))[0]
-    score(run, [job], ToyEngine())
-    likelihoods = "SELECT native, likelihood FROM likelihoods WHERE context_id = '{}' AND rule = 'mean'"
-    for context, entities in job.asked:
-        found = rows(run, likelihoods.format(context.context_id))
-        assert len(found) == len(entities)
-        own, other = (np.array([value for is_native, value in found if is_native == side]) for side in (True, False))
-        expected = compare(own, other)
-        assert expected is not None
-        query = f"SELECT cbs, ties FROM cbs_contexts WHERE rule = 'mean' AND context_id = '{context.context_id}'"
-        assert rows(run, query) == [(pytest.approx(expected.score), pytest.approx(expected.ties))]
 
 
 def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: DataSet) -> None:

@@ -22,7 +22,7 @@ from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_ph
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference
-from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
+from tests.instruments.test_cbs_store import EVERY_PAIR, MODEL, ToyEngine, demo, hold, measured, rows, run, score  # noqa: F401
 from tests.instruments.test_datasets import write_own
 
 BOTH = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
@@ -71,9 +71,9 @@ def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet)
     assert score(run, jobs, ToyEngine()) == (3 * plain[0].size, 0)
     found = measured(run)
     scores = {(r.rule, r.setting, r.context_prefix): r for r in found if r.metric == "cbs" and r.entity_type}
-    in_sql = rows(run, "SELECT rule, setting, context_prefix, cbs, contexts FROM cbs")
-    assert len(in_sql) == len(scores) == 3 * 2 * 3
-    for rule, setting, prefix, cbs, contexts in in_sql:
+    by_pairs = rows(run, f"SELECT rule, setting, context_prefix, cbs, contexts FROM ({EVERY_PAIR})")
+    assert len(by_pairs) == len(scores) == 3 * 2 * 3
+    for rule, setting, prefix, cbs, contexts in by_pairs:
         row = scores[rule, setting, prefix]
         assert (row.estimate, row.contexts) == (pytest.approx(cbs), contexts)
     differences = [r for r in found if r.plain and r.entity_type]

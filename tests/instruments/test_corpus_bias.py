@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyculture.instruments.corpus.outcomes import outcomes
+from polyculture.instruments.cbs.averages import tally
+from polyculture.instruments.cbs.bias_rows import ScoreGroup, score_number
+from polyculture.instruments.cbs.corpus_pairs import pair_numbers
+from polyculture.instruments.cbs.score_matrix import ContextCondition
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from tests.instruments.test_datasets import OWN
 from tests.polyculture.test_command_line import one_line, polyculture
 
@@ -68,9 +72,9 @@ def test_a_corpus_stands_in_the_store_as_two_models(folder: Path) -> None:
     assert found["piza"] == pytest.approx([math.log(1 / 3)])
     assert found["ugali na samaki"] == pytest.approx([None, None, 0.0])
     assert found["keki"] == found["mandazi"] == [None]
-    scores = rows(folder, "SELECT model, cbs, cbs_half, tied FROM cbs WHERE rule = 'sum' ORDER BY model DESC")
+    scores = rows(folder, "SELECT model, estimate, tied FROM cbs_scores WHERE rule = 'sum' ORDER BY model DESC")
     # wali beats both; piza beats ugali and mandazi; keki ties with those.
-    expected = {"cbs": pytest.approx(2 / 6), "cbs_half": pytest.approx(3 / 6), "tied": 2}
+    expected = {"estimate": pytest.approx(2 / 6), "tied": 2}
     assert scores[0] == {"model": "ngram:news:unsmoothed", **expected}
     # Smoothed, keki ties with mandazi alone: ugali stands elsewhere, and goes on for two more tokens.
     assert scores[1]["model"] == "ngram:news:smoothed"
@@ -84,17 +88,20 @@ def test_wins_ties_and_losses_are_told_apart(folder: Path) -> None:
     said = corpus(folder)
     assert "Pairs that the Western entity wins" in said.stdout
     assert "tied" in said.stdout
-    query = "SELECT * FROM pair_outcomes WHERE model = 'ngram:news:unsmoothed' AND rule = 'sum' AND entity_type IS NULL"
-    [row] = rows(folder, query)
+    query = "SELECT metric, estimate, n, units, low, no_interval FROM numbers WHERE measure = 'cbs' AND topic = '*' "
+    query += "AND language = 'sw' AND model = 'ngram:news:unsmoothed' AND method = 'sum'"
+    found = {row["metric"]: row for row in rows(folder, query)}
     # piza beats ugali and mandazi; wali beats piza and keki; keki ties with ugali and mandazi: none of them is there.
-    shares = row["western_more"], row["native_more"], row["tied"], row["tied_unseen"]
-    assert shares == pytest.approx((2 / 6, 2 / 6, 2 / 6, 2 / 6))
-    assert (row["pairs"], row["contexts"], row["western_low"], row["lacking"]) == (6, 1, None, "few contexts")
+    assert {name: row["estimate"] for name, row in found.items()} == pytest.approx(
+        {"cbs": 2 / 6, "native_more": 2 / 6, "tied": 2 / 6, "unseen": 2 / 6}
+    )
+    assert {(row["n"], row["units"], row["low"]) for row in found.values()} == {(6, 1, None)}
+    assert found["native_more"]["no_interval"] == "few contexts"
     smoothed = query.replace("unsmoothed", "smoothed")
-    assert len(rows(folder, query.replace("= 'sum'", "IN ('mean', 'probability')"))) == 2
-    [row] = rows(folder, smoothed)
-    assert row["tied"] == pytest.approx(1 / 6)  # equal, and none impossible
-    assert row["tied_unseen"] == 0
+    assert len(rows(folder, query.replace("= 'sum'", "IN ('mean', 'probability')"))) == 2 * 4
+    found = {row["metric"]: row for row in rows(folder, smoothed)}
+    assert found["tied"]["estimate"] == pytest.approx(1 / 6)  # equal, and none impossible
+    assert found["unseen"]["estimate"] == 0
 
 
 def test_the_report_has_wins_and_ties(folder: Path) -> None:
@@ -114,26 +121,31 @@ def test_the_report_has_wins_and_ties(folder: Path) -> None:
     assert "too few contexts for an interval" in lines[0]
 
 
-def test_outcomes_have_the_intervals_of_a_score_without_ties() -> None:
+def test_shares_of_pairs_are_those_of_all_pairs_with_the_intervals_of_scores() -> None:
     chance = np.random.default_rng(6)
     native, western = chance.integers(0, 4, (9, 12)).astype(float), chance.integers(0, 5, (9, 15)).astype(float)
     native[native == 0], western[western == 0] = -np.inf, -np.inf
     native[2, 3] = np.nan
-    found = outcomes(native, western)
-    assert found is not None
-    won = [
-        np.mean([b > a for a in one[~np.isnan(one)] for b in other]) for one, other in zip(native, western, strict=True)
-    ]
-    lost = [
-        np.mean([b < a for a in one[~np.isnan(one)] for b in other]) for one, other in zip(native, western, strict=True)
-    ]
-    assert found.western.value == pytest.approx(np.mean(won))
-    assert 1 - found.not_native.value == pytest.approx(np.mean(lost))
-    low, high = found.western.limits()
-    assert low is not None
-    assert high is not None
-    assert low < found.western.value < high
-    assert outcomes(native[:, :0], western) is None
+    of_type = tally(ScoreMatrix(native, western), "food")
+    assert of_type is not None
+    group = ScoreGroup("ngram:news:unsmoothed", "own", "sw", "Swahili", "food", "causal")
+    score = score_number("sum", group, ContextCondition("grounded", "", ""), [of_type], "")
+    found = {one.metric: one for one in (score, *pair_numbers(score, [of_type]))}
+    outcomes: dict[str, list[Any]] = {"cbs": [], "native_more": [], "tied": [], "unseen": []}
+    for one, other in zip(native, western, strict=True):
+        pairs = [(a, b) for a in one[~np.isnan(one)] for b in other]
+        outcomes["cbs"].append(np.mean([b > a for a, b in pairs]))
+        outcomes["native_more"].append(np.mean([b < a for a, b in pairs]))
+        outcomes["tied"].append(np.mean([b == a for a, b in pairs]))
+        outcomes["unseen"].append(np.mean([b == a == -np.inf for a, b in pairs]))
+    for metric, shares in outcomes.items():
+        assert found[metric].estimate == pytest.approx(np.mean(shares))
+        if metric != "tied":
+            low, high = found[metric].low, found[metric].high
+            assert low is not None
+            assert high is not None
+            assert low < np.mean(shares) < high
+    assert found["tied"].low is found["tied"].high is None
 
 
 def test_nothing_is_counted_twice_unless_the_corpus_changes(folder: Path) -> None:
