@@ -56,6 +56,11 @@ class RunFolder:
         return self.root / "report-data"
 
     @property
+    def report_made(self) -> Path:
+        """What the report was made of, as a hash: an unchanged one is not written again."""
+        return self.root / ".report"
+
+    @property
     def report_tables(self) -> Path:
         """The folder of the report's tables, where they were asked for."""
         return self.root / "report-tables"

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,13 +23,13 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.store import open_store
+from polyculture.metrics.code import code_id
 
 Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.
 Compute = Callable[[duckdb.DuckDBPyConnection, Measure, str], tuple[Iterable[Number], Iterable[Difference] | None]]
 _MEASURING = ("cache", "metrics", "instruments")  # the packages whose code decides numbers
 _LIBRARIES = ("duckdb", "numpy", "scipy")
-_CODE = (".py", ".sql", ".toml", ".tsv")
 _MADE_BY = "made_by"
 # Of the manifest: versions, whose code has a hash of its own; what no number rests on; and what instruments ask, of
 # which each measure names its part in its settings.
@@ -112,12 +110,4 @@ def _code(compute: Compute, selection: str) -> str:
         Path(inspect.getfile(getattr(compute, "func", compute))),
         *(selection_files(selection) if selection != MAIN else []),
     ]
-    return content_id(_measuring(), [file_sha256(file) for file in files])
-
-
-@cache
-def _measuring() -> str:
-    root = Path(__file__).parents[1]
-    files = [file for package in _MEASURING for file in sorted((root / package).rglob("*")) if file.suffix in _CODE]
-    versions = [version(library) for library in _LIBRARIES]
-    return content_id(versions, [(str(file.relative_to(root)), file_sha256(file)) for file in files])
+    return content_id(code_id(_MEASURING, _LIBRARIES), [file_sha256(file) for file in files])

@@ -29,14 +29,23 @@ def measure_run(run: RunFolder, catalog: Catalog, selection: str = MAIN) -> None
 
 
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None, more: Sequence[Section] = ()) -> Path:
-    """Writes a run's report from what its store holds, with `more` sections; with `to` into that folder alone."""
+    """Writes a run's report from what its store holds, where that has changed since; returns its path.
+
+    With `to` it is written into that folder alone, and with `more` sections in any case: these are no part of the run.
+    """
     from polyculture.metrics import METRICS
-    from polyculture.reports.report import write_report
+    from polyculture.reports.renewal import is_written, shown_id
     from polyculture.running.layout import layout_of, report_sections, store_layout
 
     # Papers read what instruments measured, and so does the section that shows several of them side by side.
     layout = METRICS if not more and layout_of(run) == METRICS else store_layout()
-    return write_report(run, catalog, layout, (*report_sections(layout), *more), to)
+    shown = "" if to or more else shown_id(run, catalog, layout)
+    if shown and is_written(run, shown):
+        return run.report
+
+    from polyculture.reports.report import write_report  # pandas, which an unchanged report does not need
+
+    return write_report(run, catalog, layout, (*report_sections(layout), *more), to, shown)
 
 
 def tell_limits(manifest: Manifest, place: str) -> None:
