@@ -238,13 +238,13 @@ class _Group:
         return NOTHING if is_count(self.columns.metric) and not found.values[:2].any() else None
 
     def _these(self, found: Moments, at_n: int | None) -> Row:
-        read = [self.columns.counts(weights)[0] for weights in self.weights]
-        units, *texts = self.columns.counts(self.weights[0] + self.weights[1])
-        reason = self.fixed or self._no_samples(found, units, *texts)
+        of_side = [self.columns.counts(weights) for weights in self.weights]
+        units, _, _ = self.columns.counts(self.weights[0] + self.weights[1])
+        reason = self.fixed or self._no_samples(found, of_side)
         share = is_share(self.columns.metric)
         sides = [
             Estimate(float(found.values[at]), float(found.variances[at]), float(found.freedom[at]), told, share)
-            for at, told in enumerate(float(max(1, min(found.told[at], read[at]))) for at in (0, 1))
+            for at, told in enumerate(float(max(1, min(found.told[at], of_side[at][0]))) for at in (0, 1))
         ]
         contrast = Contrast(sides[0], sides[1], float(found.variances[2]), float(found.freedom[2]))
         if reason is None and max(contrast.distances(1.0)) <= _CENTRED:
@@ -259,16 +259,16 @@ class _Group:
         units = mean.topics * mean.countries
         return self._row(OTHERS, contrast, reason, mean.unit, units, at_n)
 
-    def _no_samples(self, found: Moments, units: int, texts: int, distinct: int) -> str | None:
-        """Why the responses say nothing of other samples; None where they do."""
+    def _no_samples(self, found: Moments, of_side: Sequence[tuple[int, int, int]]) -> str | None:
+        """Why the responses of either side say nothing of other samples; None where those of both do."""
         drawn = any(not run.deterministic for run in self.columns.runs)
         if not drawn:
             return NO_SAMPLING
-        if found.single[2] > MOST_SINGLE:
+        if max(found.single[:2]) > MOST_SINGLE:
             return too_few_a_prompt(self.columns.metric)
-        if are_dependent(texts, distinct):
+        if any(are_dependent(texts, distinct) for _, texts, distinct in of_side):
             return FEW_DISTINCT
-        return FEW_RESPONSES if units < 2 * FEWEST_RESPONSES else None
+        return FEW_RESPONSES if min(responses for responses, _, _ in of_side) < FEWEST_RESPONSES else None
 
     def _at_n(self, sizes: Sequence[Mapping[Place, int]] | None) -> int | None:
         if sizes is None:

@@ -79,6 +79,31 @@ def test_cells_without_a_number_do_not_make_up_for_texts_that_repeat_one_another
     assert row == (1, 1, None, "few distinct texts")
 
 
+@pytest.mark.parametrize(
+    ("texts", "distinct", "why"), [(N, N, None), (N, 3, "few distinct texts"), (8, 4, "few responses")]
+)
+def test_a_difference_is_tested_where_both_sides_are_samples(
+    tmp_path: Path, texts: int, distinct: int, why: str | None
+) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
+    prompts = [builder.ask("en", "food", country) for country in ("JP", "IT")]
+    for model, sizes in (("one", (N, N)), ("two", (texts // 2, distinct))):
+        for prompt in prompts:
+            for sample in range(sizes[0]):
+                told = sample % sizes[1]
+                mention = {"surface": DISHES[told % 4], "granularity": told // 2 % 2}
+                builder.answer(prompt, [mention], model=model, sample=sample, text=f"{model} {told}")
+    for number, dish in enumerate(DISHES):
+        builder.link(dish, f"Q{number + 1}")
+    measure(run := builder.write())
+    with open_store(run, store_layout()) as store:
+        found = store.sql(
+            "SELECT DISTINCT low IS NULL, reason FROM differences WHERE metric = 'granularity' AND target = 'these'"
+            " AND dimension = 'model'"
+        ).fetchall()
+    assert found == [(why is not None, why)]
+
+
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
     lines, intervals = doubts(written(tmp_path, lambda model, _: model), temperature=0.0)
     assert all("deterministic" in line for line in lines)
