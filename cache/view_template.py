@@ -72,13 +72,15 @@ def create_views(
     layout: Layout,
     selections: Collection[str] = (),
     asked: str | None = None,
-) -> None:
-    """Creates the empty tables of a layout and its views over them; the views again for each selection.
+) -> set[str]:
+    """Creates the empty tables of a layout and its views over them, and returns their names; the views again for each
+    selection.
 
     `asked` is the SQL that will be asked: only views that it names (`FROM NAME`) are created, and what these rest on.
     """
     files = [file.read_text(encoding="utf-8") for selection in selections for file in selection_files(selection)]
-    for _, statement in needed(statements_of(layout), asked and " ".join([asked, *files])):
+    statements = needed(statements_of(layout), asked and " ".join([asked, *files]))
+    for _, statement in statements:
         connection.execute(_sql(statement))
     for selection in sorted(selections):
         connection.execute(f"CREATE SCHEMA {selection}")
@@ -87,6 +89,7 @@ def create_views(
         for _, statement in needed(statements_of(layout, computed, selection_files(selection)), asked):
             connection.execute(_sql(statement))
         connection.execute(f"SET search_path = '{MAIN}'")
+    return {name for name, _ in statements}
 
 
 def needed(statements: Sequence[Statement], asked: str | None) -> list[Statement]:
