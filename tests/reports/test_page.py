@@ -466,7 +466,8 @@ def test_scores_are_a_section_with_a_table_of_one_rule(page: Page, run: RunFolde
     rows = rows_of(link.attributes["href"] or "")
     with open_store(run, store_layout()) as store:
         where = "method = 'sum' AND condition = 'neutral' AND country = 'Japanese' AND topic = 'food'"
-        query = f"SELECT estimate FROM numbers WHERE metric = 'cbs' AND cardinality(facets) = 1 AND model = ? AND {where}"
+        named = f"metric = 'cbs' AND cardinality(facets) = 1 AND model = ? AND {where}"
+        query = f"SELECT estimate FROM numbers WHERE {named}"
         found = store.execute(query, [MODELS[1]]).fetchone()
     keys = ("model", "rule", "metric", "setting", "culture", "entity_type")
     wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[1], "sum", "cbs", "neutral", "Japanese", "food"])
