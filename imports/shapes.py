@@ -17,7 +17,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.answer import NoAnswerError, read_answer, shape_of
+from polyculture.generate.engines.answer import NoAnswerError, flat_names, read_answer, shape_of
 from polyculture.imports.chats import (
     chat_text,
     conversation,
@@ -31,7 +31,7 @@ from polyculture.imports.chats import (
 )
 from polyculture.imports.encoding import NAMES, encoding_of
 from polyculture.imports.files import data_files, kind_of, read_file
-from polyculture.imports.record import BadRow, Found, Record, Rows, find, missing, shown
+from polyculture.imports.record import BadRow, Found, Record, Rows, find, known_names, missing, shown
 
 ANSWER, TEXT, PROMPT, KEY, CHAT = " answer", " text", " prompt", " key", " chat"
 PLAIN = "plain"
@@ -182,9 +182,18 @@ class Shape:
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
     for one in path.split("|"):
         for _, value in find(record.values, one):
-            if isinstance(value, Mapping) and shape_of(value) is not None:
+            if isinstance(value, Mapping) and shape_of(value) is not None and not (one == "." and _is_plain(value)):
                 return value
     return None
+
+
+def _is_plain(values: Mapping[str, Any]) -> bool:
+    """Whether what a record says of its answer is in columns of usual names: then all of it is columns."""
+    usual, own = known_names()["names"], flat_names(values)
+    if own is None or own[0].casefold() not in usual["text"] or own[1] not in {*values} & {*usual["finish_reason"]}:
+        return False
+    counted = read_answer(values).usage.completion is not None
+    return not counted or any(name in values for name in usual["completion_tokens"])
 
 
 def _bodies(body: Mapping[str, Any] | None) -> list[tuple[tuple[Any, ...], Any]]:

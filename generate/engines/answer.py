@@ -24,7 +24,7 @@ from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 from polyculture.generate.engines.reasoning import names_of_speakers as names_of_speakers
 
-Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "generated", "tgi"]
+Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "flat"]
 
 NO_ANSWER = "no answer behind the reasoning"
 # Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
@@ -34,6 +34,13 @@ _REASONING = re.compile(
 _TEXTS = ("text", "value", "content", "summary")  # where a part has its text
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
 _ENDINGS = Path(__file__).with_name("endings.toml")
+# Names of a text and of its ending in a body of no other shape, in small letters without underscores.
+_FLAT = frozenset(
+    {"generatedtext", "generation", "completion", "response", "content", "text", "outputtext", "output", "answer"}
+)
+_ENDING = re.compile(
+    "^(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$|^(?:done|status|stopped[a-z]+)$"
+)
 _PREFIX = re.compile(r"^finish_?reason[._]")
 _PART = re.compile(r"[a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -97,11 +104,9 @@ def ending_of(word: str | None) -> Ending:
     words: dict[str, Ending] = {one: ending for ending, some in known["words"].items() for one in some}
     if name in words:
         return words[name]
-    parts = set(_PART.findall(name))
-    for ending, some in known["parts"].items():
-        if parts.intersection(some):
-            return ending
-    return "unknown"
+    parts = _PART.findall(name)
+    found = next((ending for ending, some in known["parts"].items() if any(_is_part(one, parts) for one in some)), None)
+    return "unknown" if found is None or (found == "whole" and "not" in parts) else found
 
 
 def read_text(
@@ -222,7 +227,12 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     if shape is None or (text is None and parts.text is not None) or (error is not None and not text):
         # What says that it is an error costs nothing, unless it says that, too.
         free = usage.bill.unknown and error is not None
-        raise NoAnswerError(_words(error), Bill.nothing() if free else usage.bill, _status(error))
+        known = (
+            ""
+            if shape or error is not None or not answer
+            else f"no answer in a known form: it has {_line(', '.join(answer))}"
+        )
+        raise NoAnswerError(_words(error) or known, Bill.nothing() if free else usage.bill, _status(error))
     refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
@@ -319,18 +329,52 @@ def _message(body: Mapping[str, Any]) -> _Parts:
     return _chat({"choices": [choice], "usage": body.get("usage", body if "eval_count" in body else None)})
 
 
-def _generated(body: Mapping[str, Any]) -> _Parts:
-    """https://docs.ollama.com/api/generate"""
-    thought = body.get("thinking")
-    usage = body if "eval_count" in body else None
-    return _Parts(body["response"], body.get("done_reason"), thought if isinstance(thought, str) else None, usage=usage)
+def _flat(body: Mapping[str, Any]) -> _Parts:
+    """A text and its ending beside it, as servers have them that are of no other shape: llama.cpp, Ollama, TGI, SGLang,
+    Cohere, Replicate, watsonx, and Bedrock's models by their own names."""
+    body = _with_first(body)
+    text, ending = flat_names(body) or ("", "")
+    within = [body, *(value for value in body.values() if isinstance(value, Mapping))]
+    ended = next((table[ending] for table in within if table.get(ending) is not None), None)
+    if isinstance(ended, Mapping):
+        ended = ended.get("reason") or ended.get("type")
+    if isinstance(ended, bool):
+        ended = ending if ended and "_" in ending else None  # `stopped_eos`, and `done` of any end
+    usage = {name: value for table in within[::-1] for name, value in table.items() if not isinstance(value, bool)}
+    thought = next((body[name] for name in body if _is_reasoning(name)), None)
+    return _Parts(_flat_text(body[text]), ended, _plain_text(thought), usage=usage)
 
 
-def _tgi(body: Mapping[str, Any]) -> _Parts:
-    """https://huggingface.github.io/text-generation-inference, /generate"""
-    details = _table(body.get("details"))
-    return _Parts(body["generated_text"], details.get("finish_reason"),
-                  usage={"completion_tokens": details.get("generated_tokens")})  # fmt: skip
+def flat_names(body: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The names of a text and of its ending, where a body has both beside one another; None where it does not."""
+    texts = (name for name in body if _small(name) in _FLAT and _flat_text(body[name]) is not None)
+    tables = [body, *(value for value in body.values() if isinstance(value, Mapping))]
+    endings = {name: value for table in tables for name, value in table.items() if _ENDING.search(_small(name))}
+    said = (name for name, value in endings.items() if value not in (None, False, True))
+    text, ending = next(texts, None), next(said, None) or next((name for name in endings if endings[name]), None)
+    ending = ending or next(iter(endings), None)
+    return None if text is None or ending is None else (text, ending)
+
+
+def _small(name: object) -> str:
+    return str(name).replace("_", "").casefold()
+
+
+def _flat_text(value: object) -> str | None:
+    """A text, as Replicate has it in pieces."""
+    if isinstance(value, list):
+        return "".join(value) if value and all(isinstance(one, str) for one in value) else None
+    return value if isinstance(value, str) else None
+
+
+def _with_first(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A body with what its first result has, where its text is in a list of results."""
+    if flat_names(body) is None:
+        for name in ("results", "generations", "outputs", "completions"):
+            one = first_choice(body.get(name))
+            if flat_names(one := {**body, **one, **_table(one.get("data"))}) is not None:
+                return one
+    return body
 
 
 def _is_message(body: Mapping[str, Any]) -> bool:
@@ -339,20 +383,24 @@ def _is_message(body: Mapping[str, Any]) -> bool:
     return said and "content" in message and any(name in body for name in ("finish_reason", "done_reason", "done"))
 
 
+def _is_output(output: object) -> bool:
+    return isinstance(output, list) and all("type" in _table(one) for one in output)
+
+
+def _is_gemini(candidate: Mapping[str, Any]) -> bool:
+    return "content" in candidate or "finishReason" in candidate
+
+
 # Shape -> what a body has that is of it, and its reader; the first that fits.
 _SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], _Parts]]] = {
     "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
     "completions": (lambda body: "text" in first_choice(body.get("choices")), _completions),
-    "responses": (lambda body: isinstance(body.get("output"), list) and "status" in body, _responses),
+    "responses": (lambda body: "status" in body and _is_output(body.get("output")), _responses),
     "anthropic": (lambda body: "content" in body and "stop_reason" in body, _anthropic),
-    "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
+    "gemini": (lambda body: "promptFeedback" in body or _is_gemini(first_choice(body.get("candidates"))), _gemini),
     "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
     "message": (_is_message, _message),
-    "generated": (lambda body: isinstance(body.get("response"), str) and "done" in body, _generated),
-    "tgi": (
-        lambda body: isinstance(body.get("generated_text"), str) and "finish_reason" in _table(body.get("details")),
-        _tgi,
-    ),
+    "flat": (lambda body: flat_names(_with_first(body)) is not None, _flat),
 }
 
 
@@ -425,6 +473,11 @@ def _status(error: object) -> int | None:
     code = _table(error).get("code")
     found = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
     return found if 400 <= found < 600 else None
+
+
+def _is_part(known: str, parts: Sequence[str]) -> bool:
+    begin = known.removesuffix("*")
+    return begin in parts or (begin != known and any(part.startswith(begin) for part in parts))
 
 
 def _line(words: str) -> str:

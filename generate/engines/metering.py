@@ -61,18 +61,26 @@ class Meter(Protocol):
 
 
 # A count's names, without case and underscores: OpenAI's, those of its /v1/responses, Anthropic's, Bedrock's, Gemini's,
-# and of gateways that hand on Ollama's, TGI's or watsonx's.
+# llama.cpp's, Replicate's, and of gateways that hand on Ollama's, TGI's or watsonx's.
 _NAMES = {
-    "prompt_tokens": ("prompttokens", "inputtokens", "prompttokencount", "inputtokencount", "promptevalcount"),
+    "prompt_tokens": (
+        "prompttokens",
+        "inputtokens",
+        "prompttokencount",
+        "inputtokencount",
+        "promptevalcount",
+        "tokensevaluated",
+        "inputtexttokencount",
+    ),
     "completion_tokens": (
         *("completiontokens", "outputtokens", "candidatestokencount", "evalcount"),
-        *("generatedtokens", "generatedtokencount"),
+        *("generatedtokens", "generatedtokencount", "generationtokencount", "outputtokencount", "tokenspredicted"),
     ),
     "total_tokens": ("totaltokens", "totaltokencount"),
     "reasoning_tokens": ("reasoningtokens", "thinkingtokens", "thoughtstokencount"),
 }
-# Tables within: of the reasoning, and Cohere's of all counts.
-_WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")
+# Tables within: of the reasoning, and of all counts.
+_WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")  # Cohere has both
 # What Anthropic counts outside of its `input_tokens`.
 _CACHED = ("cachereadinputtokens", "cachecreationinputtokens")
 

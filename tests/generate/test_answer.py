@@ -107,6 +107,28 @@ SHAPES = {
         {"stopReason": "end_turn", "output": {"message": {"content": [
             {"reasoningContent": {"reasoningText": {"text": "Hm"}}}, {"text": "Pizza."}]}}}, "Pizza.", "whole", "Hm",
     ),
+    "llama.cpp": (
+        {"content": "Pizza.", "stop": True, "stop_type": "limit", "tokens_predicted": 2, "tokens_evaluated": 5},
+        "Pizza.", "cut", None,
+    ),
+    "an older llama.cpp": (
+        {"content": "Pizza.", "stop": True, "stopped_eos": True, "stopped_limit": False}, "Pizza.", "whole", None
+    ),
+    "Cohere v1": (
+        {"text": "Pizza.", "finish_reason": "MAX_TOKENS", "chat_history": [{"role": "USER", "message": "Q"}],
+         "meta": {"tokens": {"input_tokens": 5, "output_tokens": 2}}}, "Pizza.", "cut", None,
+    ),
+    "Replicate": (
+        {"output": ["Piz", "za."], "status": "succeeded", "error": None,
+         "metrics": {"input_token_count": 5, "output_token_count": 2}}, "Pizza.", "whole", None,
+    ),
+    "Titan": ({"results": [{"outputText": "Pizza.", "completionReason": "LENGTH"}]}, "Pizza.", "cut", None),
+    "AI21": (
+        {"completions": [{"data": {"text": "Pizza."}, "finishReason": {"reason": "endoftext"}}]}, "Pizza.", "whole",
+        None,
+    ),
+    "watsonx": ({"results": [{"generated_text": "Pizza.", "stop_reason": "max_tokens"}]}, "Pizza.", "cut", None),
+    "SGLang": ({"text": "Pizza.", "meta_info": {"finish_reason": {"type": "length"}}}, "Pizza.", "cut", None),
 }  # fmt: skip
 
 
@@ -155,6 +177,17 @@ def test_answer_without_a_text(name: str) -> None:
 def test_body_without_an_answer(body: object) -> None:
     with pytest.raises(NoAnswerError):
         read_answer(body)
+
+
+@pytest.mark.parametrize("name", ["llama.cpp", "Cohere v1", "Replicate"])
+def test_counts_of_a_body_of_no_other_shape(name: str) -> None:
+    usage = read_answer(SHAPES[name][0]).usage
+    assert (usage.prompt, usage.completion) == (5, 2)
+
+
+def test_a_body_in_no_known_form_is_refused_with_what_it_has() -> None:
+    with pytest.raises(NoAnswerError, match="no answer in a known form: it has reply, base_resp"):
+        read_answer({"reply": "Pizza.", "base_resp": {}})
 
 
 def test_error_in_a_body_names_its_status() -> None:
@@ -330,6 +363,11 @@ def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
 @pytest.mark.parametrize(
     ("word", "ending"),
     [("context_overflow", "cut"), ("too_many_tool_requests", "broken"), ("max_retries_exceeded", "broken"),
+     ("truncation", "cut"), ("too_long", "cut"), ("truncating", "cut"), ("terminated", "broken"),
+     ("throttled", "broken"), ("throttling_exception", "broken"), ("rejected", "withheld"), ("model_armor", "withheld"),
+     ("failing", "broken"), ("guarded", "withheld"), ("declined", "withheld"), ("stopping", "whole"),
+     ("succeeded", "whole"), ("word", "whole"), ("server_closed", "broken"), ("not_complete", "unknown"),
+     ("unfinished", "unknown"), ("longing", "unknown"),
      ("worker_lost", "broken"), ("toxic", "withheld"), ("NORMAL", "whole"), ("zing", "unknown")],
 )  # fmt: skip
 def test_endings_by_their_parts(word: str, ending: str) -> None:
