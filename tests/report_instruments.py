@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
+from polyculture.cache.numbers import inputs_of, measure_file, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Difference, Number
@@ -26,7 +28,10 @@ from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
-from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
+from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, EntityPosition
+from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
+from polyculture.instruments.embeddings.measure import separation_numbers
+from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
 from polyculture.instruments.swaps.layout import MEASURES
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.steps import score_job
@@ -98,6 +103,8 @@ def add_made_up(
     """Swaps, separations and maps; `names` gives a language's culture, type, native and Western entity."""
     swaps: list[tuple[dict[str, Any], str | None, float]] = []
     apart, places = [], []
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, EMBEDDINGS) if manifest else ""
     for number, model in enumerate(models):
         for language, (culture, kind, native, western) in names.items():
             where = {"model": model, "dataset": dataset, "language": language, "culture": culture}
@@ -107,18 +114,23 @@ def add_made_up(
             pooled = {**where, "task": "sentiment", "metric": "missed_positive_rate", "setting": "grounded + neutral"}
             swaps.append((pooled, None, 0.1 * number))
             for layer in (0, 12):
-                sizes = {"contexts": 3, "native_entities": 9, "western_entities": 9}
-                index = {"estimate": 2.5 - layer / 10, "by_chance": 6.0, "p": 0.005}
-                index |= {"corrected": 2.8, "corrected_low": 1.1, "corrected_high": 2.9}
-                apart.append(Separation(**where, entity_type=kind, layer=layer, **index, **sizes))
+                found = SeparationEstimate(
+                    2.5 - layer / 10, Corrected(2.8, 1.1, 2.9), 6.0, 0.005, np.empty(0), np.empty(0)
+                )
+                sizes = dict.fromkeys(("contexts", "contexts_fewest", "contexts_most"), 3)
+                sizes |= {"native_entities": 9, "western_entities": 9, "failed": 0}
+                named = {"comparison": "a", "form": "causal", "setting": "neutral", "gender": None, "layer_name": None}
+                unit = {**where, **sizes, **named, "entity_type": kind, "layer": layer}
+                apart += separation_numbers(unit, found, inputs)
             for spot in range(18):
                 entity = f"{western if spot % 2 else native}{word and spot}"
                 place = {"entity_id": f"{language}{spot}", "entity": entity, "native": spot % 2 == 0}
-                at = {"x": float(spot % 5), "y": float(spot // 5)}
-                places.append(EntityPosition(**where, entity_type=kind, layer=12, contexts=3, **place, **at))
-    for table, rows in ((SEPARATIONS, apart), (ENTITY_POSITIONS, places)):
-        write_parquet(objects_to_table(table, rows), run.table(table.name))
-    manifest = read_manifest(run.manifest)
+                at: dict[str, Any] = {"x": float(spot % 5), "y": float(spot // 5)}
+                at |= {"contexts": 3, "inputs": inputs}
+                places.append(EntityPosition(**where, entity_type=kind, layer=12, **place, **at))
+    write_numbers(run, EMBEDDINGS.name, apart)
+    maps = measure_file(run, ENTITY_POSITIONS, EMBEDDINGS.name)
+    write_parquet(objects_to_table(ENTITY_POSITIONS, places), maps)
     for measure in MEASURES if manifest else ():
         inputs = inputs_of(run, manifest, measure)
         rates = [(one, kind, shift) for one, kind, shift in swaps if one["task"] == measure.name]

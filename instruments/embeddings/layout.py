@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, Table, Wanted, compose
+from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.datasets.layout import DATASETS
 
 
@@ -51,37 +53,6 @@ class Representation:
 
 
 @dataclass(frozen=True, slots=True)
-class Separation:
-    """The separation of native and Western entities of a type at a layer, or its mean over types."""
-
-    model: str
-    dataset: str
-    language: str
-    culture: str
-    entity_type: str | None  # None: the mean over types, in which genders of a type count as one
-    layer: int  # 0 is what the first layer reads
-    contexts: int  # in which entities stood; a vector is the mean over those that its entity fits
-    estimate: float | None  # the Davies-Bouldin index; the lower, the further apart
-    by_chance: float | None  # the mean index with the cultures of the entities permuted
-    p: float | None  # share of permutations with as low an index
-    native_entities: int
-    western_entities: int
-    corrected: float | None = None  # the index of very many such entities; `estimate` is lower by chance
-    corrected_low: float | None = None  # 95 % interval of `corrected`, over other entities; None: see `lacking`
-    corrected_high: float | None = None  # as `corrected_low`
-    gender: str | None = None  # 'female' | 'male', of types whose entities or contexts have one
-    form: str | None = None  # 'causal' | 'masked': of the contexts
-    setting: str | None = None  # of the contexts
-    comparison: str | None = None  # hash of the contexts
-    layer_name: str | None = None  # how the layer was asked for: 'first', 'middle', 'last'; None: by number
-    contexts_fewest: int | None = None  # of the entity that fits the fewest
-    contexts_most: int | None = None  # of the entity that fits the most
-    failed: int | None = None  # entities without a vector at a layer that was asked for in these contexts
-    types: int | None = None  # of a mean: how many types
-    lacking: str | None = None  # why there is no interval: 'few entities', 'not apart' (from one place); or no index
-
-
-@dataclass(frozen=True, slots=True)
 class EntityPosition:
     """Where an entity stands on the map of its type at the last layer that was asked for."""
 
@@ -97,6 +68,7 @@ class EntityPosition:
     native: bool
     x: float  # t-SNE: what is near was near; distances between groups say nothing
     y: float  # the same
+    inputs: str  # as in `numbers`
     gender: str | None = None  # 'female' | 'male', of types whose entities or contexts have one
     form: str | None = None  # 'causal' | 'masked': of the contexts
     setting: str | None = None  # of the contexts
@@ -110,16 +82,22 @@ REPRESENTATIONS = Table(
     unit="vectors",
     wanted=Wanted("wanted_entities", ("model", "language", "topic", "entity_id"), facts=True),
 )
-SEPARATIONS = Table("separations", Separation)
-ENTITY_POSITIONS = Table("entity_positions", EntityPosition)
+ENTITY_POSITIONS = Table("entity_positions", EntityPosition, by_measure=True)
 
 
+def _settings(run: RunFolder, manifest: Manifest) -> object:
+    """The models whose vectors were read, and the setups under which these count."""
+    return {job.model: manifest.setups.get(f"represent {job.model}") for job in run.jobs(REPRESENTATIONS.name)}
+
+
+MEASURE = Measure("embeddings", (WANTED_REPRESENTATIONS, REPRESENTATIONS), _settings)
 _OWN = Path(__file__).parent
 LAYOUT = compose(
     DATASETS,
     Layout(
-        (WANTED_REPRESENTATIONS, REPRESENTATIONS, SEPARATIONS, ENTITY_POSITIONS),
+        (WANTED_REPRESENTATIONS, REPRESENTATIONS, ENTITY_POSITIONS),
         Layer((_OWN / "wanted.sql",)),
         Layer((_OWN / "views.sql",)),
+        (MEASURE,),
     ),
 )

@@ -1,9 +1,10 @@
-"""The separation of cultures for every type and layer of a run, its mean over types, and the maps, into the store."""
+"""The separation of cultures for every type and layer, its mean over types, into `numbers`; and maps of entities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress, groupby
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.layout import compose
+from polyculture.cache.layout import Measure, compose
+from polyculture.cache.numbers import measure_file
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
+from polyculture.cache.schema.measured import CELL, EVERY, Difference, Number
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
-from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, SEPARATIONS, EntityPosition, Separation
+from polyculture.instruments.embeddings.layout import ENTITY_POSITIONS, LAYOUT, MEASURE, EntityPosition
 from polyculture.instruments.embeddings.separation import (
     SeparationEstimate,
     Sides,
@@ -28,12 +30,15 @@ from polyculture.instruments.embeddings.separation import (
     positions,
     separation,
 )
+from polyculture.metrics.measured import renew
 
 _OWN = Path(__file__).parent
 _TYPE = ("model", "dataset", "language", "culture", "entity_type", "form", "setting")
 _COMPARISON = (*_TYPE, "gender", "comparison", "layer")
 FEWEST = 4  # entities of a map
 MOST = 500  # of each culture on a map: those with the lowest ids, which are hashes; more are no more readable
+_SIZES = ("contexts", "contexts_fewest", "contexts_most", "native_entities", "western_entities", "failed")
+_METHOD = "jackknife over entities, of the inverse square; of a mean by MOVER"
 NO_INDEX = "fewer than two entities of a culture, or all in one place"
 Unit = dict[str, Any]  # a row of units.sql
 
@@ -51,39 +56,44 @@ class Compared:
 
 @dataclass(frozen=True)
 class Measured:
-    """The row of a comparison, and what it adds to the mean over types; None where it has no index."""
+    """What a comparison comes to, and what it adds to the mean over types; None where it has no index."""
 
-    row: Separation
+    unit: Unit
+    found: SeparationEstimate | None
     part: WeightedPart | None
     native: frozenset[str]  # entity ids
     western: frozenset[str]
     contexts: frozenset[str]
 
 
-def measure_separation(run: RunFolder) -> list[Separation]:
-    """Writes and returns the separation of every type and layer and the means over types, and writes the maps.
+def measure_separation(run: RunFolder) -> None:
+    """Writes the separation of every type and layer, the means over types, and the maps, where they are to be renewed.
 
-    Raises `StoreError` where there is no run or the folder cannot be written, `MissingDependencyError` without
-    scikit-learn.
+    Raises as `renew`, and `MissingDependencyError` without scikit-learn.
     """
-    with open_store(run, compose(CORE, LAYOUT)) as store:
-        found = store.execute(read_sql(_OWN, "units"))
-        names = [column[0] for column in found.description or ()]
-        units = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-        last = {_place(unit): unit["layer"] for unit in sorted(units, key=lambda unit: unit["layer"])}
-        measured: list[Measured] = []
-        points: list[EntityPosition] = []
-        for of_type in _grouped(units, (*_TYPE, "layer")):
-            compared = [_read(store, unit) for unit in of_type]
-            measured += _of_type(compared)
-            for one in compared:
-                if one.unit["place"] == 1 and one.unit["layer"] == last[_place(one.unit)]:
-                    points += _positions(one)
-    rows = [one.row for one in measured]
-    rows += [row for of_layer in _by_layer(measured) for row in _mean(of_layer)]
-    write_parquet(objects_to_table(SEPARATIONS, rows), run.table("separations"))
-    write_parquet(objects_to_table(ENTITY_POSITIONS, points), run.table("entity_positions"))
-    return rows
+    maps = measure_file(run, ENTITY_POSITIONS, MEASURE.name)
+    renew(run, compose(CORE, LAYOUT), [MEASURE], partial(_measured, maps), beside=[maps])
+
+
+def _measured(
+    maps: Path, store: duckdb.DuckDBPyConnection, _: Measure, inputs: str
+) -> tuple[list[Number], list[Difference]]:
+    found = store.execute(read_sql(_OWN, "units"))
+    names = [column[0] for column in found.description or ()]
+    units = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    last = {_place(unit): unit["layer"] for unit in sorted(units, key=lambda unit: unit["layer"])}
+    measured: list[Measured] = []
+    points: list[EntityPosition] = []
+    for of_type in _grouped(units, (*_TYPE, "layer")):
+        compared = [_read(store, unit) for unit in of_type]
+        measured += _of_type(compared)
+        for one in compared:
+            if one.unit["place"] == 1 and one.unit["layer"] == last[_place(one.unit)]:
+                points += _positions(one, inputs)
+    write_parquet(objects_to_table(ENTITY_POSITIONS, points), maps)
+    means = [one for of_layer in _by_layer(measured) for one in _mean(of_layer)]
+    every = [(one.unit, one.found) for one in measured] + means
+    return [row for unit, estimate in every for row in separation_numbers(unit, estimate, inputs)], []
 
 
 def _read(store: duckdb.DuckDBPyConnection, unit: Unit) -> Compared:
@@ -112,55 +122,75 @@ def _of_type(compared: Sequence[Compared]) -> Iterator[Measured]:
             part = WeightedPart(1 / genders, one.entity_ids, found, one.unit["entity_type"])
         native = frozenset(compress(one.entity_ids, one.native))
         contexts = frozenset(one.unit["context_ids"])
-        yield Measured(_row(one.unit, found), part, native, frozenset(one.entity_ids) - native, contexts)
+        yield Measured(one.unit, found, part, native, frozenset(one.entity_ids) - native, contexts)
 
 
-def _mean(of_layer: Sequence[Measured]) -> Iterator[Separation]:
+def _mean(of_layer: Sequence[Measured]) -> Iterator[tuple[Unit, SeparationEstimate]]:
     """The mean over the types that have an index, of two or more; genders of a type are averaged first."""
     known = [one for one in of_layer if one.part is not None]
-    kinds = {one.row.entity_type for one in known}
+    kinds = {one.unit["entity_type"] for one in known}
     if len(kinds) < 2:
         return
     parts = [one.part for one in known if one.part is not None]
     whole = {kind: sum(part.weight for part in parts if part.kind == kind) for kind in kinds}
     parts = [replace(part, weight=part.weight / whole[part.kind] / len(kinds)) for part in parts]
-    rows = [one.row for one in known]
-    contexts = frozenset[str]().union(*(one.contexts for one in known))
-    names = sorted({row.layer_name for row in rows if row.layer_name})
-    unit = {name: getattr(rows[0], name) for name in (*_TYPE, "layer")} | {
+    units = [one.unit for one in known]
+    names = sorted({unit["layer_name"] for unit in units if unit["layer_name"]})
+    unit = {name: units[0][name] for name in (*_TYPE, "layer")} | {
         "entity_type": None,
         "gender": None,
         "comparison": None,
         "layer_name": ", ".join(names) or None,
         "types": len(kinds),
-        "contexts": len(contexts),
-        "contexts_fewest": min(row.contexts_fewest or 0 for row in rows),
-        "contexts_most": max(row.contexts_most or 0 for row in rows),
+        "contexts": len(frozenset[str]().union(*(one.contexts for one in known))),
+        "contexts_fewest": min(unit["contexts_fewest"] for unit in units),
+        "contexts_most": max(unit["contexts_most"] for unit in units),
         "native_entities": len(frozenset[str]().union(*(one.native for one in known))),
         "western_entities": len(frozenset[str]().union(*(one.western for one in known))),
-        "failed": sum(row.failed or 0 for row in rows),
+        "failed": sum(unit["failed"] for unit in units),
     }
-    yield _row(unit, mean_separation(parts))
+    yield unit, mean_separation(parts)
 
 
-def _row(unit: Unit, found: SeparationEstimate | None) -> Separation:
-    columns = {name: value for name, value in unit.items() if name not in ("place", "context_ids")}
-    if found is None:
-        return Separation(**columns, estimate=None, by_chance=None, p=None, lacking=NO_INDEX)
-    corrected = found.corrected
-    return Separation(
-        **columns,
-        estimate=found.index,
-        by_chance=found.by_chance,
-        p=found.p,
-        corrected=corrected.value,
-        corrected_low=corrected.low,
-        corrected_high=corrected.high,
-        lacking=corrected.lacking,
+def separation_numbers(unit: Unit, found: SeparationEstimate | None, inputs: str) -> Iterator[Number]:
+    """The index of these entities, by chance, its p, and the index of very many such entities."""
+    facets = {name: unit[name] for name in ("comparison", "form", "gender", "layer", "layer_name")}
+    entities = unit["native_entities"] + unit["western_entities"]
+    index = Number(
+        measure=MEASURE.name,
+        metric="davies_bouldin",
+        level=CELL if unit["entity_type"] else "model, dataset, language, country, condition",
+        model=unit["model"],
+        dataset=unit["dataset"],
+        language=unit["language"],
+        country=unit["culture"],
+        topic=unit["entity_type"] or EVERY,
+        condition=unit["setting"],
+        facets={name: str(value) for name, value in facets.items() if value is not None},
+        estimate=found.index if found else None,
+        no_estimate=None if found else NO_INDEX,
+        no_interval="of these entities" if found else None,
+        no_wide="one wording",
+        unit="entity",
+        units=entities,
+        n=entities,
+        sizes={name: unit[name] for name in _SIZES},
+        cells=unit.get("types", 1),
+        inputs=inputs,
     )
+    yield index
+    if found is not None:
+        yield replace(index, metric="by_chance", estimate=found.by_chance)
+        yield replace(index, metric="p", estimate=found.p)
+        corrected = found.corrected
+        yield replace(
+            index, metric="corrected", estimate=corrected.value, low=corrected.low, high=corrected.high,
+            no_estimate=corrected.lacking if corrected.value is None else None, no_interval=corrected.lacking,
+            method_of_interval=_METHOD,
+        )  # fmt: skip
 
 
-def _positions(one: Compared) -> Iterator[EntityPosition]:
+def _positions(one: Compared, inputs: str) -> Iterator[EntityPosition]:
     if len(one.entity_ids) < FEWEST:
         return
     one = _mapped(one)
@@ -168,7 +198,7 @@ def _positions(one: Compared) -> Iterator[EntityPosition]:
     place = {name: one.unit[name] for name in wanted}
     spots = zip(one.entity_ids, one.entities, one.native.tolist(), positions(one.vectors).tolist(), strict=True)
     for entity_id, entity, native, (x, y) in spots:
-        yield EntityPosition(**place, entity_id=entity_id, entity=entity, native=native, x=x, y=y)
+        yield EntityPosition(**place, entity_id=entity_id, entity=entity, native=native, x=x, y=y, inputs=inputs)
 
 
 def _mapped(one: Compared) -> Compared:
@@ -189,8 +219,7 @@ def _by_layer(measured: Sequence[Measured]) -> Iterator[list[Measured]]:
     """The comparisons that a mean over types may hold, layer by layer."""
 
     def key(one: Measured) -> tuple[Any, ...]:
-        row = one.row
-        return row.model, row.dataset, row.language, row.culture, row.form, row.setting, row.layer
+        return tuple(one.unit[name] for name in (*_TYPE, "layer") if name != "entity_type")
 
     for _, of_layer in groupby(sorted(measured, key=key), key=key):
         yield list(of_layer)

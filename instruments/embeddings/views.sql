@@ -33,8 +33,48 @@ WHERE is_of_gender(entity_gender, gender)
 GROUP BY ALL;
 
 -- separations: a row is how far apart a model holds the native and the Western entities of a type at a layer
--- (Davies-Bouldin index), or the mean over types, as it was computed after the last vectors were made.
-CREATE VIEW separations AS SELECT * FROM stored_separations WHERE model IN (SELECT model FROM run_models);
+-- (Davies-Bouldin index), or the mean over types: their numbers side by side.
+--   entity_type: NULL: the mean over types, in which genders of a type count as one
+--   gender: 'female' | 'male', of types whose entities or contexts have one
+--   form: 'causal' | 'masked': of the contexts
+--   layer: 0 is what the first layer reads
+--   layer_name: how the layer was asked for: 'first', 'middle', 'last'; NULL: by number
+--   comparison: hash of the contexts
+--   contexts: in which entities stood; a vector is the mean over those that its entity fits
+--   contexts_fewest: of the entity that fits the fewest
+--   contexts_most: of the entity that fits the most
+--   estimate: the Davies-Bouldin index; the lower, the further apart
+--   by_chance: the mean index with the cultures of the entities permuted
+--   p: share of permutations with as low an index
+--   corrected: the index of very many such entities; `estimate` is lower by chance
+--   corrected_low: 95 % interval of `corrected`, over other entities; NULL: see `lacking`
+--   corrected_high: as `corrected_low`
+--   failed: entities without a vector at a layer that was asked for in these contexts
+--   types: of a mean: how many types
+--   lacking: why there is no interval: 'few entities', 'not apart' (from one place); or no index
+CREATE VIEW separations AS
+SELECT
+    model, dataset, language, country AS culture, nullif(topic, '*') AS entity_type, facets['gender'] AS gender,
+    facets['form'] AS form, condition AS setting, facets['layer']::BIGINT AS layer, facets['layer_name'] AS layer_name,
+    facets['comparison'] AS comparison, any_value(sizes['contexts']) AS contexts,
+    any_value(sizes['contexts_fewest']) AS contexts_fewest, any_value(sizes['contexts_most']) AS contexts_most,
+    any_value(estimate) FILTER (metric = 'davies_bouldin') AS estimate,
+    any_value(estimate) FILTER (metric = 'by_chance') AS by_chance, any_value(estimate) FILTER (metric = 'p') AS p,
+    any_value(estimate) FILTER (metric = 'corrected') AS corrected,
+    any_value(low) FILTER (metric = 'corrected') AS corrected_low,
+    any_value(high) FILTER (metric = 'corrected') AS corrected_high,
+    any_value(sizes['native_entities']) AS native_entities, any_value(sizes['western_entities']) AS western_entities,
+    any_value(sizes['failed']) AS failed, CASE WHEN topic = '*' THEN any_value(cells) END AS types,
+    coalesce(
+        any_value(no_estimate) FILTER (metric = 'davies_bouldin'), any_value(no_interval) FILTER (metric = 'corrected')
+    ) AS lacking
+FROM numbers
+WHERE measure = 'embeddings' AND model IN (SELECT model FROM run_models)
+GROUP BY model, dataset, language, country, topic, condition, facets;
 
 -- entity_positions: a row is where an entity stands on the map of its type.
-CREATE VIEW entity_positions AS SELECT * FROM stored_entity_positions WHERE model IN (SELECT model FROM run_models);
+CREATE VIEW entity_positions AS
+SELECT e.* EXCLUDE (inputs)
+FROM stored_entity_positions AS e
+SEMI JOIN run_measures AS m ON m.measure = 'embeddings' AND e.inputs = m.inputs
+WHERE e.model IN (SELECT model FROM run_models);

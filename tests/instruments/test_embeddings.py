@@ -200,9 +200,12 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "72 done, 0 of them before, 0 failed" in first.stderr
     assert "Davies-Bouldin" in first.stdout
+    numbers = tmp_path / "runs" / "likely" / "numbers" / "embeddings.parquet"
+    computed = numbers.stat().st_mtime_ns
     again = polyculture("probe", "embeddings", "exp.toml", *few, cwd=tmp_path)
     assert "represent" not in again.stderr  # the model is not even opened
     assert again.stdout == first.stdout
+    assert numbers.stat().st_mtime_ns == computed  # nor is anything permuted again
     run = RunFolder(tmp_path / "runs" / "likely")
     with open_store(run, store_layout()) as store:
         asked = "SELECT count(*), count(DISTINCT layer) FROM representations"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.embeddings.layout import SEPARATIONS, Separation
+from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
+from polyculture.instruments.embeddings.measure import separation_numbers
+from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
 from polyculture.instruments.papers.files import listings, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
@@ -171,21 +173,24 @@ def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) 
     assert all(row["protocol"] for row in cells if row["source"] == "this run")
 
 
-def separated(entity_type: str | None, gender: str | None, estimate: float | None, **other: object) -> Separation:
-    place = {"model": MODEL, "dataset": "camel", "language": "ar", "culture": "Arab", "layer": 2, "contexts": 4}
-    size = {"by_chance": 2.0, "p": 0.5, "native_entities": 5, "western_entities": 5}
-    told = {"form": "masked", "setting": "neutral", "comparison": "a" if entity_type else None}
-    values = {**place, **size, **told, "entity_type": entity_type, "gender": gender, "estimate": estimate, **other}
-    return Separation(**values)  # type: ignore[arg-type]
+def separated(run: RunFolder, kind: str | None, index: float | None, **other: Any) -> Iterator[Number]:
+    place = {"model": MODEL, "dataset": "camel", "language": "ar", "culture": "Arab", "entity_type": kind, "layer": 2}
+    sizes = {"contexts": 4, "contexts_fewest": 4, "contexts_most": 4, "native_entities": 5, "western_entities": 5}
+    told = {"form": "masked", "setting": "neutral", "comparison": "a" if kind else None, "gender": None}
+    found = None if index is None else SeparationEstimate(index, Corrected(None), 2.0, 0.5, np.empty(0), np.empty(0))
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    unit = {**place, **sizes, **told, "layer_name": None, "failed": 0, **other}
+    return separation_numbers(unit, found, inputs_of(run, manifest, EMBEDDINGS))
 
 
 def test_the_index_is_the_stored_mean_at_the_last_layer_of_the_papers_form(tmp_path: Path) -> None:
     run = new_run(tmp_path, languages=["ar"])
     found = [
-        separated("food", None, 1.37), separated(None, None, 1.495, contexts=8), separated(None, None, 9.0, layer=1),
-        separated(None, None, 3.0, form="causal"), separated("sports", None, None),
+        separated(run, "food", 1.37), separated(run, None, 1.495, contexts=8), separated(run, None, 9.0, layer=1),
+        separated(run, None, 3.0, form="causal"), separated(run, "sports", None),
     ]  # fmt: skip
-    write_parquet(objects_to_table(SEPARATIONS, found), run.table("separations"))
+    write_numbers(run, EMBEDDINGS.name, [row for rows in found for row in rows])
     table = tables(run, "camel")["10"]
     assert [(line.model, line.cells["Avg DBI"].text) for line in table.lines][:2] == [(MODEL, "1.50"), ("ARBERT", "3.61")]  # fmt: skip  # noqa: E501
 
