@@ -30,6 +30,8 @@ def main() -> None:
     _stop_at_once()
     _write_any_text()
     gc.set_threshold(50_000)  # imports make much that stays: looking through it costs a tenth of a short command
+    # pydantic looks for plugins in the metadata of every package that is installed, at each start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from polyculture.cache.errors import PolycultureError
     from polyculture.console import say
 

@@ -57,7 +57,8 @@ INNER JOIN sizes USING (dataset, language, condition, type, model);
 
 -- question_board_entries: a row is a model's number of all questions of a set, on a board.
 --   items: a hash of the questions, where models answered different ones
---   doubt: what the number says less than others for: answers that nobody could read, questions that others were not asked
+--   doubt: what the number says less than others for: answers that pick no option, refusals and ties among them; questions
+--     that others were not asked
 CREATE VIEW question_board_entries AS
 SELECT
     'questions' AS task, metric,
@@ -71,11 +72,10 @@ SELECT
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest, items,
     nullif(concat_ws(
         '; ',
-        CASE WHEN sizes['unread'] + sizes['refusal'] >= 0.05 * sizes['answered']
-            THEN concat(round(100 * (sizes['unread'] + sizes['refusal']) / sizes['answered'])::INTEGER, ' % not read') END,
+        CASE WHEN lost >= 0.05 * sizes['answered'] THEN concat(round(100 * lost / sizes['answered'])::INTEGER, ' % not read') END,
         CASE WHEN differs THEN concat(questions, ' questions, ', shared, ' of them of all models') END
     ), '') AS doubt
-FROM numbers
+FROM (SELECT *, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost FROM numbers)
 LEFT JOIN question_answered AS a USING (dataset, language, condition, method, model)
 WHERE coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
     AND facets['averaging'] = 'pooled' AND len(map_keys(facets)) = 1 + (facets['type'] IS NOT NULL)::INTEGER

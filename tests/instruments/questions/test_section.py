@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,9 @@ def test_models_of_different_questions_are_said_to_be(tmp_path: Path) -> None:
 
 
 def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: Path) -> None:
-    run = stored(designed(lambda context, unit: None if unit < "t6" else right_role(context), 10), tmp_path / "run")
+    said = {"t0": REFUSAL, "t1": "tie"}  # none of them picks an option: all are one share, on every part of the page
+    rows = designed(lambda context, unit: None if unit < "t6" else right_role(context), 10)
+    run = stored([replace(row, said=said.get(row.unit, row.said)) for row in rows], tmp_path / "run")
     with open_store(run, compose(METRICS, LAYOUT)) as store:
         boards = store.sql("SELECT DISTINCT estimate, same_items, doubt FROM leaderboard WHERE metric = 'acc_a'")
         assert boards.fetchall() == [(1.0, True, "60 % not read")]
