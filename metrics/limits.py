@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from polyculture.cache.manifest import Manifest
 
 GAZETTEER = "gazetteer"
+PUBLISHED = "published"  # mentions, and links, that imported texts came with
 STARTER = "starter"
 BY_CONSTRUCTION = "constant by construction"  # why a disqualified metric tells no difference
 

@@ -92,7 +92,9 @@ def _board(number: int, key: tuple[str, ...], rows: Sequence[Row], titles: Mappi
 
 def _where(place: tuple[str | None, str | None], names: Names) -> str:
     language, culture = place
-    return "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all'}"
+    return (
+        "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all cultures'}"
+    )
 
 
 def _group(board: int, at: int, label: str, rows: Sequence[Row], sizes: Sequence[str], names: Names) -> BoardGroup:

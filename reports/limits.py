@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.limits import Limit, by_construction, by_starter, limits
+from polyculture.metrics.limits import PUBLISHED, Limit, by_construction, by_starter, limits
 from polyculture.reports.names import short_name
 from polyculture.reports.texts import texts
 
@@ -49,15 +49,21 @@ def limit_line(manifest: Manifest, place: str) -> str:
     """The limits in one line for a terminal; `place` says where the reader finds what they do to each number."""
     said = [limit.briefly for limit in limits(manifest)]
     if not said and manifest.extractor:
-        said = [f"nobody has measured the errors of {short_name(str(manifest.extractor.get('with')))}"]
+        said = [f"nobody has measured the errors of {short_name(extractor_name(manifest))}"]
     return f"Mind: {'; '.join(said)}: {place}" if said else ""
+
+
+def extractor_name(manifest: Manifest) -> str:
+    """Who found the mentions, for a sentence."""
+    name = str(manifest.extractor.get("with") or "")
+    return "whoever marked the imported mentions" if name == PUBLISHED else name
 
 
 def extraction_error(manifest: Manifest) -> ExtractionError:
     """What is known of the extractor's errors where nobody has judged the run."""
     if not by_construction(manifest):
-        model = manifest.extractor.get("with")
-        says = f"Nobody has measured how far {model} errs in finding mentions; no interval holds that."
+        who = extractor_name(manifest)
+        says = f"Nobody has measured how far {who} errs in finding mentions; no interval holds that."
     elif by_starter(manifest):
         says = f"{_gold_sentence(read_gold_scores())} No interval holds that."
     else:

@@ -10,6 +10,7 @@ from typing import Any
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import PromptReview
+from polyculture.metrics.limits import PUBLISHED
 from polyculture.metrics.prompt_review import review_standing
 from polyculture.reports.headline import METRICS
 from polyculture.reports.names import Names
@@ -73,6 +74,8 @@ class Method:
 
     about_texts: bool
     imported: bool
+    found_here: bool  # the mentions; others came with imported texts
+    linked_here: bool  # the same of their items
     samples: int
     metrics: tuple[Metric, ...]
     reviews: PromptReviews
@@ -89,6 +92,8 @@ def build(data: ReportData) -> Method:
     return Method(
         data.about_texts,
         bool(manifest.imported),
+        manifest.extractor.get("with") != PUBLISHED,
+        manifest.linker.get("source") != PUBLISHED,
         manifest.n,
         tuple(texts().metrics[metric] for metric in METRICS),
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.limits import STARTER, by_construction
+from polyculture.metrics.limits import PUBLISHED, STARTER, by_construction
 from polyculture.reports.figures.style import plain
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, short_name
@@ -96,4 +96,6 @@ def _readers(manifest: Manifest) -> list[Fact]:
     name = plain(str((STARTER if kind == STARTER else stem) or kind or manifest.linker.get("source") or ""), _LONGEST)
     when = str(manifest.snapshot.get("made") or manifest.snapshot.get("modified") or "")[:10]
     facts = [Fact("Extractor", extractor, "found the mentions")] if extractor else []
+    if manifest.extractor.get("with") == PUBLISHED:
+        facts = [Fact("Extractor", "none here", "the mentions came with the texts")]
     return facts + ([Fact("Snapshot", name, f"of Wikidata{', ' + when if when else ''}")] if name else [])

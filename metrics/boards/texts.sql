@@ -1,14 +1,17 @@
 -- text_board_entries: a row is a model's number in a metric of texts on a board: over the cells that all models have where
 -- they lack different ones, else over all; models are ranked on these prompts, by the numbers alone where nothing was
--- sampled, or else on other prompts like these. Culture specificity and its gain are those of prompts that name the country.
+-- sampled, or else on other prompts like these. Culture specificity and its gain are those of prompts that name the country;
+-- where no prompt is known to name one, as in imported texts, culture specificity is that of texts about the country.
+--   language: the run's language where it has one alone
 --   contexts: cells that the number is over
 --   items: always NULL: all models of a board have the same cells
 --   doubt: always NULL, as `items`
 CREATE VIEW text_board_entries AS
 WITH told AS (
     FROM ranks
-    WHERE measure = 'entities' AND dimension = 'model' AND condition IN ('*', 'explicit')
-    QUALIFY target = if(bool_or(target = 'these' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'these', 'others')
+    WHERE measure = 'entities' AND dimension = 'model' AND condition IN ('*', 'explicit', 'unstated')
+    QUALIFY (condition <> 'unstated' OR NOT bool_or(condition = 'explicit') OVER ())
+        AND target = if(bool_or(target = 'these' AND (tested > 0 OR exact > 0)) OVER (PARTITION BY metric, condition), 'these', 'others')
 ),
 means AS (
     SELECT metric, condition, model, estimate, low, high, cells, level LIKE '%, shared' AS shared
@@ -17,7 +20,8 @@ means AS (
     QUALIFY shared = bool_or(shared) OVER (PARTITION BY metric, condition, model)
 )
 SELECT
-    'texts' AS task, metric, 'more' AS goal, 'all topics' AS dataset, NULL::VARCHAR AS language, NULL::VARCHAR AS culture,
+    'texts' AS task, metric, 'more' AS goal, 'all topics' AS dataset,
+    (SELECT if(count(DISTINCT language) = 1, any_value(language), NULL) FROM prompts) AS language, NULL::VARCHAR AS culture,
     NULL::VARCHAR AS entity_type, if(condition = '*', 'all prompts', condition) AS setting,
     if(target = 'others', 'other prompts like these', if(exact > 0, 'these prompts: exact, nothing was sampled', 'these prompts'))
         AS variant, '' AS way, name AS model, estimate, low, high,

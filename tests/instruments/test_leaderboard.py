@@ -28,10 +28,13 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
+from polyculture.metrics import METRICS
+from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
+from tests.report_run import Synthetic
 from tests.steps import score_job
 
 MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
@@ -247,6 +250,20 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
     assert "2 to 4" in page
+
+
+@pytest.mark.parametrize("languages", [("en",), ("en", "ja")])
+def test_imported_texts_of_unknown_prompts_are_on_the_board_of_culture_specificity(
+    tmp_path: Path, languages: tuple[str, ...]
+) -> None:
+    texts = Synthetic(
+        n=10, models=MODELS[:2], languages=languages, topics=("food",), countries=("US",), conditions=("unstated",)
+    ).write(tmp_path)
+    measure(texts)
+    with open_store(texts, METRICS) as store:
+        found = store.sql("SELECT DISTINCT metric, setting, language FROM leaderboard ORDER BY metric").fetchall()
+    language = languages[0] if len(languages) == 1 else None  # a board of one language has its name
+    assert found == [("diversity", "all prompts", language), ("specificity", "unstated", language)]
 
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS
@@ -144,6 +144,17 @@ def test_a_report_of_other_sources_has_no_such_limits(tmp_path: Path) -> None:
     assert "by construction" not in text
     assert "limit every number" not in text
     assert "Nobody has measured how far openai:reader errs" in text
+
+
+def test_a_report_of_a_study_that_brings_its_mentions_and_links_claims_neither(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", {"with": "published"}, DUMP_SOURCE)
+    write_manifest(require_run(run).model_copy(update={"linker": {"source": "published"}}), run.manifest)
+    text = page_of(run)
+    assert "The mentions of each response came with the texts. Their items of Wikidata came with them, too" in text
+    assert "Nobody has measured how far whoever marked the imported mentions errs" in text
+    assert "none here the mentions came with the texts" in text
+    assert "An extractor found" not in text
+    assert "looked up in Wikidata" not in text
 
 
 def test_a_judged_run_shows_its_own_error(tmp_path: Path) -> None:
