@@ -143,6 +143,10 @@ class Part:
     command: str
     values: Mapping[str, Any]  # of its options
     optional: bool = False  # not every data set has what it asks, as a translation: without it, it is a line alone
+    after: str = (
+        ""  # the part whose results it asks about: it is asked once these are measured, of the models that gave them
+    )
+    times: int = 0  # with `after`, how often each text of that part is asked, at most
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class PaperPart(BaseModel):
     where: str  # the section, table or figure that says so
     name: str = ""  # how lines call it, where it is not the command
     optional: bool = False  # not every data set has what it asks, as a translation
+    after: str = ""  # the part, by name, whose results it asks about
     options: Mapping[str, Choice] = {}
     size: int | None = None  # questions that the paper has
     differs: str = ""  # what it has otherwise than the paper, unless a user gives prompts or a model of the task

@@ -16,6 +16,9 @@ Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
 NAMES: tuple[Name, ...] = get_args(Name)
 DATA_PARTS = ("cbs", "sentiment", "qa", "ner", "embeddings")  # commands on a data set of entities and contexts
 _OF_DATA = ("data", "type", "contexts", "entities", "form")
+SOURCE = "condition=source"
+# How often a question is asked under each condition of a relevance (CultureScope 7).
+CONDITIONS = {"condition=alone": 1, "condition=culture": 1, "condition=probe": 1, SOURCE: 3}
 # Which parts a smaller choice reaches, and as what. What no part of the paper takes is refused.
 _REACHES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_DATA, DATA_PARTS),
@@ -24,6 +27,7 @@ _REACHES: Mapping[str, tuple[str, ...]] = {
     "units": ("ask", "attention"),
     "per_culture": ("probe",),
     "encoder": ("probe",),
+    "concepts": ("ask",),
 }
 
 
@@ -68,6 +72,10 @@ class PaperOptions(BaseModel):
         Words,
         Field(description="LANGUAGE=NAME or a folder, in the place of culturescope's.", json_schema_extra=IN_FILE),
     ] = ()
+    concepts: Annotated[
+        Path | None,
+        Field(description="Concepts by culture, as CANDLE's, for culturescope's relevance.", json_schema_extra=IN_FILE),
+    ] = None
     form: Annotated[
         Literal["causal", "masked"] | None, Field(description="Contexts of scores and embeddings, not as the preset.")
     ] = None
@@ -121,10 +129,12 @@ def _chosen(parts: Sequence[PaperPart], wanted: Sequence[str]) -> list[PaperPart
 
 def paper_parts(options: PaperOptions) -> list[Part]:
     """The commands with their options."""
-    return [
-        Part(title_of(one), one.command, {**protocol_values(options.name, one), **_smaller(options, one)}, one.optional)
-        for one in chosen_parts(options)
-    ]
+    found = []
+    for one in chosen_parts(options):
+        values = {**protocol_values(options.name, one), **_smaller(options, one)}
+        times = sum(CONDITIONS[name] for name in values["only"]) if one.after else 0
+        found.append(Part(title_of(one), one.command, values, one.optional, one.after, times))
+    return found
 
 
 def protocol_values(paper: str, part: PaperPart) -> dict[str, Any]:
@@ -141,8 +151,12 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
         found["encoder"] = _encoders(part, options.encoder)
     if part.command not in ("cbs", "embeddings"):
         found.pop("form", None)
-    if options.folder is not None and part.command not in ("tokens", "probe"):
+    if options.folder is not None and part.command not in ("tokens", "probe") and not part.after:
         found["folder"] = options.folder
+    if part.command == "ask" and not part.after:
+        found.pop("concepts", None)
+    elif part.after and options.concepts is None:  # whose condition there is only with a table of them
+        found["only"] = [one for one in part.options["only"].value if one != SOURCE]
     if found.get("language") and "english" in part.options:
         # A translation is in English, whatever its source is in: it is chosen by its cultures.
         del found["language"]

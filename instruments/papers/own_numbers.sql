@@ -4,7 +4,7 @@
 --   lacking: what of the answers that were asked for is missing, in words
 WITH of_sets AS (
     SELECT
-        w.model, q.set AS dataset, q.language, w.use, count(DISTINCT w.question_id) AS questions,
+        w.model, q.set AS dataset, q.language, coalesce(q.facets['condition'], '-') AS condition, w.use, count(DISTINCT w.question_id) AS questions,
         sum(w.n)::BIGINT AS asked, (sum(w.n) - sum(coalesce(a.answered, 0)))::BIGINT AS unanswered
     FROM wanted_answers AS w
     INNER JOIN questions AS q USING (question_id)
@@ -13,8 +13,14 @@ WITH of_sets AS (
     ) AS a USING (request_id, question_id, prompt, model)
     GROUP BY ALL
 ),
-every_question AS (SELECT set AS dataset, language, count(*) AS of_set FROM questions GROUP BY ALL),
-probed AS (SELECT any_value(dataset) AS data FROM probe_questions HAVING count(DISTINCT dataset) = 1),
+every_question AS ( -- Of a model: without those that were made for another one.
+    SELECT s.model, s.dataset, s.language, s.condition, count(*) AS of_set
+    FROM (SELECT DISTINCT model, dataset, language, condition FROM of_sets) AS s
+    INNER JOIN questions AS q
+        ON (q.set, q.language, coalesce(q.facets['condition'], '-')) = (s.dataset, s.language, s.condition)
+        AND coalesce(q.facets['model'], s.model) = s.model
+    GROUP BY ALL
+),
 stated AS (
     SELECT
         model,
@@ -27,10 +33,7 @@ stated AS (
         measure, metric, level, dataset, language, country AS culture, topic, condition,
         map_from_entries(list_filter(
             map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test') AND one.value <> '*'
-        ) || CASE
-            WHEN dataset = 'relevance' THEN coalesce((SELECT [{key: 'data', value: data}] FROM probed), [])
-            ELSE []
-        END) AS facets,
+        )) AS facets,
         -- An answer that nobody could read is a wrong one; where none could be read, that is all that is known.
         CASE WHEN sizes['unread'] = sizes['answered'] AND NOT starts_with(metric, 'out_of_choice') THEN NULL ELSE estimate END
             AS estimate,
@@ -45,8 +48,8 @@ stated AS (
         ) AS lacking, questions,
         count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
     FROM numbers
-    LEFT JOIN of_sets USING (model, dataset, language)
-    LEFT JOIN every_question USING (dataset, language)
+    LEFT JOIN of_sets USING (model, dataset, language, condition)
+    LEFT JOIN every_question USING (model, dataset, language, condition)
     WHERE measure IN ('entities', 'questions') AND coalesce(use = CASE method WHEN 'generated' THEN 'answer' ELSE 'score' END, true)
         AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
         AND coalesce(facets['test'], 'paper') = 'paper'

@@ -109,6 +109,9 @@ class AskedProtocol:
                 yield "prompts of your own"
                 continue
             told = option.replace("_", " ")
+            if isinstance(value, list) and isinstance(now, list) and now and set(now) < set(value):
+                yield f"{told} without {_words([one for one in value if one not in now])}"
+                continue
             yield (
                 f"only {told} {_words(now)}" if value in (None, []) else f"{told} {_words(now)}, not {_words(value)}"
             )

@@ -57,6 +57,10 @@ class AskOptions(BaseModel):
         Field(description="Answers to each request; several at a temperature above 0.", json_schema_extra=IN_FILE),
     ] = 1
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
+    concepts: Annotated[
+        Path | None,
+        Field(description="For relevance: another source's concepts by culture.", json_schema_extra=IN_FILE),
+    ] = None
 
     @field_validator("set")
     @classmethod
@@ -110,13 +114,18 @@ class AskOptions(BaseModel):
         for named, _ in self.sets:
             rules_of(named)
 
-    def opened(self) -> list[QuestionSet]:
-        """The sets as they are read. Raises `DataSetError`, also where two are called alike."""
-        from polyculture.instruments.questions.rules.opened import open_set
+    def opened(self, run: Path | None = None) -> list[QuestionSet]:
+        """The sets as they are read; `run` is the folder of those about a run, where no other is named.
+
+        Raises `DataSetError`, also where two are called alike.
+        """
+        from polyculture.instruments.questions.loaders import OF_A_RUN
+        from polyculture.instruments.questions.rules.opened import open_set, rules_of
 
         found = {}
         for named, selection in self.sets:
-            one = open_set(named, self.folder, selection)
+            folder = self.folder or (run if rules_of(named).loader in OF_A_RUN else None)
+            one = open_set(named, folder, selection, {"concepts": self.concepts} if self.concepts else None)
             if one.name in found:
                 remedy = "Leave one out, or give it another name in its rules."
                 raise DataSetError(f"two sets are called {one.name!r}", where=named, remedy=remedy)

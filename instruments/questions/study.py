@@ -79,7 +79,7 @@ class Part:
 
 def study(asked: Asked, options: AskOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
-    sets = options.opened()
+    sets = options.opened(asked.run.root)
     for one in sets:
         tell_remarks(one, asked.say)
     parts = [part_of(one, options, asked.seed, asked.say) for one in sets]

@@ -99,7 +99,7 @@ def _ask(
     from polyculture.cli.declared import print_tables
     from polyculture.experiment.opening import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import ask_all, checked_call, expanded
+    from polyculture.running.studies import ask_all, checked_call, expanded, in_turns
 
     workspace = open_workspace(file, runs)
     asked = checked_call(workspace, name, values)
@@ -107,9 +107,12 @@ def _ask(
         _ask_texts(asked, retry, accept_changes=accept_changes)
         return
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    studies = ask_all(runner, expanded(asked), accept_changes=accept_changes)
-    for study in studies:
-        study.derive()
+    studies = []
+    for calls in in_turns(expanded(asked)):
+        answered = ask_all(runner, calls, accept_changes=accept_changes)
+        for study in answered:
+            study.derive()
+        studies += answered
     print_tables(workspace, studies)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
 

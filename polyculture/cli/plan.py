@@ -23,7 +23,7 @@ from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
 from polyculture.running.detection import detectable
-from polyculture.running.estimate import StageEstimate, estimates, not_ready, unsupported
+from polyculture.running.estimate import StageEstimate, asked_later, estimates, not_ready, unsupported
 from polyculture.running.linking import check_topics, tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import STAGES, run_status
@@ -177,8 +177,10 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
 
 
 def _print_unsupported(workspace: Workspace) -> None:
-    """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
+    """What is asked later; and the instruments, and parts of a paper, that models cannot do, where there are any."""
 
+    for line in asked_later(workspace):
+        say(line)
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
         for one in unsupported(workspace)

@@ -133,31 +133,36 @@ def _width() -> int:
 
 def fits(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> bool:
     """Whether a table is as narrow as the terminal without breaking words."""
-    return sum(least + 1 for least in _narrowest(heads, texts)) <= _width()
+    return _together(_narrowest(heads, texts)) <= _width()
+
+
+def _together(widths: Sequence[int]) -> int:
+    """The characters of a line of `_grid`: between two columns are two blanks, at the ends three."""
+    return sum(widths) + 2 * len(widths) + 1
 
 
 def _narrowest(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> list[int]:
     """The width of each column below which its words break, but for long ones; short names of the first stay whole."""
+    from rich.cells import cell_len  # a Chinese letter takes two characters
+
     first, *others = zip(heads, *texts, strict=True)
-    words = [max(len(word) for text in column for word in text.split() or [""]) for column in others]
-    return [min(max(map(len, first)), NAME), *(min(longest, _WORD) for longest in words)]
+    words = [max(cell_len(word) for text in column for word in text.split() or [""]) for column in others]
+    return [min(max(map(cell_len, first)), NAME), *(min(longest, _WORD) for longest in words)]
 
 
 def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | None, headed: bool, width: int) -> Table:
     """A rich table. Other columns give way first where those of the first are short: names of models have no spaces
     to break at; longer ones are broken as late as they may be."""
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0))
     table.title_justify = "left"
-    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
-    fits = sum(widths) + len(widths) < width
-    narrowest: list[int | None] = [*_narrowest(heads, texts)]
-    # Between two columns are two blanks, one at either end: Rich cuts off what its narrowest columns have no room for.
-    if sum(least + 2 for least in narrowest if least is not None) + 1 > width:
-        narrowest = [None] * len(heads)
+    widths = [max(map(cell_len, column)) for column in zip(heads, *texts, strict=True)]
+    fits = _together(widths) <= width
+    narrowest = _narrowest(heads, texts)  # Rich cuts off what has no room for them: see `fits`
     for number, head in enumerate(heads):
         first, short = number == 0, widths[number] <= NAME
         own = NAME if first and not (short or fits) else None

@@ -259,9 +259,13 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
     if missing:
         what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
         lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
-        from polyculture.instruments import command_line
+        from polyculture.instruments import INSTRUMENTS, command_line
 
-        own = ", ".join(f"{command_line(command)} {file}" for command in experiment.instruments)
+        said = []
+        for command, values in experiment.instruments.items():
+            argument = next((entry.commands[command].argument for entry in INSTRUMENTS if command in entry.lines), None)
+            said.append(" ".join(filter(None, (command_line(command), str(values.get(argument or "", "")), str(file)))))
+        own = ", ".join(said)
         asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
         raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")
 

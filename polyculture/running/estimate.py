@@ -97,6 +97,19 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
         yield from _instrument(workspace, asked, means, retry)
 
 
+def asked_later(workspace: Workspace) -> Iterator[str]:
+    """A line for each part that asks about the results of another, as long as there are none: how much it will ask."""
+    for asked in calls_of_run(workspace):
+        if isinstance(asked, PartCall) and asked.before is not None and not asked.study(quiet=True).steps:
+            texts, times = Counter[str](), asked.part.times
+            for step, work in asked.before.works():
+                loads = {load.text for load in map(step.load, work.items()) if load is not None}  # of all its arms
+                texts[models_of(work)[0]] += len(loads)
+            for model, number in texts.items():
+                what = f"at most {times * number:,} answers, {times} to each of its {number:,} questions"
+                yield f"{asked.title}, {model}: asked after the {asked.part.after}: {what}"
+
+
 def _instrument(
     workspace: Workspace, asked: InstrumentCall, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
 ) -> Iterator[StageEstimate]:

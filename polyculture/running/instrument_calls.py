@@ -131,6 +131,11 @@ class InstrumentCall:
         """How lines call it."""
         return self.command
 
+    @property
+    def later(self) -> bool:
+        """Whether it asks about another part's results: it is asked once these are measured."""
+        return False
+
     def asked(self, *, quiet: bool = False) -> ExperimentAsked:
         """The experiment as the command sees it: with the models that can be asked; a line names each other one."""
         return self._able(self._every(quiet=quiet))
@@ -221,6 +226,7 @@ class PartCall(InstrumentCall):
     suite: InstrumentCall
     part: Part
     told: set[str]  # lines that a part said: what several have in common is said once
+    before: PartCall | None = None  # the part that it asks about
 
     @property
     def kept(self) -> tuple[str, BaseModel]:
@@ -231,6 +237,16 @@ class PartCall(InstrumentCall):
         argument = self.suite.declared.argument
         about = f" {getattr(self.suite.options, argument)}" if argument else ""
         return f"{self.suite.title}{about}, {self.part.name}"
+
+    @property
+    def later(self) -> bool:
+        return bool(self.part.after)
+
+    @property
+    def _needs(self) -> Sequence[str]:
+        """What the command takes, and that whose results it asks about."""
+        before = () if self.before is None else self.before._needs
+        return tuple(dict.fromkeys((*super()._needs, *before)))
 
     def study(self, *, quiet: bool = False) -> Study:
         """The study of the models that can be asked; an empty one, and a line with the reason, without any.

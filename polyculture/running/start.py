@@ -23,7 +23,7 @@ from polyculture.running.layout import store_layout
 from polyculture.running.linking import tell_languages_without_names, tell_uncovered_countries
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.results import measure_run, report_run
-from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, whole
+from polyculture.running.studies import Share, ask_all, calls_in_file, check_able, check_calls, in_turns, whole
 
 LOOK_EVERY = 1.0  # seconds between two looks whether others still hold a job
 
@@ -104,20 +104,28 @@ class RunParts:
     def work(self, jobs: Sequence[Job], share: Share) -> list[Study]:
         """Does what is left of jobs and of a share of the instruments' works. Returns what follows from the latter.
 
-        Raises `SystematicFaultError` where stages stopped and left nothing to go on with.
+        What asks about their results is left to `later`. Raises `SystematicFaultError` where stages stopped and left
+        nothing to go on with.
         """
+        return self._work(in_turns(self.calls)[0], jobs, share)
+
+    def later(self) -> list[Study]:
+        """Asks about the results of instruments, once these are measured."""
+        return [study for calls in in_turns(self.calls)[1:] for study in self._work(calls, (), whole)]
+
+    def _work(self, calls: Sequence[InstrumentCall], jobs: Sequence[Job], share: Share) -> list[Study]:
         if self.cluster is not None:
             from polyculture.cluster.run import run_on_cluster
 
             where = self.cluster
             return run_on_cluster(
-                self.pipeline, jobs, self.calls, share, where.address, gpus=where.gpus, replicas=where.replicas
+                self.pipeline, jobs, calls, share, where.address, gpus=where.gpus, replicas=where.replicas
             )
         self.pipeline.generate(jobs)
         self.pipeline.go_on_with("responses")
         self.pipeline.extract(jobs)
         self.pipeline.go_on_with("extractions")
-        return ask_all(self.pipeline, self.calls, share, accept_changes=True)
+        return ask_all(self.pipeline, calls, share, accept_changes=True)
 
 
 def do_whole(parts: RunParts) -> Path:
@@ -135,6 +143,8 @@ def do_whole(parts: RunParts) -> Path:
     with _finishing(pipeline.workspace.run):
         pipeline.link()
         for study in studies:
+            study.derive()
+        for study in parts.later():
             study.derive()
         measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
         return report_run(pipeline.workspace.run, pipeline.workspace.catalog)

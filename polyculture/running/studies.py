@@ -72,6 +72,13 @@ def check_able(calls: Iterable[InstrumentCall]) -> None:
             asked.check_able()
 
 
+def in_turns(calls: Iterable[InstrumentCall]) -> list[list[InstrumentCall]]:
+    """Calls; and, where there are any, those that ask about the results of the others."""
+    every = list(calls)
+    turns = [[one for one in every if one.later is later] for later in (False, True)]
+    return turns if turns[1] else turns[:1]
+
+
 def ask_all(
     runner: StepRunner, calls: Iterable[InstrumentCall], share: Share = whole, *, accept_changes: bool = False
 ) -> list[Study]:
@@ -263,11 +270,13 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     parts = asked.declared.parts
     told: set[str] = set()
     yield asked
+    found: dict[str, PartCall] = {}
     for part in parts(asked.options) if parts else ():
-        yield _part_call(asked, part, told)
+        found[part.name] = _part_call(asked, part, told, found.get(part.after))
+    yield from found.values()
 
 
-def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentCall:
+def _part_call(suite: InstrumentCall, part: Part, told: set[str], before: PartCall | None) -> PartCall:
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{suite.command}: no instrument has the command {part.command!r}")
@@ -276,7 +285,7 @@ def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentC
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
         raise option_fault(fault, part.command, suite.workspace.file, (), options) from fault
-    return PartCall(suite.workspace, part.command, entry, checked, suite, part, told)
+    return PartCall(suite.workspace, part.command, entry, checked, suite, part, told, before)
 
 
 def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:
@@ -301,7 +310,7 @@ def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
 
 def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
     """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
-    for asked in calls_in_file(workspace):
+    for asked in in_turns(calls_in_file(workspace))[0]:
         for step in asked.study(quiet=True).steps:
             for place, work in enumerate(step.works()):
                 if work_state(workspace.run, step, work).missing:

@@ -24,6 +24,7 @@ LOADERS: Mapping[str, Callable[..., QuestionSet]] = {  # called with folder, sel
     "relevance": relevance,
     "kobbq-survey": kobbq_survey,
 }
+OF_A_RUN = ("relevance",)  # whose folder is a run's: without one, that of the experiment that asks
 
 
 def load(

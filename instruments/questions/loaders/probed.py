@@ -95,8 +95,8 @@ def repeats(key: str, gold: Sequence[str]) -> bool:
     return any(echo_of(key, [("", one)]) is not None or echo_of(one, [("", key)]) is not None for one in gold)
 
 
-def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: str | None) -> Probed:
-    """What the run in `folder` probed in English.
+def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: str | None) -> tuple[str, Probed]:
+    """What the run in `folder` probed in English, and the name of its data set.
 
     Of several data sets the one that is `named`. Without a filter it is 'paper' where items have similarities. Raises
     `DataSetError` where there is none, or several, or no similarities.
@@ -136,12 +136,14 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: st
     for model, name, culture, one, text, key in rows:
         if name == dataset:
             items[model][place(one, culture)].append(Item(text, key))
-    return Probed(found, items)
+    return dataset, Probed(found, items)
 
 
 def _dataset(folder: Path, names: Sequence[str], named: str | None) -> str:
     if named is None and len(names) > 1:
-        raise DataSetError(f"has several probes: {', '.join(names)}", where=folder, remedy="Name one with `probed`.")
+        raise DataSetError(
+            f"has several probes: {', '.join(names)}", where=folder, remedy=f"Name one: relevance:{names[0]}."
+        )
     if named is not None and named not in names:
         what = f"the run has no probe of the data set {named!r}"
         raise DataSetError(what, where=folder, remedy=did_you_mean(named, names))

@@ -43,7 +43,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 ALONE, CULTURE, PROBE, SOURCE, OTHER_CULTURE, NO_ANSWER = (
     "alone", "culture", "probe", "source", "other-culture", "no-answer"
 )  # fmt: skip
-NAME, OPEN = "relevance", "open"
+NAME = "relevance"
 FEW = 20  # concepts of a culture that the study draws
 NOT_PROBED = "the probe kept nothing of the question"
 ALL_REPEAT = "every concept repeats the answer"
@@ -57,7 +57,6 @@ def relevance(
     selection: str | None = None,
     *,
     cultures: Path | None = None,
-    probed: str | None = None,
     filter: str | None = None,
     concepts: Path | None = None,
     draws: int = 3,
@@ -65,17 +64,18 @@ def relevance(
 ) -> QuestionSet:
     """The questions that the run in `folder` probed in English, open, under all conditions.
 
-    The answers of people are those that the run holds. `probed` names the probe's data set where the run has several,
-    `filter` is one of the probe's: the study's where the run has it. `concepts` is a table of another source, of which
-    `draws` samples are shown. Raises `DataSetError` where the run probed no question that people answered.
+    The answers of people are those that the run holds. `selection` is the probe's data set, which the run may have
+    several of; `filter` is one of the probe's: the study's where the run has it. `concepts` is a table of another
+    source, of which `draws` samples are shown. Raises `DataSetError` where the run probed no question that people
+    answered.
     """
     if folder is None:
         remedy = "Name the run that was probed: --folder runs/NAME, or `folder` under [options]."
         raise DataSetError("relevance asks what a run probed, and no run is named", remedy=remedy)
-    chosen(selection, (OPEN,))
     known = read_cultures(cultures)
-    found = read_probed(folder, known, probed, filter and chosen(filter, FILTERS))
-    every = [open_question(NAME, SourceLocation(folder.name), one) for one in found.questions.values()]
+    dataset, found = read_probed(folder, known, selection, filter and chosen(filter, FILTERS))
+    name = f"{NAME}-{dataset}"
+    every = [open_question(name, SourceLocation(folder.name), one) for one in found.questions.values()]
     asked = [one for one in every if one.answers]
     if not asked:
         remedy = "Probe a data set with people's answers: --data blend or camel2."
@@ -102,7 +102,7 @@ def relevance(
     named = sum(echo_of(fold(one.facets["country"]), [("", fold(one.text))]) is not None for one in asked)
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
     return QuestionSet(
-        NAME, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (prompt("open"),),
+        name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (prompt("open"),),
         ("exact_match",), tuple(remarks),
     )  # fmt: skip
 

@@ -78,15 +78,24 @@ def _checked(data: Mapping[str, Any], where: object) -> Rules:
         raise DataSetError(f"{place}{what}", where=where, remedy=remedy) from fault
 
 
-def open_set(name_or_file: str, folder: Path | None = None, selection: str | None = None) -> QuestionSet:
+def open_set(
+    name_or_file: str,
+    folder: Path | None = None,
+    selection: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> QuestionSet:
     """A question set from `folder`, or from where it was fetched to; a user's own from where its rules file lies.
 
-    `selection`: one of the rules' [selections]. Raises `DataSetError` where files cannot be read, ids repeat with
-    another text, no question is left, or a language has no prompt.
+    `selection`: one of the rules' [selections]; `options` of its loader stand over those of the rules. Raises
+    `DataSetError` where files cannot be read, ids repeat with another text, no question is left, a language has no
+    prompt, or the set takes no such option.
     """
     rules = rules_of(name_or_file)
     if rules.loader is not None:
-        return _made(rules.loader, Path(name_or_file), rules, folder, selection)
+        own = rules.model_copy(update={"options": {**rules.options, **(options or {})}})
+        return _made(rules.loader, Path(name_or_file), own, folder, selection)
+    if options:
+        raise DataSetError(f"{rules.name} takes no {' and no '.join(options)}", remedy="Leave it out.")
     place = folder or _folder_of(name_or_file, rules)
     name = rules.name
     if selection is not None:

@@ -101,15 +101,15 @@ def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> N
             for n in range(2)
         ]
         write_parquet(objects_to_table(PROBE_HUMAN_ANSWERS, people), run.table(PROBE_HUMAN_ANSWERS.name))
-        done = polyculture("ask", "relevance", "exp.toml", "--folder", "runs/usual", cwd=tmp_path)
+        done = polyculture("ask", "relevance", "exp.toml", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert any("or may not: Mexico word, mexico dish 1." in str(body) for body in server.bodies)
         shares = dict(rows(tmp_path, "SELECT condition, estimate FROM numbers WHERE metric = 'exact_match' "
-                      "AND dataset = 'relevance' AND (wording, country, topic) = ('*', '*', '*') "
+                      "AND dataset = 'relevance-open' AND (wording, country, topic) = ('*', '*', '*') "
                       "AND facets = MAP {'averaging': 'pooled'}"))  # fmt: skip
         assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0, "other-culture": 0.0, "no-answer": 0.0}
         gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
-                 "WHERE dataset = 'relevance' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip
+                 "WHERE dataset = 'relevance-open' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip
         assert gains["probe", "alone"] == gains["probe", "no-answer"] == gains["probe", "other-culture"] == 1.0
         assert gains["no-answer", "alone"] == gains["other-culture", "alone"] == 0.0
 

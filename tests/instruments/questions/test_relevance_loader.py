@@ -116,12 +116,13 @@ def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
         (None, {}, "no run is named"),
         (tmp_path, {}, "is no run"),
         (probed / "run", {"filter": "paper"}, "no similarities for the filter 'paper'"),
-        (probed / "run", {"probed": "opne"}, "no probe of the data set 'opne'"),
         (probed / "run", {"concepts": "foreign.tsv"}, "foreign.tsv: line 2: no culture that is asked"),
     ):
         with pytest.raises(DataSetError, match=told) as fault:
             load("relevance", folder, None, options, probed / "x.toml")
         assert fault.value.remedy
+    with pytest.raises(DataSetError, match="no probe of the data set 'opne'"):
+        load("relevance", probed / "run", "opne", {}, probed / "x.toml")
 
 
 @pytest.mark.parametrize(

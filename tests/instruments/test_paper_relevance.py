@@ -1,0 +1,107 @@
+"""`polyculture paper culturescope`: what layers hold is asked about once they are probed, in the same command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.patching import Continuation, Inspection, Patch
+from polyculture.running.layout import store_layout
+from tests.instruments.culture_files import write_blend
+from tests.polyculture.test_command_line import polyculture
+from tests.tiny_models import save_causal, save_masked
+
+pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
+
+EXPERIMENT = """
+name = "scope"
+models = ["transformers:{folder}/llama", "openai:stub"]
+[options.transformers]
+device = "cpu"
+bare_prompts = true
+[options.openai]
+base_url = "http://127.0.0.1:9/v1"
+[probe]
+resamples = 19
+answer_tokens = 4
+item_tokens = 3
+[instruments.paper]
+name = "culturescope"
+part = ["probe of BLEnD", "relevance of BLEnD"]
+culture = ["Mexico", "Indonesia", "Ethiopia"]
+encoder = ["en={folder}/bert"]
+concepts = "{folder}/concepts.tsv"
+"""
+TEXTS = """
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+sampling = { n = 1, max_tokens = 4 }
+extract = { with = "gazetteer" }
+link = { snapshot = "starter" }
+"""
+CONDITIONS = {"alone": 12, "culture": 12, "probe": 12, "source": 36}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
+    write_blend(tmp_path / "cache" / "data" / "blend")
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    def say(_: Any, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
+        for number, patch in enumerate(patches):  # made-up weights write no words
+            yield Continuation(patch.patch_id, (": rice; soup", "tea, lamb, rain")[number % 2], 9, "line", "told")
+
+    monkeypatch.setattr(TransformersEngine, "continue_patched", say)
+    save_causal("llama", tmp_path / "llama")
+    save_masked(tmp_path / "bert")
+    words = "".join(f"{one}\tsoup of {one}, rain\n" for one in ("Mexico", "Indonesia", "Ethiopia"))
+    (tmp_path / "concepts.tsv").write_text(f"culture\tconcepts\n{words}", encoding="utf-8")
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(folder=tmp_path), encoding="utf-8")
+    return tmp_path
+
+
+def asked(folder: Path) -> dict[str, int]:
+    """How many questions were asked under each condition, of both models together."""
+    query = (
+        "SELECT q.facets['condition'], count(*) FROM answers AS a JOIN questions AS q USING (question_id) "
+        "WHERE q.set = 'relevance-blend' GROUP BY ALL"
+    )
+    with open_store(RunFolder(folder / "runs" / "scope"), store_layout()) as store:
+        return dict(store.sql(query).fetchall())
+
+
+def test_relevance_is_asked_after_the_probe_under_the_papers_conditions(folder: Path) -> None:
+    planned = polyculture("plan", "exp.toml", cwd=folder)
+    assert "relevance of BLEnD, transformers" in planned.stderr
+    assert "at most 72 answers, 6 to each of its 12 questions" in planned.stderr
+    done = polyculture("paper", "culturescope", "exp.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for part in ("probe of BLEnD", "relevance of BLEnD"):  # whose layers nobody reads is asked nothing about them
+        assert f"paper culturescope, {part}: left out: openai:stub" in done.stderr
+    counted = asked(folder)
+    probed = counted.pop("probe")  # of some questions nothing may be kept
+    assert counted == {name: size for name, size in CONDITIONS.items() if name != "probe"}
+    assert 0 < probed <= CONDITIONS["probe"]
+    again = polyculture("paper", "culturescope", "exp.toml", cwd=folder)
+    assert " done" not in again.stderr
+    assert "asked after" not in polyculture("plan", "exp.toml", cwd=folder).stderr
+
+
+def test_without_another_source_its_condition_alone_is_lacking(folder: Path) -> None:
+    text = (folder / "exp.toml").read_text(encoding="utf-8")
+    part = text[: text.index("concepts")].replace(', "openai:stub"', "")
+    (folder / "exp.toml").write_text(TEXTS + part, encoding="utf-8")
+    done = polyculture("run", "exp.toml", cwd=folder)  # as a part of an experiment
+    assert done.returncode == 0, done.stderr
+    assert asked(folder).keys() == {"alone", "culture", "probe"}
+    report = polyculture("report", "exp.toml", "--paper", "culturescope", cwd=folder)
+    assert report.returncode == 0, report.stderr
+    told = (folder / "runs" / "scope" / "report-tables" / "paper-culturescope" / "table-2.csv").read_text("utf-8")
+    assert "only without condition=source" in told or "12 of 12 answers not read" in told
