@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Table, Wanted
 from polyculture.cache.parquet import check_columns, opened_parquet, rows_to_table
@@ -91,7 +91,7 @@ def find_answers(
         WHERE stored.status = 'ok'
         ORDER BY wanted.{table.key}, stored.file
     """  # noqa: S608, our own names
-    with connect() as connection:
+    with memory_database() as connection:
         connection.register("wanted", wanted)
         found: pa.Table = connection.sql(query, params={"files": [str(file) for file in files]}).to_arrow_table()
     return found.select(table.schema.names).cast(table.schema)

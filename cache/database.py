@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 import duckdb
@@ -13,6 +16,7 @@ from polyculture.cache.errors import StoreError
 SHARE = 0.5
 LEAST = 256 << 20  # bytes; with less DuckDB answers nothing of use
 _GROUP = Path("/sys/fs/cgroup")
+_numbers = count()
 
 
 def connect(
@@ -35,6 +39,30 @@ def connect(
     if spill is not None:
         connection.execute("SET temp_directory = $spill", {"spill": str(spill)})
     return connection
+
+
+@contextmanager
+def memory_database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty database in memory, dropped with the block.
+
+    DuckDB takes 17 ms of CPU time to begin, and a command has up to ten of these: they are attached to one instance of
+    the process. What is set for an instance, such as its memory, holds for all; who must set it takes `connect`.
+    """
+    name = f"scratch_{next(_numbers)}"
+    with _instance().cursor() as connection:
+        connection.execute(f"ATTACH ':memory:' AS {name}")
+        connection.execute(f"USE {name}")
+        try:
+            yield connection
+        finally:
+            connection.close()  # a query that is still read would keep the database
+            with _instance().cursor() as other:
+                other.execute(f"DETACH {name}")
+
+
+@cache
+def _instance() -> duckdb.DuckDBPyConnection:
+    return connect()
 
 
 def check_path(path: Path) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import connect, memory_database
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
@@ -133,7 +133,7 @@ def current_store(
     run: RunFolder, manifest: Manifest, layout: Layout = CORE, asked: str | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The current rows under `manifest`, in a database in memory: nothing is written. `asked` as in `open_store`."""
-    with connect() as connection:
+    with memory_database() as connection:
         fill_store(connection, run, manifest, layout, asked=asked)
         yield connection
 

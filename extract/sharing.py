@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.inflection import NO_ENDINGS, Endings
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS
@@ -43,7 +43,7 @@ def find_extractions(
         return
     asked = pa.table({"response_id": list(texts), "asked_id": list(asked_ids)})
     query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
-    with connect() as connection:
+    with memory_database() as connection:
         connection.register("wanted", asked)
         answers = connection.sql(query, params={"files": [str(file) for file in files]}).fetchall()
     for response_id, raw, finish_reason, attempts, read, written in answers:

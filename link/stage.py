@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.outcome import Outcome
@@ -77,7 +77,7 @@ def link_beside(
     path = run.table(SNAPSHOT_LINKS.name)
     kept = read_rows(path, SNAPSHOT_LINKS) if path.exists() else SNAPSHOT_LINKS.schema.empty_table()
     found = Linker(catalog, source, forms).link(surfaces)
-    with connect() as connection:
+    with memory_database() as connection:
         for table in (LINKS.name, ENTITY_COUNTRIES.name):
             connection.register(table, found[table])
         name = "starter" if source.bundled else source.path.name
@@ -93,7 +93,7 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 
     The prompt's country and condition are no columns here, so that no link can depend on them.
     """
-    with connect() as connection:
+    with memory_database() as connection:
         fill_store(connection, run, manifest, asked=statement("surfaces"))
         surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
         return surfaces
@@ -101,7 +101,7 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 
 def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
-    with connect() as connection:
+    with memory_database() as connection:
         fill_store(connection, run, manifest, asked=statement("fill_names"))
         return [Named(*row) for row in connection.execute(statement("fill_names")).fetchall()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.sides import RUN, Sides
@@ -72,7 +72,7 @@ def texts_of_both(
     candidate: duckdb.DuckDBPyConnection, baseline: duckdb.DuckDBPyConnection, models: Models
 ) -> Iterator[str]:
     """A line for each two models most of whose texts are the same, word for word: they may be one."""
-    with connect() as connection:
+    with memory_database() as connection:
         for name, store in (("candidate", candidate), ("baseline", baseline)):
             connection.register(name, store.sql("FROM prompt_texts").to_arrow_table())
         for one, other in models:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.errors import ConditionHeldError, StoreError, UntestableError
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
@@ -36,7 +36,7 @@ def write_comparison(found: Compared, decisions: Sequence[Decision], format: For
                 for row in found.rows
             ]
             table = table.append_column("fail_if", pa.array(verdicts, pa.string()))
-        with connect() as connection:
+        with memory_database() as connection:
             write_rows(connection.from_arrow(table), format, output)
     else:
         titles = {

@@ -76,11 +76,11 @@ def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: 
     """Writes plain rows as `write_rows` does; a column of only None has the type text."""
     import pyarrow as pa
 
-    from polyculture.cache.database import connect
+    from polyculture.cache.database import memory_database
 
     cells = [pa.array([row[number] for row in rows]) for number in range(len(columns))]
     typed = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in cells]
-    with connect() as connection:
+    with memory_database() as connection:
         write_rows(connection.from_arrow(pa.table(typed, names=list(columns))), format, output)
 
 

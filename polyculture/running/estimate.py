@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
@@ -292,7 +292,7 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     wanted = {WANTED_RESPONSES.name: workspace.wanted_now}
-    with connect() as connection:
+    with memory_database() as connection:
         fill_store(connection, workspace.run, manifest, rows=wanted, asked=query)
         return connection.sql(query).fetchall()
 
