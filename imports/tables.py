@@ -18,7 +18,7 @@ _SEPARATORS = "\t;,|"
 _SEP = re.compile('"?sep=(.)"?')
 _BATCH_CELLS = 200_000
 TITLE = "is a title above the header"
-_LOOKED_AT = 5  # lines below what may be a title
+LOOKED_AT = 5  # lines below what may be a title
 _LONGEST_NAME = 60  # characters of a column's name below a title
 
 
@@ -31,10 +31,8 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
     # A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused.
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
-        first = file.readline(LONGEST_LINE)
-        told = _SEP.fullmatch(first.strip("\ufeff\r\n"))  # as a spreadsheet writes it for itself
-        below = _below_title(first, [file.readline(LONGEST_LINE) for _ in range(_LOOKED_AT)])
-        separator = told[1] if told else below or max(_SEPARATORS, key=first.count)
+        first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
+        told, below, separator = _told(first), _below_title(first, more), separator_of(first, more)
         file.seek(0)
         quote = '"' if quoted else None
         rows = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
@@ -119,6 +117,17 @@ def read_parquet(path: Path) -> Rows:
     except (pa.ArrowException, UnicodeDecodeError, OSError) as fault:
         where = f"is no Parquet file that can be read, after row {number}: {shown(fault)}"
         raise UserError(where, where=path, remedy="Get the file again.") from fault
+
+
+def separator_of(first: str, more: Sequence[str]) -> str:
+    """What separates the cells of a table, by its first line and the `LOOKED_AT` below it."""
+    told = _told(first)
+    return told[1] if told else _below_title(first, more) or max(_SEPARATORS, key=first.count)
+
+
+def _told(first: str) -> re.Match[str] | None:
+    """The separator, as a spreadsheet writes it for itself."""
+    return _SEP.fullmatch(first.strip("\ufeff\r\n"))
 
 
 def _below_title(first: str, lines: Sequence[str]) -> str | None:

@@ -5,7 +5,9 @@ The sentiment that a data set gives a context.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -151,6 +153,20 @@ class LeftOut:
     reason: str
     text: str | None = None
     languages: tuple[str, ...] = ()  # that it is about; (): all
+
+
+_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
+_OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
+
+
+def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
+    """Reasons, how many lines have each, and its first place; most frequent first.
+
+    What differs from row to row is no part of a reason: quoted values, and the place of another row.
+    """
+    reasons = [_VALUE.sub("…", _OTHER_ROW.sub(" as in another row", line.reason)) for line in lines]
+    first = {reason: line.place for reason, line in zip(reversed(reasons), reversed(lines), strict=True)}
+    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import cache_folder, is_folder_name
 from polyculture.instruments.contract import IN_FILE, AtLeastOne
-from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT
+from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, by_reason
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet, LeftOut
@@ -175,20 +173,10 @@ def left_out_of(dataset: DataSet, use: str) -> str | None:
     return f"{dataset.folder}: contexts are not asked about: {_by_reason(lines)}" if lines else None
 
 
-def reasons(left_out: Sequence[LeftOut]) -> list[tuple[str, int]]:
-    """Why lines are left out or changed, with their number, most frequent first; places in a reason do not count."""
-    return Counter(map(_reason, left_out)).most_common()
-
-
-def _reason(line: LeftOut) -> str:
-    return re.sub(r" as in .*", " as in another row", line.reason)
-
-
 def _by_reason(lines: Sequence[LeftOut]) -> str:
     """Each reason with its first place and how many more there are."""
-    first = {_reason(line): line.place for line in reversed(lines)}
-    more = ((reason, first[reason], number - 1) for reason, number in reasons(lines))
-    return "; ".join(f"{place}: {reason}" + (f" (and {n} more so)" if n else "") for reason, place, n in more)
+    found = by_reason(lines)
+    return "; ".join(f"{place}: {why}" + (f" (and {n - 1} more so)" if n > 1 else "") for why, n, place in found)
 
 
 def changed_reason(dataset: DataSet) -> str:

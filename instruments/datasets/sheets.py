@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 from collections.abc import Iterator, Sequence
@@ -10,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from polyculture.cache.errors import DataSetError
+from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.folding import fold
 from polyculture.cache.spreadsheet import is_error, open_workbook
+from polyculture.imports.encoding import UTF_8, encoding_of
+from polyculture.imports.tables import LOOKED_AT, separator_of
 from polyculture.instruments.datasets.model import SourceLocation
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ SUFFIXES = (".xlsx", ".xls", ".ods", *_TABLES, *RECORDS)
 _LONGEST_CELL = 2**24  # characters
 HEADER = 1  # the row of the column names, as a person counts, where no other row has them
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file
-# UTF-32 begins with the mark of UTF-16: it is asked first.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
 Row = tuple[str, ...]
 
 
@@ -97,15 +93,15 @@ def _unmerged(sheet: CalamineSheet) -> list[list[Any]]:
 
 
 def read_text(path: Path) -> str:
-    """A file's text. Raises `DataSetError`, with the row, for a byte that is not UTF-8, where no mark says another
-    encoding."""
+    """A file's text, in any encoding that `imports` reads. Raises `DataSetError`, with the row, where it is in none."""
     try:
-        data = path.read_bytes()
-        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8-sig")
-        return data.decode(encoding)
+        encoding = encoding_of(path)
+        return path.read_bytes().decode("utf-8-sig" if encoding == UTF_8 else encoding)
     except UnicodeDecodeError as fault:
         row = fault.object.count(b"\n", 0, fault.start) + 1
         raise _unreadable(path, f"row {row}: it is not in UTF-8 (byte 0x{fault.object[fault.start]:02x})") from fault
+    except UserError as fault:
+        raise DataSetError(fault.what, where=path, remedy=fault.remedy) from fault
     except OSError as fault:
         raise _unreadable(path, str(fault)) from fault
 
@@ -114,8 +110,8 @@ def _read_table(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
     """The rows. Raises `DataSetError` for an unclosed quotation mark, which would merge later rows into one cell."""
     text = read_text(path)
     rows: list[list[str]] = []
-    first = text.partition("\n")[0]
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
+    first, *more = text.split("\n", 1 + LOOKED_AT)[: 1 + LOOKED_AT]
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else separator_of(first, more)
     # Files with tabs are written without quotation marks: one that begins a review must not take in other rows.
     quoting: Literal[0, 3] = (
         csv.QUOTE_NONE if delimiter == "\t" and path.suffix.lower() != ".csv" else csv.QUOTE_MINIMAL

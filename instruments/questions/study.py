@@ -21,13 +21,14 @@ from polyculture.cache.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.contract import Asked, Setup, Shown, Study, Validity
+from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import GENERATED, AskJob, Method, question_row, topic_of
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep
 from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, WantedAnswer
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
-from polyculture.instruments.questions.rules.check import by_reason, lacking
+from polyculture.instruments.questions.rules.check import lacking
 from polyculture.instruments.questions.section import MAIN, SCORES
 
 _KEY = ("request_id", "question_id", "prompt")

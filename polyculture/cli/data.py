@@ -17,8 +17,8 @@ from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import absent_parts, findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
-from polyculture.instruments.datasets.model import CAUSAL
-from polyculture.instruments.datasets.opened import data_folder, open_data_set, reasons
+from polyculture.instruments.datasets.model import CAUSAL, by_reason
+from polyculture.instruments.datasets.opened import data_folder, open_data_set
 from polyculture.instruments.datasets.rules import holds_questions, known_data_sets, rules_of, source_of
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def show(name: Name, folder: Folder = None, english: English = False, as_publish
     print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
     print_table(("", "found", "published"), total_rows(dataset, rules.published))
     if dataset.left_out:
-        print_table(("left out or changed", "lines"), reasons(dataset.left_out))
+        print_table(("left out or changed", "lines"), [one[:2] for one in by_reason(dataset.left_out)])
     absent = absent_parts(dataset, rules)
     if absent:
         say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")

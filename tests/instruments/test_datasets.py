@@ -18,8 +18,8 @@ from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
 from polyculture.instruments.datasets.gaps import GapReading, read_gaps
 from polyculture.instruments.datasets.load import load
-from polyculture.instruments.datasets.model import DataSet, gold_label
-from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set, reasons
+from polyculture.instruments.datasets.model import DataSet, by_reason, gold_label
+from polyculture.instruments.datasets.opened import DatasetOptions, open_data_set
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.datasets.sheets import read_sheets
@@ -444,11 +444,38 @@ def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
 
 def test_a_byte_that_is_no_utf_8_is_told_with_its_row(tmp_path: Path) -> None:
     write_own(tmp_path)
-    (tmp_path / "entities.csv").write_bytes(
-        "\ufeff".encode() + OWN["entities.csv"].encode() + b"sw,Western,food,p\xe8te\n"
-    )
-    with pytest.raises(DataSetError, match=r"row 4.*UTF-8.*0xe8"):
+    good = OWN["entities.csv"] + "sw,Western,food,crêpe brûlée\n"
+    (tmp_path / "entities.csv").write_bytes("\ufeff".encode() + good.encode() + b"sw,Western,food,p\xe8te\n")
+    with pytest.raises(DataSetError, match=r"row 5.*UTF-8.*0xe8"):
         load(rules_of("own"), tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-32"])
+def test_a_table_is_read_in_the_encoding_that_a_spreadsheet_saved_it_in(tmp_path: Path, encoding: str) -> None:
+    found = write_own(tmp_path)
+    text = OWN["entities.csv"] + "sw,Western,food,pâté\n"
+    (tmp_path / "entities.csv").write_bytes(text.encode(encoding))
+    assert {e.surface for e in load(rules_of("own"), tmp_path).entities} == {
+        *(e.surface for e in found.entities),
+        "pâté",
+    }
+    (tmp_path / "entities.csv").write_bytes(text.replace("pâté", "пирог").encode("cp1251"))
+    with pytest.raises(DataSetError, match=r"unknown encoding: row 4") as told:
+        load(rules_of("own"), tmp_path)
+    assert "Save it as UTF-8" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("above", "separator"), [("", ";"), ("", "|"), ("", "\t"), ("sep=;\n", ";"), ("Entities of my own\n", ";")]
+)
+def test_a_table_is_read_with_the_separator_that_it_has(tmp_path: Path, above: str, separator: str) -> None:
+    found = write_own(tmp_path)
+    text = OWN["entities.csv"].replace(",", separator)
+    (tmp_path / "entities.csv").write_text(
+        f"{above}{text}sw{separator}Western{separator}food{separator}soup, with rice"
+    )
+    surfaces = {e.surface for e in load(rules_of("own"), tmp_path).entities}
+    assert surfaces == {*(e.surface for e in found.entities), "soup, with rice"}
 
 
 def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
@@ -637,7 +664,7 @@ def test_an_english_name_of_both_sides_is_out_and_one_of_a_side_stands_once(tmp_
     assert fitting(ours, "We eat [MASK]") == [("Swahili", "porridge"), ("Western", "pizza")]
     assert fitting(ours, "We want [MASK]") == [("Hindi", "roti"), ("Western", "pizza")]
     assert len(ours.contexts) == 2
-    assert dict(reasons(ours.left_out)) == {
+    assert {reason: number for reason, number, _ in by_reason(ours.left_out)} == {
         "the same name is Swahili and Western in English, of sw": 2,
         "the same English name as in another row": 1,
         "the same English context as in another row": 1,

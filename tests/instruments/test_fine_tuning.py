@@ -182,7 +182,7 @@ def test_a_tagger_learns_whole_names(base: Path, settings: Path, tmp_path: Path)
         ("text,stars\nlovely,5\n", "has no column 'label'"),
         ("text,label,label\nlovely,5,5\n", "has more than one column 'label'"),
         ("", "holds no labelled text"),
-        (b"text,label\nl\xf6vely,5\n", "row 2: it is not in UTF-8"),
+        (b"text,label\nl\x9dvely,5\n", "row 2 is not UTF-8"),
         ('text,label\n"lovely,5\n', "row 2: unexpected end of data"),
         ("text,label\na,5\nb,5\nc,1\n", "has 1 rows of 'negative', and --rows 4 needs 2"),
     ],

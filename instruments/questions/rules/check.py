@@ -6,9 +6,8 @@ What a paper counts of a question set, beside the questions that were read: `dat
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
@@ -16,14 +15,13 @@ from scipy import stats
 
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.datasets.check import DATA, Read, no_file, printed_rows
-from polyculture.instruments.datasets.model import LeftOut, SourceLocation
+from polyculture.instruments.datasets.model import by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.sheets import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, UNKNOWN, Question, QuestionSet
 from polyculture.instruments.questions.rules.questions import NO_DIRECTION
 from polyculture.published.cells import PAPERS, PublishedCell, published
 
-_VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
 SHOWN = 3  # questions that are shown as they will be asked
 # What families of numbers are computed from.
 _ROLES = {"kobbq": (UNKNOWN, BIASED), "bbq": (UNKNOWN, BIASED), "levels": (BIASED,)}
@@ -67,16 +65,6 @@ def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
     for reason, number, first in by_reason([one for one in found.remarks if one.reason != NO_DIRECTION]):
         what, _, why = reason.partition(": ")
         yield CheckRow(what, why, number, note=f"first: {first}")
-
-
-def by_reason(remarks: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
-    """Reasons, how many remarks have each, and its first place; most frequent first.
-
-    What differs from row to row is no part of a reason: quoted values, and the place of another row.
-    """
-    reasons = [_VALUE.sub("…", remark.reason.partition(" stands in ")[0]) for remark in remarks]
-    first = {reason: remark.place for reason, remark in zip(reversed(reasons), reversed(remarks), strict=True)}
-    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
 
 
 def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:
