@@ -1,15 +1,20 @@
 -- What failed and why, whoever asked: each table whose rows may fail is in `failed`.
 
--- plain_message(words): a message without what differs from one row to the next: bodies, quotations, words that are not
--- ASCII, ids, days and months, numbers. `cache/faults.py` has the same.
-CREATE MACRO plain_message(words) AS
-    regexp_replace(regexp_replace(regexp_replace(regexp_replace(
-    regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+-- plain_message(words): a message without what differs from one row to the next: bodies, quotations, words of another
+-- script in a Latin sentence, ids, days and months, numbers. `cache/faults.py` has the same.
+CREATE MACRO without_quotations(words) AS
+    regexp_replace(regexp_replace(regexp_replace(
         words,
         '[{\[<].*', '…', 'gs'),
         '"[^"]*"|`[^`]*`|“[^”]*”', '…', 'g'),
-        '(^|[ (:=,])''[^'']*''', '\1…', 'g'),
-        '[^\x00-\x7f]+( +[^\x00-\x7f]+)*', '…', 'g'),
+        '(^|[ (:=,])''[^'']*''', '\1…', 'g');
+CREATE MACRO without_other_scripts(words) AS
+    CASE WHEN regexp_matches(words, '\A[^A-Za-z\x{c0}-\x{24f}\x{1e00}-\x{1eff}]*[A-Za-z\x{c0}-\x{24f}\x{1e00}-\x{1eff}]+ +[A-Za-z\x{c0}-\x{24f}\x{1e00}-\x{1eff}]')
+        THEN regexp_replace(words, '[^\x00-\x7f\x{a0}-\x{24f}\x{1e00}-\x{1eff}\x{2000}-\x{206f}]+( +[^\x00-\x7f\x{a0}-\x{24f}\x{1e00}-\x{1eff}\x{2000}-\x{206f}]+)*', '…', 'g')
+        ELSE words END;
+CREATE MACRO plain_message(words) AS
+    regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+        without_other_scripts(without_quotations(words)),
         '(?i)\b((request|req|trace|correlation|session|cf-ray|ray)[ _-]?id)[:=# ]+[^\s,;)]+', '\1 #', 'g'),
         '\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b', '#', 'g'),
         '[A-Za-z0-9_.+-]*[0-9][A-Za-z0-9_.+-]*', '#', 'g'),

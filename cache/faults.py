@@ -23,23 +23,28 @@ REJECTED = "bad request"  # what a server says of a request in any other words
 WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
 Repeat = Literal["always", "once", "never"]
-_HTTP = re.compile(r"HTTP ([0-9]{3})\b(?:: )?")
+_HTTP = re.compile(r"HTTP ([0-9]{3})\b(?:: )?", re.ASCII)
 _CODE = re.compile(r"([a-z_]+): ")  # the server's own, where it stands before its message
 _LONGEST = 120  # characters of a reason
 # What makes two messages of one fault differ, and what stands for it; `failures.sql` has the same.
 _VARIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), put)
+    (re.compile(pattern, re.ASCII), put)
     for pattern, put in (
         (r"(?s)[{\[<].*", "…"),  # a body, or what is left of it
         (r'"[^"]*"|`[^`]*`|“[^”]*”', "…"),
         (r"(^|[ (:=,])'[^']*'", r"\1…"),
-        (r"[^\x00-\x7f]+( +[^\x00-\x7f]+)*", "…"),
         (r"(?i)\b((request|req|trace|correlation|session|cf-ray|ray)[ _-]?id)[:=# ]+[^\s,;)]+", r"\1 #"),
         (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b", "#"),
         (r"[A-Za-z0-9_.+-]*[0-9][A-Za-z0-9_.+-]*", "#"),
         (r"#([ :,./T-]*#)+", "#"),
     )
 )
+
+_QUOTATIONS = 3  # of these
+_LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
+_LATIN_SENTENCE = re.compile(rf"\A[^{_LATIN}]*[{_LATIN}]+ +[{_LATIN}]")
+_OTHER = "[^\x00-\x7f\xa0-\u024f\u1e00-\u1eff\u2000-\u206f]+"
+_OTHER_SCRIPT = re.compile(f"{_OTHER}( +{_OTHER})*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +120,11 @@ def reason(error: str | None) -> str:
     words = error or "no reason given"
     http = _HTTP.match(words)
     head, tail = (words[: http.end()], words[http.end() :]) if http else ("", words)
-    for pattern, put in _VARIES:
+    for pattern, put in _VARIES[:_QUOTATIONS]:
+        tail = pattern.sub(put, tail)
+    if _LATIN_SENTENCE.search(tail):  # what it quotes of another script; a reason in that script stays
+        tail = _OTHER_SCRIPT.sub("…", tail)
+    for pattern, put in _VARIES[_QUOTATIONS:]:
         tail = pattern.sub(put, tail)
     return f"{head}{tail}"[:_LONGEST].rstrip(" ")
 

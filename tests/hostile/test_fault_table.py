@@ -57,10 +57,25 @@ def test_ids_times_and_quotations_do_not_make_another_reason() -> None:
     assert kind_of_error("HTTP 429: insufficient_quota: You exceeded your quota").name == "payment"
 
 
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("HTTP 402: Crédit insuffisant", "HTTP 402: Crédit insuffisant"),
+        ("HTTP 402: Überprüfen Sie Ihr Guthaben", "HTTP 402: Überprüfen Sie Ihr Guthaben"),
+        ("HTTP 402: 余额不足", "HTTP 402: 余额不足"),
+        ("HTTP 402: DeepSeek 余额不足", "HTTP 402: DeepSeek 余额不足"),
+        ("insufficient_balance: Недостаточно средств", "insufficient_balance: Недостаточно средств"),
+        ("it cannot read हिन्दी भाषा here", "it cannot read … here"),
+    ],
+)
+def test_a_reason_in_any_language_is_whole(told: str, shown: str) -> None:
+    assert reason(told) == shown
+
+
 def test_the_view_and_the_rule_read_a_reason_alike() -> None:
     """Strings of everything that the expressions look for, in any order."""
     draw = random.Random(1)
-    letters = "abc 19'\"`{[<:=,éの…-_./T(Mon)Febr HTTP 400: req id #—\\"
+    letters = "abc 19'\"`{[<:=,éの…-_./T(Mon)Febr HTTP 400: req id #—д語ß\\"
     told = [
         "",
         None,
