@@ -15,13 +15,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from polyculture.cache.errors import DataSetError
+from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.folding import fold
+from polyculture.imports.files import read_file
+from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.sheets import cell, read_sheets
 
 REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"
@@ -113,15 +112,17 @@ class _Reading:
             self._leave(file, f"left out: the answers of {culture.country} were read already")
             return
         try:
-            told = orjson.loads(file.read_bytes())
-        except (OSError, orjson.JSONDecodeError) as fault:
+            rows = list(read_file(file))
+        except (OSError, UserError) as fault:
             self._leave(file, f"left out: cannot be read: {fault}")
             return
-        if not isinstance(told, dict):
-            self._leave(file, "left out: it holds no question by its id")
+        records = [row for row in rows if isinstance(row, Record)]
+        if len(rows) != 1 or not records:
+            bad = next((f"cannot be read: {row.reason}" for row in rows if isinstance(row, BadRow)), "")
+            self._leave(file, f"left out: {bad or 'it holds no question by its id'}")
             return
         topics = self._topics(named)
-        for source_id, entry in told.items():
+        for source_id, entry in records[0].values.items():
             self.asked[culture.country] += 1
             try:
                 question = _question(source_id, culture.country, entry, topics.get(source_id))
@@ -140,16 +141,14 @@ class _Reading:
         """The topic of each question in the sheet."""
         file = self.root / QUESTIONS / f"{named}_questions.csv"
         try:
-            sheets = read_sheets(self.root, file)
-        except DataSetError as fault:
-            self._leave(file, f"the questions have no topics: {fault.what}")
+            rows = [row.values for row in read_file(file) if isinstance(row, Record)]
+        except (OSError, UserError) as fault:
+            self._leave(file, f"the questions have no topics: {fault}")
             return {}
-        columns = [sheet.column([name]) for sheet in sheets[:1] for name in ("ID", "Topic")]
-        if None in columns or not columns:
+        if not rows or not {"ID", "Topic"} <= rows[0].keys():
             self._leave(file, "the questions have no topics: no column 'ID' or 'Topic'")
             return {}
-        rows = ([cell(row, column) for column in columns] for _, row in sheets[0].numbered())
-        return {source_id: topic for source_id, topic in rows if topic}
+        return {row["ID"]: row["Topic"].strip() for row in rows if row["Topic"].strip()}
 
     def _leave(self, file: Path, reason: str, text: str | None = None) -> None:
         self.left_out.append(LeftOut(SourceLocation(file.relative_to(self.root).as_posix()), reason, text))

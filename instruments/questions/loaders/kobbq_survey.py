@@ -8,20 +8,21 @@ with '-en' the same under English wordings. Stereotypes and groups stand in Kore
 
 from __future__ import annotations
 
-import csv
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from polyculture.cache.errors import DataSetError
+from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.identity import content_id
+from polyculture.imports.files import read_file
+from polyculture.imports.record import Record
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.opened import place_of
 from polyculture.instruments.questions.loaders.culture import chosen
 from polyculture.instruments.questions.model import UNKNOWN, Prompt, Question, QuestionSet
+from polyculture.instruments.questions.rules.files import row_place
 
 NAME, GROUP = "kobbq-survey", "group"
 ONE, SEVERAL = "one", "several"
@@ -40,28 +41,26 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
     name = "-".join(filter(None, (NAME, form if form == SEVERAL else "", english)))
     place = place_of(folder, "kobbq")
     file = next((one for one in (place / "data" / FILE, place / FILE) if one.is_file()), place / "data" / FILE)
-    try:
-        entries = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Name the folder of KoBBQ.") from fault
     labels = _labels(file.with_name(TEMPLATES))
     found: dict[str, Question] = {}
     remarks: list[LeftOut] = []
-    for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
-        here = SourceLocation(file.name, row=number)
+    try:
+        entries = list(read_file(file))
+    except (OSError, UserError) as fault:
+        raise DataSetError(f"cannot be read: {fault}", where=file, remedy="Name the folder of KoBBQ.") from fault
+    for entry in entries:
+        here = row_place(file.name, entry.row)
         try:
-            question = _question(name, language, here, entry, labels)
-        except (KeyError, TypeError, ValueError) as fault:
+            question = _question(name, language, here, entry.values if isinstance(entry, Record) else {}, labels)
+        except ValueError as fault:
             remarks.append(LeftOut(here, f"left out: {fault}", str(entry)[:80]))
             continue
         if found.setdefault(question.unit, question) is not question:
             remarks.append(LeftOut(here, "left out: the same stereotype stands before it", question.text))
     questions = tuple(one for one in found.values() if one.facets["form"] == form)
     if not questions:
-        what = f"holds no stereotype of the form {form!r}" if isinstance(entries, list) else "is no JSON list"
-        raise DataSetError(
-            what, where=file, remedy="It is KoBBQ's own file: fetch it with `polyculture data fetch kobbq`."
-        )
+        remedy = "It is KoBBQ's own file: fetch it with `polyculture data fetch kobbq`."
+        raise DataSetError(f"holds no stereotype of the form {form!r}", where=file, remedy=remedy)
     return QuestionSet(
         name, "Of whom a stereotype is held", "choice", place, questions, _prompts(form, language), ("survey",),
         tuple(remarks), read_as=(SEVERAL,) if form == SEVERAL else (),
@@ -73,18 +72,18 @@ def _labels(file: Path) -> Mapping[tuple[str, str], str]:
     if not file.is_file():
         return {}
     found: dict[tuple[str, str], set[str]] = {}
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            key = str(row.get("Category")).lower(), str(row.get("Stereotype"))
-            found.setdefault(key, set()).add(row.get("Label_annotation") or "")
+    for row in read_file(file):
+        if isinstance(row, Record):
+            key = str(row.values.get("Category")).lower(), str(row.values.get("Stereotype"))
+            found.setdefault(key, set()).add(str(row.values.get("Label_annotation") or ""))
     return {key: labels.pop() for key, labels in found.items() if len(labels) == 1}
 
 
 def _question(
-    name: str, language: str, place: SourceLocation, entry: Any, labels: Mapping[tuple[str, str], str]
+    name: str, language: str, place: SourceLocation, entry: Mapping[str, Any], labels: Mapping[tuple[str, str], str]
 ) -> Question:
     """An entry as a question. Raises `ValueError` with what is wrong."""
-    if not isinstance(entry, Mapping) or not {"category", "stereotype", "survey_stats"} <= entry.keys():
+    if not {"category", "stereotype", "survey_stats"} <= entry.keys():
         raise ValueError("category, stereotype and survey_stats are needed")
     votes = entry["survey_stats"]
     if not isinstance(votes, Mapping) or not 2 <= len(votes) <= _MOST:

@@ -5,7 +5,6 @@ Another source's concepts about cultures, from a table of tabs that a user gives
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,16 @@ from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
+from polyculture.imports.encoding import encoding_of
+from polyculture.imports.record import BadRow
+from polyculture.imports.tables import read_separated
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
 from polyculture.instruments.probe.splitting import echo_of, separators
 
 _COLUMNS = ("culture", "concepts")
-_FORM = "Give a table of tabs in UTF-8 with the columns culture and concepts, concepts between commas."
+_FORM = "Give a table of tabs with the columns culture and concepts, concepts between commas."
 
 
 def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...]]:
@@ -35,7 +37,7 @@ def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...
             of_culture = found[known.country if known else name]
             for one in (" ".join(part.split()) for part in separators().split(text)):
                 of_culture.setdefault(fold(one), one)
-    except (OSError, UnicodeDecodeError, csv.Error) as fault:
+    except OSError as fault:
         raise DataSetError(f"cannot be read: {fault}", where=file, remedy=_FORM) from fault
     if not found:
         raise DataSetError("line 2: there is no row", where=file, remedy=_FORM)
@@ -44,17 +46,16 @@ def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...
 
 def _rows(file: Path) -> Iterator[tuple[str, str]]:
     """The culture and the concepts of each row."""
-    with file.open(encoding="utf-8-sig", newline="") as opened:
-        rows = csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE)
-        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+    for row in read_separated(file, encoding_of(file), quoted=False):
+        if isinstance(row, BadRow):
+            raise DataSetError(f"line {row.row}: {row.reason}", where=file, remedy=_FORM)
+        missing = [name for name in _COLUMNS if name not in row.values]
         if missing:
             raise DataSetError(f"line 1: has no column {', '.join(missing)}", where=file, remedy=_FORM)
-        for number, row in enumerate(rows, 2):
-            culture, concepts = ((row[name] or "").strip() for name in _COLUMNS)
-            if not culture or not separators().sub("", concepts).strip() or None in row:
-                what = f"line {number}: a culture and its concepts are needed, and no more cells than the header has"
-                raise DataSetError(what, where=file, remedy=_FORM)
-            yield culture, concepts
+        culture, concepts = (row.values[name].strip() for name in _COLUMNS)
+        if not culture or not separators().sub("", concepts).strip():
+            raise DataSetError(f"line {row.row}: a culture and its concepts are needed", where=file, remedy=_FORM)
+        yield culture, concepts
 
 
 FILTERS = ("none", "paper", "released")

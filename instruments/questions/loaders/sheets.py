@@ -20,14 +20,15 @@ from enum import StrEnum
 from pathlib import Path
 from string import ascii_uppercase
 
-from polyculture.cache.errors import DataSetError
+from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.folding import fold
+from polyculture.imports.files import read_file
+from polyculture.imports.record import BadRow, Record
 from polyculture.instruments.cultures.blend import Blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures
-from polyculture.instruments.datasets.columns import with_header
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
-from polyculture.instruments.datasets.sheets import Sheet, cell, read_sheets
 from polyculture.instruments.questions.model import BIASED, OTHER, Question
+from polyculture.instruments.questions.rules.files import row_place
 
 OPTIONS = 4
 OWN = "own"  # the role of the target's answer
@@ -125,11 +126,12 @@ def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion
     root = folder.parent if folder.is_file() else folder
     found = _Reading(cultures)
     for file in files:
+        name = file.relative_to(root).as_posix()
         try:
-            for sheet in read_sheets(root, file):
-                found.read(sheet)
-        except DataSetError as fault:
-            found.remarks.append(LeftOut(SourceLocation(file.relative_to(root).as_posix()), f"left out: {fault.what}"))
+            for row in read_file(file):
+                found.read(row_place(name, row.row), row)
+        except (UserError, OSError) as fault:
+            found.remarks.append(LeftOut(SourceLocation(name), f"left out: {fault}"))
     if not found.questions:
         first = f": {found.remarks[0].place}: {found.remarks[0].reason}" if found.remarks else ": no sheet *.csv"
         raise DataSetError(f"holds no question that can be used{first}", where=folder, remedy=_REMEDY)
@@ -153,33 +155,26 @@ class _Reading:
         self.remarks: list[LeftOut] = []
         self.otherwise: Counter[tuple[str, str, str]] = Counter()  # (country, the sheet's level, that of the cultures)
 
-    def read(self, sheet: Sheet) -> None:
-        """Takes the rows of a sheet, or leaves them with the reason."""
-        headed = with_header(sheet, _COLUMNS)
-        sheet = headed.sheet
-        head = sheet.place(sheet.header_row or None)
-        self.remarks += [LeftOut(head, told) for told in headed.told]
-        columns = {title.strip(): place for place, title in reversed(list(enumerate(sheet.header)))}
-        missing = [name for name in _COLUMNS if name not in columns]
-        if missing:
-            reason = f"left out: no column {missing[0]!r}; there are: {', '.join(filter(None, sheet.header))}"
-            self.remarks.append(LeftOut(head, reason))
+    def read(self, place: SourceLocation, told: Record | BadRow) -> None:
+        """Takes a row, or leaves it with the reason."""
+        if isinstance(told, BadRow):
+            self.remarks.append(LeftOut(place, f"left out: {told.reason}", told.value))
             return
-        for number, cells in sheet.numbered():
-            row = {name: cell(cells, place) for name, place in columns.items()}
-            place = sheet.place(number)
-            try:
-                question = self._question(row, place)
-            except ValueError as fault:
-                self.remarks.append(LeftOut(place, f"left out: {fault}", row["ID"]))
-                continue
-            first = self.questions.setdefault(question.key, question)
-            if first is not question:
-                reason = f"left out: the same question and target as in {first.place}"
-                self.remarks.append(LeftOut(place, reason, question.source_id))
+        row = {name: str(value or "").strip() for name, value in told.values.items()}
+        try:
+            question = self._question(row, place)
+        except ValueError as fault:
+            self.remarks.append(LeftOut(place, f"left out: {fault}", row.get("ID")))
+            return
+        first = self.questions.setdefault(question.key, question)
+        if first is not question:
+            reason = f"left out: the same question and target as in {first.place}"
+            self.remarks.append(LeftOut(place, reason, question.source_id))
 
     def _question(self, row: Mapping[str, str], place: SourceLocation) -> HardQuestion:
         """A row as a question. Raises `ValueError` with what is wrong."""
+        if missing := [name for name in _COLUMNS if name not in row]:
+            raise ValueError(f"no column {missing[0]!r}; there are: {', '.join(row)}")
         if not row["ID"] or not row["prompt"]:
             raise ValueError("no ID" if not row["ID"] else "no prompt")
         target = self._culture(row["target_country"])
