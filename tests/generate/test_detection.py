@@ -87,6 +87,16 @@ def test_a_language_that_the_detector_hardly_knows_is_undecided(name: str) -> No
     assert detect(text, CATALOG.language(asked), CATALOG).language is None
 
 
+@pytest.mark.parametrize("text", ["छोले भटूरे", "गरमागरम समोसे", "गोलगप्पे", "नमस्ते", "दही भल्ला", "मसाला डोसा", "पाव भाजी"])
+def test_a_short_phrase_is_no_relative_of_the_language_that_was_asked_for(text: str) -> None:
+    assert detect(text, CATALOG.language("hi"), CATALOG).language in ("hi", None)
+
+
+@pytest.mark.parametrize("text", ["मला हे आवडते", "तो पुण्यात राहतो", "तिचे नाव सायली आहे", "भाकरी आणि पिठले"])
+def test_a_short_text_that_is_clearly_of_a_relative_is_called_so(text: str) -> None:
+    assert detect(text, CATALOG.language("hi"), CATALOG).language == "mr"
+
+
 def test_a_language_that_nobody_listed_is_named() -> None:
     tajik = "Ман ҳар рӯз оши палов мехӯрам."
     assert detect(tajik, CATALOG.language("fa"), CATALOG).language == "tg"
