@@ -33,10 +33,12 @@ COLUMNS = "columns.toml"
 _QUERY = """
 SELECT table_name, column_name, data_type
 FROM duckdb_columns()
-WHERE NOT internal AND schema_name = 'main'
+WHERE database_name = current_database() AND schema_name = 'main'
 ORDER BY table_name, column_index
 """
-_VIEWS = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
+_VIEWS = """
+SELECT view_name, sql FROM duckdb_views() WHERE database_name = current_database() AND schema_name = 'main'
+"""
 # The schema lists neither rows of other settings nor the views below the public ones.
 DICTIONARY = """
 SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid

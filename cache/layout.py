@@ -137,11 +137,6 @@ class Layout:
         """All SQL files in the order in which they run."""
         return (*self.current.all_files, *self.views.all_files)
 
-    @property
-    def only_current(self) -> Layout:
-        """The same without the views: enough to select the current rows."""
-        return Layout(self.tables, self.current)
-
     def table(self, name: str) -> Table[Any]:
         """A table by its name. Raises `KeyError` where there is none."""
         return {table.name: table for table in self.tables}[name]

@@ -35,7 +35,7 @@ from polyculture.cache.parquet import check_columns, read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.view_template import asks_of_schema, create_views, open_view_template, statements_of
+from polyculture.cache.view_template import asks_of_schema, create_views, statements_of, write_view_template
 
 _IN_PLACE = "in_place()"
 _IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
@@ -73,8 +73,9 @@ def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | N
 @contextmanager
 def _built(
     run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str], asked: str | None
-) -> Iterator[Path]:
-    """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL.
+) -> Iterator[tuple[Path, Collection[str]]]:
+    """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL. Gives the path and the
+    names of its tables and views.
 
     Each of the `selections` (`cache.layout`) is a schema of its own with the same views. `asked` as in `open_store`.
 
@@ -84,8 +85,14 @@ def _built(
     manifest = require_run(run)
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
-        connection, there = _with_views(temporary, layout, selections, asked)
-        with connection:
+        known = asked is not None and not asks_of_schema(asked)
+        there = {name for name, _ in statements_of(layout)}
+        if not known:
+            write_view_template(temporary, layout, selections)
+        # A connection of its own for `at`: the read-only file system is of all that share a DuckDB.
+        with memory_database(temporary) if at is None else connect(temporary) as connection:
+            if known:
+                there = create_views(connection, layout, selections, asked)
             connection.begin()  # each of some fifty statements would wait for the disk
             if at is None:
                 _tie(connection, path, [temporary])
@@ -93,27 +100,7 @@ def _built(
             _put_rows(connection, run, manifest, layout, there, selections, address, tied=at is None)
             connection.commit()
             connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
-        yield temporary
-
-
-def _with_views(
-    path: Path, layout: Layout, selections: Collection[str], asked: str | None
-) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
-    if asked is None or asks_of_schema(asked):
-        return open_view_template(path, layout, selections), {name for name, _ in statements_of(layout)}
-    connection = connect(path)
-    return connection, create_views(connection, layout, selections, asked)
-
-
-def _in_memory(
-    run: RunFolder, layout: Layout, selections: Collection[str], memory: str | None, asked: str
-) -> duckdb.DuckDBPyConnection:
-    """The store of one query, in a database in memory."""
-    manifest = require_run(run)
-    connection = connect(memory=memory, spill=run.store.with_suffix(".spill"))
-    there = create_views(connection, layout, selections, asked)
-    _put_rows(connection, run, manifest, layout, there, selections)
-    return connection
+        yield temporary, there
 
 
 @contextmanager
@@ -129,33 +116,33 @@ def _disk_faults(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def current_store(
-    run: RunFolder, manifest: Manifest, layout: Layout = CORE, asked: str | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The current rows under `manifest`, in a database in memory: nothing is written. `asked` as in `open_store`."""
-    with memory_database() as connection:
-        fill_store(connection, run, manifest, layout, asked=asked)
-        yield connection
-
-
-def fill_store(
-    connection: duckdb.DuckDBPyConnection,
+def asked_store(
     run: RunFolder,
-    manifest: Manifest,
+    asked: str | None,
     layout: Layout = CORE,
+    *,
+    manifest: Manifest | None = None,
     rows: Mapping[str, pa.Table] = MappingProxyType({}),
-    asked: str | None = None,
-) -> None:
-    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count.
+    keep: Sequence[str] = (),
+    selection: str = MAIN,
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A store in memory for SQL of ours, `asked`: the views that it names, and what these rest on. Writes nothing.
 
-    `rows` stand in the place of those that the run has of a table, by name. `asked` as in `open_store`.
+    None: all views. The rows that count are those of the run's manifest, or of another `manifest`. `rows` stand in the
+    place of those that the run has of a table, by name. `keep` and `selection` as in `open_store`. Raises `StoreError`
+    where there is no run.
     """
+    manifest = manifest or require_run(run)
     needed = asked and " ".join([asked, *(f"FROM stored_{name}" for name in rows)])
-    there = create_views(connection, layout.only_current, asked=needed)
     of_files = tuple(table for table in layout.tables if table.name not in rows)
-    _put_rows(connection, run, manifest, replace(layout, tables=of_files), there)
-    for name, given in rows.items():
-        connection.from_arrow(given).insert_into(f"stored_{name}")
+    selections = {selection} - {MAIN}
+    with memory_database() as connection:
+        there = create_views(connection, layout, selections, needed)
+        _put_rows(connection, run, manifest, replace(layout, tables=of_files), there, selections)
+        for name, given in rows.items():
+            connection.from_arrow(given).insert_into(f"stored_{name}")
+        _keep(connection, [view for view in keep if view in there], selection)
+        yield connection
 
 
 def _put_rows(
@@ -208,37 +195,32 @@ def open_store(
     With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
     folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
     ('4GB') bounds what DuckDB holds. `asked` is the only SQL that will be asked of it: views that it does not name, and
-    that nothing rests on that it names, are left out, and the files below them are not looked at; without `at` such a
-    store is in memory, and `store.duckdb` stays as it is, with all views.
+    that nothing rests on that it names, are left out, and the files below them are not looked at. SQL of ours that is
+    known beforehand is for `asked_store`, without a file.
     The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; of
     those that `asked` leaves out, none is. Rows written later are not in them. With a `selection`, names without a
     schema are those of this schema, and only its views are materialised; they take precedence over the views of all
     schemas. `selections` are further schemas.
     """
-    others = {selection, *selections} - {MAIN}
-    if at is None and asked is not None and not asks_of_schema(asked):
-        connection = _in_memory(run, layout, others, memory, asked)
-    else:
-        # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
-        with _built(run, layout, at, others, asked) as path:
-            connection = connect(path, read_only=True, memory=memory)
-        if at is None:
-            # This connection has just written the store: the condition is left out of all its queries.
-            connection.execute("CREATE TEMP MACRO in_place() AS true")
+    # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
+    with _built(run, layout, at, {selection, *selections} - {MAIN}, asked) as (path, there):
+        connection = connect(path, read_only=True, memory=memory)
+    if at is None:
+        # This connection has just written the store: the condition is left out of all its queries.
+        connection.execute("CREATE TEMP MACRO in_place() AS true")
     _confine(connection, run, at)
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
-    # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
-    # identity") where it caches small chunks between operators. Without that cache, the join works.
-    connection.execute("SET debug_enable_caching_operators = false")
-    connection.execute(f"SET search_path = '{selection},{MAIN}'")
+    _keep(connection, [view for view in keep if view in there], selection)
     connection.execute("SET lock_configuration = true")
-    views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
-    there = {name for (name,) in connection.execute(views).fetchall()} if keep else set()
-    for view in keep:  # a temporary table takes precedence over the view of its name, in other views, too
-        if view in there:
-            connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
     return connection
+
+
+def _keep(connection: duckdb.DuckDBPyConnection, views: Sequence[str], selection: str) -> None:
+    """Lets names without a schema be those of a selection, and materialises views."""
+    connection.execute(f"SET search_path = '{selection},{MAIN}'")
+    for view in views:  # a temporary table takes precedence over the view of its name, in other views, too
+        connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
 
 
 def _tie(connection: duckdb.DuckDBPyConnection, store: Path, others: Iterable[Path]) -> None:

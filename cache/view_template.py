@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.answers import bought_rows, failed_rows, rows_that_count
-from polyculture.cache.database import connect
+from polyculture.cache.database import memory_database
 from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import cache_folder, replacing
@@ -48,8 +48,8 @@ _SCHEMA = re.compile(r"\b(?:dictionary|show|information_schema|(?:duckdb|pragma|
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
 
-def open_view_template(path: Path, layout: Layout, selections: Collection[str] = ()) -> duckdb.DuckDBPyConnection:
-    """A store without rows at `path`, to be filled.
+def write_view_template(path: Path, layout: Layout, selections: Collection[str] = ()) -> None:
+    """Writes a store without rows to `path`.
 
     It is copied from the cache folder. Where that copy is missing or damaged, it is created, and kept if the folder is
     writable.
@@ -57,14 +57,13 @@ def open_view_template(path: Path, layout: Layout, selections: Collection[str] =
     kept = cache_folder() / "stores" / f"{_identity(layout, selections)}.duckdb"
     if kept.exists():
         shutil.copyfile(kept, path)
-        with suppress(duckdb.IOException):
-            return connect(path)
+        with suppress(duckdb.IOException), memory_database(path):
+            return
         path.unlink()
     _make(path, layout, selections)
     with suppress(StoreError), replacing(kept) as temporary:
         shutil.copyfile(path, temporary)
         _forget_older(kept.parent)
-    return connect(path)
 
 
 def create_views(
@@ -113,7 +112,7 @@ def asks_of_schema(query: str) -> bool:
 
 
 def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
-    with connect(path) as connection:
+    with memory_database(path) as connection:
         create_views(connection, layout, selections)
         rows = describe(connection, layout, [RUN, *layout.files]) + describe_selections(sorted(selections))
         connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")

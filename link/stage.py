@@ -18,7 +18,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS
-from polyculture.cache.store import fill_store
+from polyculture.cache.store import asked_store
 from polyculture.link.api.names import Named
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
@@ -93,17 +93,15 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 
     The prompt's country and condition are no columns here, so that no link can depend on them.
     """
-    with memory_database() as connection:
-        fill_store(connection, run, manifest, asked=statement("surfaces"))
-        surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
+    with asked_store(run, statement("surfaces"), manifest=manifest) as store:
+        surfaces: pa.Table = store.sql(statement("surfaces")).to_arrow_table()
         return surfaces
 
 
 def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
-    with memory_database() as connection:
-        fill_store(connection, run, manifest, asked=statement("fill_names"))
-        return [Named(*row) for row in connection.execute(statement("fill_names")).fetchall()]
+    with asked_store(run, statement("fill_names"), manifest=manifest) as store:
+        return [Named(*row) for row in store.execute(statement("fill_names")).fetchall()]
 
 
 def _topics(surfaces: pa.Table) -> list[str]:

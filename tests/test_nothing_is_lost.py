@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, EXTRACTIONS, LINKS, MENTIONS, RESPONSES
-from polyculture.cache.store import fill_store
+from polyculture.cache.store import asked_store
 from tests import servers
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture
@@ -74,16 +73,11 @@ def run_folder(experiment: Path) -> RunFolder:
 
 def tables(run: RunFolder, stage: str) -> dict[str, list[tuple[Any, ...]]]:
     """What counts of a stage's tables, of which every file can be read."""
-    import duckdb
-
     for part in run.root.rglob("[!.]*.parquet"):
         assert pq.read_table(part).num_rows >= 0
-    manifest = read_manifest(run.manifest)
-    assert manifest is not None
-    with duckdb.connect() as connection:
-        fill_store(connection, run, manifest)
+    with asked_store(run, None) as store:
         return {
-            table.name: connection.sql(f"SELECT * FROM {table.name} ORDER BY ALL").fetchall()
+            table.name: store.sql(f"SELECT * FROM {table.name} ORDER BY ALL").fetchall()
             for table in STAGE_TABLES[stage]
         }
 

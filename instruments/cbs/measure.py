@@ -19,7 +19,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.instruments.cbs.averages import Tally, tally
 from polyculture.instruments.cbs.bias_rows import ScoredType, ScoreGroup, bias_differences, score_number, scored_cells
 from polyculture.instruments.cbs.corpus_pairs import pair_numbers
@@ -119,7 +119,7 @@ def link_entities(asked: Asked) -> None:
 def _queries(asked: Asked) -> pa.Table:
     """Entities to be linked, each once."""
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
-    with open_store(asked.run, compose(CORE, CBS), asked=_ENTITIES) as store:
+    with asked_store(asked.run, _ENTITIES, compose(CORE, CBS)) as store:
         rows = [dict(zip(_COLUMNS[:3], row, strict=True)) for row in store.sql(_ENTITIES).fetchall()]
     known = [row for row in rows if row["entity_type"] in topics and row["language"] in asked.catalog.languages]
     schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
@@ -134,5 +134,5 @@ FROM scores WHERE model_version IS NOT NULL GROUP BY model HAVING len(versions) 
 
 def mixed_versions(run: RunFolder) -> list[tuple[str, list[str]]]:
     """The models with several versions among their present scores, each with these."""
-    with open_store(run, compose(CORE, CBS), asked=_VERSIONS) as store:
+    with asked_store(run, _VERSIONS, compose(CORE, CBS)) as store:
         return store.sql(_VERSIONS).fetchall()

@@ -18,7 +18,7 @@ from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.shards import JobShards
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.imports.record import shown
 from polyculture.instruments.questions.layout import ANSWERS, READINGS, AnswerRow, ReadingRow
 from polyculture.instruments.questions.model import Question, QuestionSet
@@ -75,7 +75,7 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
     from polyculture.instruments.questions.layout import LAYOUT
 
     query = UNREAD.read_text(encoding="utf-8")
-    with open_store(run, compose(CORE, LAYOUT), asked=query) as store:
+    with asked_store(run, query, compose(CORE, LAYOUT)) as store:
         rows = store.sql(query).fetchall()
     return [
         f"{lost:,} of {answered:,} answers of {model} to {of_set}, prompt {prompt}, pick no option as {reader!r} reads "

@@ -18,7 +18,7 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import CELL, WITHOUT, Difference, Number
 from polyculture.cache.schema.measured import EVERY as ALL
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.instruments.swaps.layout import MEASURES, SWAPS
 from polyculture.instruments.swaps.rates import (
     EVERY,
@@ -84,7 +84,7 @@ def _is_pooled(row: Number) -> bool:
 
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
     """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
-    with open_store(run, compose(CORE, SWAPS), asked=read_sql(QUERIES, "ways")) as store:
+    with asked_store(run, read_sql(QUERIES, "ways"), compose(CORE, SWAPS)) as store:
         found = [(whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store)) for part in _levels(ways)]
     reasons: dict[tuple[str, str, str, str], None] = {}
     for whole, part, ways in found:

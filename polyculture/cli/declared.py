@@ -95,12 +95,12 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 def print_metrics(workspace: Workspace) -> None:
     """Prints the metrics per model and language; those languages first in which most models can be compared."""
-    from polyculture.cache.store import open_store
+    from polyculture.cache.store import asked_store
     from polyculture.metrics import METRICS
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
-    with open_store(workspace.run, METRICS, asked=table.sql) as store:
+    with asked_store(workspace.run, table.sql, METRICS) as store:
         rows = table.select(store).filter(_TOLD)
         print_declared(
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
@@ -123,7 +123,7 @@ def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:
 
 def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
     from polyculture.cache.sql_file import read_table
-    from polyculture.cache.store import open_store
+    from polyculture.cache.store import asked_store
     from polyculture.running.layout import store_layout
 
     tables = [(read_table(one.file), one.values) for one in shown]
@@ -132,6 +132,6 @@ def _print(workspace: Workspace, shown: Sequence[Shown]) -> None:
             say(table.header.no_rows or f"the table {table.name} has no rows")
     elif tables:
         asked = "\n".join(table.sql for table, _ in tables)
-        with open_store(workspace.run, store_layout(), asked=asked) as store:
+        with asked_store(workspace.run, asked, store_layout()) as store:
             for table, values in tables:
                 print_declared(table, table.select(store, values), values)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.database import memory_database
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.model_facts import BATCH, DIRECT
 from polyculture.cache.schema import WANTED_RESPONSES, Prompt
-from polyculture.cache.store import fill_store
+from polyculture.cache.store import asked_store
 from polyculture.cache.worker import Load, Step, Work, is_untouched, models_of, work_state
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.sections import GAZETTEER
@@ -292,9 +291,8 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     wanted = {WANTED_RESPONSES.name: workspace.wanted_now}
-    with memory_database() as connection:
-        fill_store(connection, workspace.run, manifest, rows=wanted, asked=query)
-        return connection.sql(query).fetchall()
+    with asked_store(workspace.run, query, manifest=manifest, rows=wanted) as store:
+        return store.sql(query).fetchall()
 
 
 def not_ready(experiment: Experiment) -> Iterator[str]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.running.layout import layout_of
 
 if TYPE_CHECKING:
@@ -47,9 +46,8 @@ def failures_query(experiment: Path) -> str:
 
 def reasons_line(run: RunFolder, experiment: Path) -> str:
     """The most frequent reasons and the command that lists all, for the end of a line; empty where nothing failed."""
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
+    if not run.manifest.exists():
         return ""
-    with current_store(run, manifest, layout_of(run), asked=REASONS) as store:
+    with asked_store(run, REASONS, layout_of(run)) as store:
         found = frequent_reasons(store)
     return f"most frequent reasons: {', '.join(map(str, found))}; all: {failures_query(experiment)}" if found else ""

@@ -13,7 +13,7 @@ from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import WANTED_RESPONSES
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.cache.worker import left
 from polyculture.console import say
 from polyculture.experiment.changes import refuse_costly
@@ -115,7 +115,7 @@ class Pipeline(StepRunner):
         """Ends the run where stages stopped themselves and a view has no row of use to go on with."""
         if not self.stopped:
             return
-        with current_store(self.workspace.run, self.manifest, asked=f"FROM {view}") as store:
+        with asked_store(self.workspace.run, f"FROM {view}", manifest=self.manifest) as store:
             found = store.table(view).filter("status = 'ok'").limit(1).fetchall()
         if not found:
             self.finish()
@@ -137,7 +137,7 @@ class Pipeline(StepRunner):
 
     def finish(self, view: str = "failures") -> None:
         """Says what makes the texts doubtful; raises for missing work as `StepRunner.finish`."""
-        with current_store(self.workspace.run, self.manifest, asked=ASKED) as store:
+        with asked_store(self.workspace.run, ASKED, manifest=self.manifest) as store:
             for line in text_doubts(store, self.manifest):
                 say(line)
         super().finish(view)
@@ -159,7 +159,7 @@ def check_changes(workspace: Workspace, manifest: Manifest, *, accept_changes: b
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
     """The manifest with the version that each engine reports; it keeps several versions of one model."""
-    with current_store(workspace.run, manifest, asked=VERSIONS) as store:
+    with asked_store(workspace.run, VERSIONS, manifest=manifest) as store:
         versions = dict(store.sql(VERSIONS).fetchall())
     if versions == manifest.model_versions:
         return manifest
@@ -177,7 +177,7 @@ def costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
     if before is None:
         return {}
     wanted = WANTED_RESPONSES.name
-    with current_store(workspace.run, before, asked=" ".join((f"FROM {wanted}", ANSWERED, UNREAD))) as store:
+    with asked_store(workspace.run, " ".join((f"FROM {wanted}", ANSWERED, UNREAD)), manifest=before) as store:
         was = _requests(store.table(wanted).to_arrow_table())
         answered = dict(store.sql(ANSWERED).fetchall())
         unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))

@@ -15,7 +15,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cache.sql_file import read_sql
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
@@ -108,7 +108,7 @@ def _read(workspace: Workspace) -> tuple[Counts, int, int, tuple[FrequentReason,
     if before is None:
         return {}, 0, 0, ()
     of_jobs, of_links = read_sql(DATA, "run_status"), read_sql(DATA, "links_status")
-    with current_store(run, before, layout_of(run), asked=of_jobs + of_links + REASONS) as store:
+    with asked_store(run, of_jobs + of_links + REASONS, layout_of(run), manifest=before) as store:
         rows = store.sql(of_jobs).fetchall()
         reasons = frequent_reasons(store) if any(row[FAILED] for row in rows) else ()
         linked, unlinked = store.sql(of_links).fetchall()[0]

@@ -12,7 +12,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.parquet import is_stored, write_parquet
 from polyculture.cache.schema import tables_of_setups
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
 from polyculture.experiment.setups import EXTRACT
@@ -104,7 +104,7 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     if not there:
         return Counter()
     counts = {table.name: _COUNT.format(view=table.name) for table in there}
-    with current_store(run, manifest, store_layout(), asked=" ".join(counts.values())) as store:
+    with asked_store(run, " ".join(counts.values()), store_layout(), manifest=manifest) as store:
         found = {view: store.sql(query).fetchall() for view, query in counts.items()}
     return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
 

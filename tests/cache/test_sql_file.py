@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.sql_file import DeclaredTable, Parameter, limits, read_headers, read_table
-from polyculture.cache.view_template import open_view_template
+from polyculture.cache.view_template import write_view_template
 from polyculture.running.layout import store_layout
 from polyculture.running.tables import all_tables
 
@@ -42,7 +42,9 @@ def lengths(tmp_path: Path) -> DeclaredTable:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    with open_view_template(tmp_path_factory.mktemp("views") / "store.duckdb", store_layout()) as connection:
+    file = tmp_path_factory.mktemp("views") / "store.duckdb"
+    write_view_template(file, store_layout())
+    with duckdb.connect(file) as connection:
         yield connection
 
 

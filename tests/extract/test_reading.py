@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from polyculture.cache.catalog import read_catalog
@@ -14,7 +13,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES
-from polyculture.cache.store import fill_store
+from polyculture.cache.store import asked_store
 from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
 from polyculture.extract.answer import ReadAnswer, read_answer
@@ -54,9 +53,8 @@ def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     manifest = read_manifest(run.manifest)
     assert manifest is not None
     now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
-    with duckdb.connect() as connection:
-        fill_store(connection, run, manifest.model_copy(update=now))
-        return [tuple(row) for row in connection.sql(query).fetchall()]
+    with asked_store(run, query, manifest=manifest.model_copy(update=now)) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def mend(patch: pytest.MonkeyPatch) -> None:

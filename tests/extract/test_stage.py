@@ -24,7 +24,7 @@ from polyculture.cache.parquet import objects_to_table, read_rows, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
 from polyculture.cache.shards import JobShards
-from polyculture.cache.store import fill_store
+from polyculture.cache.store import asked_store
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
@@ -77,14 +77,12 @@ def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, Sc
 
 def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]]:
     """The rows of a table for an extractor."""
-    import duckdb
-
     manifest = read_manifest(run.manifest)
     assert manifest is not None
     current = manifest.model_copy(update={"extractor_ids": {"food": extractor_id}})
-    with duckdb.connect() as connection:
-        fill_store(connection, run, current)
-        return connection.sql(f"SELECT * FROM {table} ORDER BY ALL").to_arrow_table().to_pylist()
+    query = f"SELECT * FROM {table} ORDER BY ALL"
+    with asked_store(run, query, manifest=current) as store:
+        return store.sql(query).to_arrow_table().to_pylist()
 
 
 def good(text: str, attempt: int) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from polyculture.cache.faults import fault_table
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import HTML, TRUNCATED, Reply, StubServer, failure
 
@@ -55,7 +55,7 @@ def asked(stub: StubServer) -> Counter[str]:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / "faults"), asked=query) as store:
+    with asked_store(RunFolder(file.parent / "runs" / "faults"), query) as store:
         return store.sql(query).fetchall()
 
 

@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.instruments.probe.attention.measure import (
     AttentionStudy,
     Weighed,
@@ -78,7 +78,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "usual"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "usual"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.console import say
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import Command
@@ -93,7 +93,7 @@ def at(column: str, printed: str) -> list[str]:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "likely"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "likely"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.generate.engines.openai.prompt_logprobs import PROBE
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
@@ -87,7 +87,7 @@ def asked(server: StubServer) -> list[str]:
 
 
 def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "paid"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "paid"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

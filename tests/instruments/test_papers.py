@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.cli.tables import WIDTH
 from polyculture.instruments.swaps.prompts import PROMPTS
 from polyculture.running.layout import store_layout
@@ -83,7 +83,7 @@ def table(file: Path, header: str, lines: list[str]) -> None:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "paper"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "paper"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
@@ -85,7 +85,7 @@ def gold(text: str) -> str:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "swapped"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "swapped"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -13,7 +13,7 @@ from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.linker import TABLES
 from polyculture.link.stage import DIGEST, distinct_surfaces, link_beside, link_run
@@ -165,7 +165,7 @@ def test_the_links_with_another_snapshot_stand_beside_those_of_the_run(tmp_path:
     link_beside(run, manifest_of(run), CATALOG, index)
     assert link_beside(run, manifest_of(run), CATALOG, later) == Outcome(4, 0)  # replaces its own rows alone
     assert {name: run.table(name).read_bytes() for name in TABLES} == before
-    with current_store(run, manifest_of(run)) as store:
+    with asked_store(run, None, manifest=manifest_of(run)) as store:
         rows = store.sql(
             "SELECT o.snapshot, l.surface, l.qid, o.qid, o.countries "
             "FROM links AS l JOIN snapshot_links AS o USING (query) "

@@ -15,7 +15,7 @@ from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.numbers import inputs_of, write_differences
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import Difference
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.metrics import MEASURE, METRICS
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.measure import measure
@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
-    with open_store(run, METRICS, asked=query) as store:
+    with asked_store(run, query, METRICS) as store:
         return store.sql(query).fetchall()
 
 

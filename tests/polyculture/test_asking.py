@@ -15,7 +15,7 @@ from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import METRICS
@@ -67,7 +67,7 @@ def generate(file: Path, *, accept_changes: bool = False) -> Manifest:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS, asked=query) as store:
+    with asked_store(RunFolder(file.parent / "runs" / file.stem), query, METRICS) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.files import ABANDONED, sweep
-from polyculture.cache.manifest import require_run
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.link.dumps.build import build_index
 from polyculture.running.linking import link_with
@@ -57,7 +56,7 @@ def run(experiment: Path) -> dict[str, list[Any]]:
     pipeline.extract(jobs)
     pipeline.link()
     pipeline.finish()
-    with current_store(pipeline.workspace.run, pipeline.manifest) as store:
+    with asked_store(pipeline.workspace.run, None, manifest=pipeline.manifest) as store:
         names = ("responses", "extractions", "mentions", "links")
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 
@@ -120,7 +119,7 @@ def test_the_mentions_are_linked_with_another_snapshot_beside_the_links(experime
     workspace = open_workspace(experiment)
     link_with(workspace, str(experiment.parent / "later.duckdb"))
     assert run(experiment) == first
-    with current_store(workspace.run, require_run(workspace.run)) as store:
+    with asked_store(workspace.run, None) as store:
         beside = store.sql(
             "SELECT l.surface, o.status, l.status FROM links AS l JOIN snapshot_links AS o USING (query)"
         )

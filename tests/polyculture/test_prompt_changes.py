@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
-from polyculture.cache.store import current_store
+from polyculture.cache.store import asked_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.running.pipeline import Pipeline
 
@@ -29,7 +29,7 @@ def generate(folder: Path, prompts: str) -> set[tuple[str, str]]:
     pipeline = Pipeline.prepare(open_workspace(file))
     pipeline.generate(pipeline.workspace.jobs)
     pipeline.finish()
-    with current_store(pipeline.workspace.run, pipeline.manifest) as store:
+    with asked_store(pipeline.workspace.run, None, manifest=pipeline.manifest) as store:
         query = "SELECT prompt_id, wording FROM responses INNER JOIN prompts USING (prompt_id)"
         rows = store.sql(query).fetchall()
     assert len(rows) == 2 * len(set(rows))

@@ -11,7 +11,7 @@ import pytest
 
 from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.cli.options import with_reason
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
@@ -52,7 +52,7 @@ def write(folder: Path, url: str, extractor: str = "gazetteer") -> Path:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / "again"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(file.parent / "runs" / "again"), query, store_layout()) as store:
         return store.sql(query).fetchall()
 
 

@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.experiment.opening import open_workspace
 from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
@@ -110,7 +110,7 @@ def lefts(file: Path) -> list[int]:
 
 
 def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(file.parent / "runs" / file.stem), METRICS, asked=query) as store:
+    with asked_store(RunFolder(file.parent / "runs" / file.stem), query, METRICS) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

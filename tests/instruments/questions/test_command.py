@@ -17,7 +17,7 @@ import pytest
 
 import polyculture.instruments.questions as questions
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.rules.opened import open_set
@@ -90,7 +90,7 @@ def write(folder: Path, url: str) -> None:
 
 
 def rows(folder: Path, query: str, run: str = "asked") -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / run), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / run), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
+from polyculture.cache.store import asked_store
 from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders.kobbq_survey import FILE
 from polyculture.running.layout import store_layout
@@ -35,7 +35,7 @@ CULTURES = ("Mexico", "Indonesia", "Assam")
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "usual"), store_layout(), asked=query) as store:
+    with asked_store(RunFolder(folder / "runs" / "usual"), query, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
