@@ -8,13 +8,6 @@ CREATE TABLE found AS
 WITH bases AS (
     SELECT DISTINCT name_language, base FROM chain
 ),
-names AS (
-    SELECT name.item, name.language, base, name.name, name.kind, name.normalised AS form, false AS by_key
-    FROM wikidata.names AS name JOIN bases ON name_language = language
-    UNION ALL
-    SELECT name.item, name.language, base, name.name, name.kind, name.key, true
-    FROM wikidata.keys AS name JOIN bases ON name_language = language
-),
 -- A key is looked up among keys, and among the normal forms that are their own keys.
 looked_up AS (
     SELECT spelling, language, base, normalised AS form, false AS by_key, key = normalised AS is_key, short FROM normal_forms WHERE normalised <> ''
@@ -22,13 +15,25 @@ looked_up AS (
     SELECT spelling, language, base, key, true, true, short FROM normal_forms WHERE key <> normalised AND normalised <> ''
 ),
 -- Joined by the rules of a language (those of zh for zh-hk) first: only what is found is held against the text's fallback chain.
+-- Names and keys are joined one by one: of either, sorted as they are, only the blocks are read in which a form may stand.
+named AS (
+    SELECT form.spelling, form.language AS asked, form.short, form.by_key, name.item, name.name, name.language, name.kind
+    FROM looked_up AS form
+    JOIN wikidata.names AS name ON name.normalised = form.form
+    JOIN bases ON name_language = name.language AND bases.base = form.base
+    UNION ALL
+    SELECT form.spelling, form.language, form.short, true, name.item, name.name, name.language, name.kind
+    FROM looked_up AS form
+    JOIN wikidata.keys AS name ON name.key = form.form
+    JOIN bases ON name_language = name.language AND bases.base = form.base
+    WHERE form.is_key
+),
 -- One or two Latin letters are too little for a name of another language.
 hits AS (
-    SELECT form.spelling, form.by_key OR name.by_key AS by_key, name.item, name.name, name.language, name.kind = 'alias' AS alias,
+    SELECT named.spelling, named.by_key, named.item, named.name, named.language, named.kind = 'alias' AS alias,
         chain.place, chain.last_resort, chain.turkish
-    FROM looked_up AS form
-    JOIN names AS name ON name.base = form.base AND name.form = form.form AND (form.is_key OR NOT name.by_key)
-    JOIN chain ON chain.language = form.language AND chain.name_language = name.language AND NOT (chain.last_resort AND form.short)
+    FROM named
+    JOIN chain ON chain.language = named.asked AND chain.name_language = named.language AND NOT (chain.last_resort AND named.short)
 ),
 graded AS (
     SELECT text.query, text.part, hits.*, CASE
