@@ -6,10 +6,11 @@ import gc
 import os
 import pickle
 import tomllib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 import typer.main
 from filelock import FileLock
@@ -22,6 +23,17 @@ ROOT = Path(__file__).parents[1]
 # A test runs on every core: threads of one model that wait for each other by spinning would take the others' time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Nor do DuckDB's threads find a free core: for the small runs of tests they cost a sixth of its time. Commands in
+# processes of their own have them, and tests of what may depend on their order (`all_threads`).
+_connect = duckdb.connect
+
+
+def _with_one_thread(*words: Any, config: dict[str, Any] | None = None, **options: Any) -> duckdb.DuckDBPyConnection:
+    return _connect(*words, config={"threads": 1, **(config or {})}, **options)
+
+
+duckdb.connect = _with_one_thread
 
 # Collecting makes millions of objects that stay; looking among them for garbage takes a fifth of the time, and more
 # than a second whenever it is done later: they are put aside when all are collected.
@@ -63,6 +75,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     missed = sum(NO_BROWSER in str(report.longrepr) for report in reporter.stats.get("skipped", ()))
     if missed:
         reporter.write_line(f"{missed} tests were skipped for lack of a browser: install chromium", yellow=True)
+
+
+@pytest.fixture
+def all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB has its threads, at least four of them."""
+    monkeypatch.setattr(duckdb, "connect", partial(_connect, config={"threads": 4}))
 
 
 @pytest.fixture(scope="session")

@@ -538,6 +538,7 @@ def write_big_corpus(folder: Path) -> list[Path]:
     return files
 
 
+@pytest.mark.usefixtures("all_threads")
 def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path: Path) -> None:
     files = write_big_corpus(tmp_path)
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")

@@ -98,6 +98,7 @@ def test_what_the_size_cuts_is_counted(index: Path, tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in tables) < whole
 
 
+@pytest.mark.usefixtures("all_threads")
 def test_the_same_snapshot_gives_the_same_bytes(index: Path, tmp_path: Path) -> None:
     made(index, tmp_path / "one")
     made(index, tmp_path / "two")

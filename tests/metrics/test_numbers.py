@@ -109,6 +109,7 @@ def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder)
         assert plain[name] == kept[name], name
 
 
+@pytest.mark.usefixtures("all_threads")
 def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
     path = measure_file(run, NUMBERS, "entities")
     before, stamp = path.read_bytes(), path.stat().st_mtime_ns

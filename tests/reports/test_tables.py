@@ -35,6 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return run
 
 
+@pytest.mark.usefixtures("all_threads")
 def test_every_table_is_written_and_again_with_the_same_bytes(run: RunFolder) -> None:
     before = {path: path.read_bytes() for path in run.report_tables.iterdir()}
     written = write_tables(run, list(TableFormat), layout=store_layout(), sections=report_sections())
