@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
@@ -20,7 +21,14 @@ def code_id(packages: Sequence[str] = (), libraries: Sequence[str] = ()) -> str:
     Every file counts, whatever its ending: numbers rest on data files, too, and a report on its templates.
     """
     files = [(str(file.relative_to(_ROOT)), file_sha256(file)) for file in _files(packages)]
-    return content_id([version(library) for library in libraries], files)
+    return content_id([_version(library) for library in libraries], files)
+
+
+def _version(library: str) -> str | None:
+    """None of an extra's that is not installed."""
+    with suppress(PackageNotFoundError):
+        return version(library)
+    return None
 
 
 def _files(packages: Sequence[str]) -> Iterator[Path]:

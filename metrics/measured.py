@@ -1,8 +1,9 @@
 """What SQL cannot compute: read from a run's store, and kept in it as numbers, or as a table of its own.
 
     renew(run, compose(CORE, CBS), [MEASURE], compute)
+    renew_table(run, compose(CORE, PROBE), PROBE_SIMILARITIES, rows)
 
-A measure is computed again only where something has changed that may change what it finds.
+Either is computed again only where something has changed that may change what it finds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import duckdb
 
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.layout import COMPUTED, MAIN, Layout, Measure, Table, selection_files
-from polyculture.cache.manifest import require_run
+from polyculture.cache.manifest import Manifest, require_run
 from polyculture.cache.numbers import data_of, inputs_of, measure_file, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
@@ -29,7 +30,7 @@ Row = TypeVar("Row")
 # What a measure finds in a store, given the hash of its data: its numbers, and its differences. None: it has none.
 Compute = Callable[[duckdb.DuckDBPyConnection, Measure, str], tuple[Iterable[Number], Iterable[Difference] | None]]
 _MEASURING = ("cache", "metrics", "instruments")  # the packages whose code decides numbers
-_LIBRARIES = ("duckdb", "numpy", "scipy")
+_LIBRARIES = ("duckdb", "numpy", "scipy", "scikit-learn")  # of an extra where it is installed
 _MADE_BY = "made_by"
 # Of the manifest: versions, whose code has a hash of its own; what no number rests on; and what instruments ask, of
 # which each measure names its part in its settings.
@@ -55,14 +56,8 @@ def renew(
     folder cannot be written.
     """
     manifest = require_run(run)
-    tables = [table for table in layout.tables if not table.by_measure and table.name not in COMPUTED]
     # Of all tables, not of the measure's alone: a view may read one that says nothing of which rows count.
-    common = (
-        manifest.model_dump(mode="json", exclude=_OF_OTHERS),
-        data_of(run, tables),
-        options,
-        _code(compute, selection),
-    )
+    common = _rests_on(run, manifest, layout, options), _code(compute, selection)
     inputs = {one: inputs_of(run, manifest, one) for one in measures}
     made_by = {one: content_id(common, inputs[one]) for one in measures}
     outputs = [*beside, *(measure_file(run, DIFFERENCES, one.name) for one in measures if selection == MAIN)]
@@ -85,26 +80,41 @@ def renew(
     return stale
 
 
+def renew_table(
+    run: RunFolder,
+    layout: Layout,
+    table: Table[Row],
+    rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]],
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes the rows of a table that `rows` makes of the store, where something has changed as in `renew`, or in what
+    instruments ask. Raises as `renew`.
+    """
+    manifest = require_run(run)
+    asked = manifest.asked, manifest.setups
+    made_by = content_id(_rests_on(run, manifest, layout, options, table), asked, _code(rows, MAIN))
+    if read_metadata(run.table(table.name)).get(_MADE_BY) == made_by:
+        return
+    with open_store(run, layout) as store:
+        found = list(rows(store))
+    write_parquet(objects_to_table(table, found), run.table(table.name), {_MADE_BY: made_by})
+
+
 def read_numbers(run: RunFolder, measure: str, selection: str = MAIN) -> list[Number]:
     """The numbers that a measure wrote last."""
     rows = read_rows(measure_file(run, NUMBERS, measure, selection), NUMBERS).to_pylist()
     return [Number(**{**row, "facets": dict(row["facets"]), "sizes": dict(row["sizes"])}) for row in rows]
 
 
-def measured(
-    run: RunFolder, layout: Layout, table: Table[Row], rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]]
-) -> list[Row]:
-    """Writes and returns the rows of a table that `rows` makes of the store.
-
-    Raises `StoreError` where there is no run or the folder cannot be written.
-    """
-    with open_store(run, layout) as store:
-        found = list(rows(store))
-    write_parquet(objects_to_table(table, found), run.table(table.name))
-    return found
+def _rests_on(
+    run: RunFolder, manifest: Manifest, layout: Layout, options: Mapping[str, Any] | None, but: Table[Any] | None = None
+) -> object:
+    """What the run asks, the data of the layout's tables but for the one that is made of them, and options."""
+    tables = [one for one in layout.tables if not one.by_measure and one.name not in COMPUTED and one is not but]
+    return manifest.model_dump(mode="json", exclude=_OF_OTHERS), data_of(run, tables), options
 
 
-def _code(compute: Compute, selection: str) -> str:
+def _code(compute: Callable[..., object], selection: str) -> str:
     """The hash of what computes: our packages, the module of `compute`, a selection's SQL, and libraries."""
     files = [
         Path(inspect.getfile(getattr(compute, "func", compute))),

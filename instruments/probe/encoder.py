@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyculture.cache.errors import DataSetError, EngineError, MissingDependencyError
+from polyculture.cache.identity import model_sha256
 
 _AT_ONCE = 64
 _OF_LANGUAGE = re.compile(r"([a-z]{2,3}(?:-\w+)*)=(.+)")
@@ -36,6 +39,18 @@ def encoders_of(named: Sequence[str], languages: Sequence[str]) -> Mapping[str, 
             what = f"two encoders of {language or 'all languages'}: {found[language]} and {name}"
             raise DataSetError(what, remedy="Name one, or LANGUAGE=NAME for a language of its own.")
     return {code: name for code in languages if (name := found.get(code, found.get("")))}
+
+
+def identity_of(encoder: str) -> str | None:
+    """The hash of a folder's files, or the hub's commit as the cache of this machine has it; None where it has none."""
+    if Path(encoder).is_dir():
+        return model_sha256(Path(encoder))
+    with suppress(ImportError, ValueError):  # what is no name of the hub is told when it is opened
+        from huggingface_hub import try_to_load_from_cache
+
+        file = try_to_load_from_cache(encoder, "config.json")
+        return Path(file).parent.name if isinstance(file, str) else None
+    return None
 
 
 def open_encoder(encoder: str) -> tuple[Any, Any]:

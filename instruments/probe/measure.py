@@ -35,7 +35,7 @@ from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
 from polyculture.instruments.probe.controls import NAMES, Pairs, compared, groups_of_pairs
-from polyculture.instruments.probe.encoder import encode
+from polyculture.instruments.probe.encoder import encode, identity_of
 from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences, Row, judge
 from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE
@@ -43,7 +43,7 @@ from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
 from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import OTHERS, in_families
-from polyculture.metrics.measured import measured, renew
+from polyculture.metrics.measured import renew, renew_table
 
 NO_ITEM = "the filter keeps no item of this arm"
 ONE_TEXT = "one text a question, and not one a layer: compare shares"
@@ -106,7 +106,9 @@ class Probed:
 
 def measure_similarities(run: RunFolder, encoders: Mapping[str, str]) -> None:
     """Writes the similarity of each item with its question, by the encoder of its language; no row without one."""
-    measured(run, compose(CORE, PROBE), PROBE_SIMILARITIES, lambda store: _similarities(store, encoders))
+    identities = {language: (name, identity_of(name)) for language, name in encoders.items()}
+    rows = partial(_similarities, encoders=encoders)
+    renew_table(run, compose(CORE, PROBE), PROBE_SIMILARITIES, rows, {"encoders": identities})
 
 
 def measure_probe(run: RunFolder, minimum: int, resamples: int, seed: int) -> None:

@@ -13,17 +13,18 @@ import pytest
 from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.numbers import measure_file
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.schema import DIFFERENCES, NUMBERS, PROMPT_REVIEWS
 from polyculture.cache.schema.measured import Number
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.embeddings.measure import measure_separation
 from polyculture.instruments.probe.attention.measure import measure_attention
-from polyculture.instruments.probe.measure import measure_probe
+from polyculture.instruments.probe.measure import measure_probe, measure_similarities
 from polyculture.instruments.questions.numbers.measure import measure_questions
 from polyculture.instruments.swaps.measure import measure_swaps
 from polyculture.metrics import MEASURE, METRICS, measured
 from polyculture.metrics.measure import measure
-from polyculture.metrics.measured import read_numbers, renew
+from polyculture.metrics.measured import read_numbers, renew, renew_table
 from tests.report_run import Synthetic
 from tests.store_builder import blank
 
@@ -94,6 +95,26 @@ def test_what_other_instruments_ask_renews_nothing(run: RunFolder) -> None:
     assert not renewed(run)
 
 
+def test_a_table_is_made_again_where_what_is_asked_or_an_option_has_changed(run: RunFolder) -> None:
+    made = []
+
+    def rows(store: Any) -> list[Any]:
+        made.append(store)
+        return []
+
+    def make(**options: Any) -> int:
+        renew_table(run, METRICS, PROMPT_REVIEWS, rows, options)
+        return len(made)
+
+    assert (make(), make()) == (1, 1)
+    assert make(encoder="another") == 2
+    asked = {"asked": {"probe": {"question": "another id"}}}
+    write_manifest(require_run(run).model_copy(update=asked), run.manifest)
+    assert (make(), make()) == (3, 3)
+    run.table(PROMPT_REVIEWS.name).unlink()
+    assert make() == 4
+
+
 def test_other_options_renew_them(run: RunFolder) -> None:
     assert renewed(run, seed=1)
     assert not renewed(run, seed=1)
@@ -119,8 +140,10 @@ def test_what_fails_halfway_is_computed_again(run: RunFolder) -> None:
         measure_questions,
         measure_swaps,
         partial(measure_probe, minimum=1, resamples=9, seed=1),
+        partial(measure_similarities, encoders={}),
+        measure_separation,
     ],
-    ids=["entities", "cbs", "attention", "questions", "swaps", "probe"],
+    ids=["entities", "cbs", "attention", "questions", "swaps", "probe", "similarities", "separation"],
 )
 def test_every_measure_reads_an_unchanged_run_once(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch, again: Callable[[RunFolder], object]
