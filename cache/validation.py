@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from polyculture.cache.errors import did_you_mean
+from polyculture.cache.sanitize import but_not
 
 REMEDY = "See docs/extending.md."
 _KINDS = {
@@ -40,16 +42,34 @@ _PATTERNS = {
 }
 
 
-def explain(fault: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
-    """The first error, beginning with its place in the file, and its remedy."""
+def explain(
+    fault: ValidationError, model: type[BaseModel], see: str = REMEDY, above: Sequence[str] = ()
+) -> tuple[str, str]:
+    """What is wrong first, with its place in the file, `above` before it, and its remedy: else `see`."""
     first = fault.errors()[0]
     steps = list(first["loc"])
-    place = ".".join(map(str, steps)) or "top level"
-    if first["type"] == "extra_forbidden":
-        return f"{place}: unknown key", did_you_mean(str(steps[-1]), _keys(model, steps[:-1]))
-    if first["type"] == "missing":
-        return f"{place}: {first['msg']}{_instead(fault, steps)}", REMEDY
-    return f"{place}: {_message(first)}", REMEDY
+    known = _keys(model, steps[:-1]) if first["type"] == "extra_forbidden" else ()
+    what, remedy = describe_fault(first, [*above, *steps], known, see)
+    return (f"{what}{_instead(fault, steps)}" if first["type"] == "missing" else what), remedy
+
+
+def describe_fault(
+    error: ErrorDetails, steps: Sequence[int | str], known: Iterable[str] = (), see: str = REMEDY
+) -> tuple[str, str]:
+    """What one of the errors of a `ValidationError` says, and its remedy: else `see`.
+
+    `steps` lead to its place, and `known` are the keys that the table there may have. A value that may be an API key is
+    not shown, and where a sentence is ours it says itself what of the value may be.
+    """
+    place, kind = ".".join(map(str, steps)), error["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key {place!r}", did_you_mean(str(steps[-1]), known)
+    if kind == "missing":
+        return f"the key {place!r} is missing", see
+    what = plain_words(error) if kind == "value_error" else plain_words(error) + but_not(error["input"])
+    if kind == "literal_error":
+        see = did_you_mean(str(error["input"]), re.findall("'(.+?)'", error["ctx"]["expected"]), otherwise=see)
+    return f"{place}: {what}" if place else what, see
 
 
 def _instead(fault: ValidationError, steps: list[int | str]) -> str:
@@ -57,13 +77,6 @@ def _instead(fault: ValidationError, steps: list[int | str]) -> str:
     unknown = [error["loc"] for error in fault.errors() if error["type"] == "extra_forbidden"]
     beside = [str(place[-1]) for place in unknown if list(place[:-1]) == steps[:-1]]
     return f"; {beside[0]!r} is no key of it" if beside else ""
-
-
-def _message(error: ErrorDetails) -> str:
-    if error["type"] == "string_pattern_mismatch":
-        return f"{error['input']!r} does not have the form {error.get('ctx', {}).get('pattern')}"
-    message = plain_words(error)
-    return message if error["type"] == "value_error" or ", not " in message else f"{message}, not {error['input']!r}"
 
 
 def _keys(model: type[BaseModel], steps: list[int | str]) -> Mapping[str, Any]:

@@ -198,10 +198,7 @@ def _with_own_countries(wording: Wording, countries: Mapping[str, Country]) -> W
     forms, names = dict(wording.countries), dict(wording.names)
     for code, country in own_countries(countries).items():
         data = {"wording": country.wording, "names": country.names or None}
-        try:
-            own = parse_model(_OwnCountry, data, OWN_COUNTRIES)
-        except CatalogError as fault:
-            raise CatalogError(f"{code}.{fault.what}", where=fault.where, remedy=fault.remedy) from fault
+        own = parse_model(_OwnCountry, data, OWN_COUNTRIES, code)
         forms |= {code: own.wording[wording.language]} if wording.language in own.wording else {}
         names |= {code: own.names} if own.names else {}
     return wording.model_copy(update={"countries": forms, "names": names})

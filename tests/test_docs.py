@@ -141,8 +141,8 @@ TOPIC_MISTAKES = [
     ("stops = []", 'stops = ["Q99999999999"]', "kinds.festival.stops.0: 'Q99999999999' is not a QID"),
     ("stops = []", 'stops = ["festival"]', "kinds.festival.stops.0: 'festival' is not a QID"),
     ("stops = []", 'stops = ["Q132241"]', "kinds.festival: Q132241 is among roots and among stops"),
-    ("stops = []", "stop = []", "kinds.festival.stop: unknown key. Did you mean 'stops'?"),
-    ("granularity = 1 ", "granularty = 1 ", "kinds.festival.granularty: unknown key. Did you mean 'granularity'?"),
+    ("stops = []", "stop = []", "unknown key 'kinds.festival.stop'. Did you mean 'stops'?"),
+    ("granularity = 1 ", "granularty = 1 ", "unknown key 'kinds.festival.granularty'. Did you mean 'granularity'?"),
     ("granularity = 1 ", "granularity = 2 ", "kinds.festival.granularity: must be 1 or less"),
     ("granularity = 1 ", "#", "kinds.festival: a counted kind needs granularity = 0 or 1"),
     ('roots = ["Q132241"]          #', "#", "kinds.festival: a counted kind needs roots"),
@@ -175,24 +175,24 @@ LANGUAGE_MISTAKES = [
         'native_countries = ["KX"]',
         "native_countries: unknown country 'KX'. Write an",
     ),
-    ('scripts = ["Latn"]', 'scripts = ["Latin"]', "scripts.0: 'Latin' does not have the form"),
-    ('direction = "ltr"', 'direction = "left"', "direction: 'left' does not have the form ^(ltr|rtl)$"),
-    ('detector = "SW"', 'detector = "swa"', "detector: 'swa' does not have the form"),
-    ('["sw", "mul", "en"]', '["Swahili"]', "label_languages.0: 'Swahili' does not have the form"),
-    ("answer_in_language = ", "# ", "answer_in_language: Field required"),
+    ('scripts = ["Latn"]', 'scripts = ["Latin"]', "scripts.0: must have the form"),
+    ('direction = "ltr"', 'direction = "left"', "direction: must have the form ^(ltr|rtl)$"),
+    ('detector = "SW"', 'detector = "swa"', "detector: must have the form"),
+    ('["sw", "mul", "en"]', '["Swahili"]', "label_languages.0: must have the form"),
+    ("answer_in_language = ", "# ", "the key 'answer_in_language' is missing"),
     ('language = "sw"\n', 'language = "swa"\n', "language is 'swa'. Write 'sw'."),
     ('name = "Japani"', 'name = "Japan"', "countries.JP.name: is 'Japan', CLDR has 'Japani'"),
 ]
 COUNTRY_MISTAKES = [
-    ("[KE]", "[Ke]", "code: 'Ke' does not have the form"),
+    ("[KE]", "[Ke]", "code: must have the form"),
     ("[KE]\n", "KE = 1\n[KX]\n", "KE: is no table. Write [KE] above its keys."),
     ('qid = "Q1246"', 'qid = "1246"', "qid: '1246' is not a QID"),
-    ('name = "Kosovo"\nqid', "qid", "name: Field required"),
+    ('name = "Kosovo"\nqid', "qid", "the key 'name' is missing"),
     ('wording.sw = { name = "Kenya", form = "Kenya" }', "", "no wording of country KE. Add KE = {"),
-    ('sw = { name = "Kenya", form = "Kenya" }', 'sw = { name = "Kenya" }', "KE.wording.sw.form: Field required"),
+    ('sw = { name = "Kenya", form = "Kenya" }', 'sw = { name = "Kenya" }', "the key 'KE.wording.sw.form' is missing"),
     ('sw = { name = "Kenya"', 'sw = { name = "Keniya"', "KE.wording.sw.name: is 'Keniya', CLDR has 'Kenya'"),
     ('names.male = { latin = "Kamau" } ', "names.male = {} ", "KE.names.male.0: no spelling in Latin letters"),
-    ('names.male = { latin = "Kamau" } ', "#", "KE.names.male: Field required"),
+    ('names.male = { latin = "Kamau" } ', "#", "the key 'KE.names.male' is missing"),
     (
         'names.male = { latin = "Kamau" } ',
         'names.male = { latin = "Камау" } ',
@@ -200,15 +200,15 @@ COUNTRY_MISTAKES = [
     ),
 ]
 REGION_MISTAKES = [
-    ("[asia]", "[Asia]", "code: 'Asia' does not have the form"),
+    ("[asia]", "[Asia]", "code: must have the form"),
     ('"IN", "JP", "CN"', '"IN", "JP", "KE"', "asia.countries: KE is in swahili-coast, too. Name it once."),
-    ('"IN", "JP", "CN"', '"IN", "Japan", "CN"', "countries.1: 'Japan' does not have the form"),
+    ('"IN", "JP", "CN"', '"IN", "Japan", "CN"', "countries.1: must have the form"),
     (
         '"IN", "JP", "CN"',
         '"IN", "JP", "UK"',
         "asia.countries: unknown country 'UK'. Did you mean 'GB'",
     ),
-    ('name = "South and East Asia"', "", "name: Field required"),
+    ('name = "South and East Asia"', "", "the key 'name' is missing"),
 ]
 
 

@@ -179,10 +179,13 @@ def read_toml(file: Path, error: type[UserError] = CatalogError) -> dict[str, An
         raise error(f"cannot be read: {fault.strerror or fault}", where=file) from fault
 
 
-def parse_model(model: type[Model], data: dict[str, Any], file: Path) -> Model:
-    """`data` as a `model`; `CatalogError` that names the file, the key and what is wrong with it."""
+def parse_model(model: type[Model], data: dict[str, Any], file: Path, *above: str) -> Model:
+    """`data`, which stand below the keys `above`, as a `model`.
+
+    Raises `CatalogError` that names the file, the key and what is wrong with it.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        what, remedy = explain(fault, model)
+        what, remedy = explain(fault, model, above=above)
         raise CatalogError(what, where=file, remedy=remedy) from fault

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.cache.folding import fold_surface
-from polyculture.cache.validation import REMEDY, explain
+from polyculture.cache.validation import explain
 
 SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")
@@ -22,6 +22,8 @@ _FILTERS = "filters"  # the table of a patterns file that is no language
 NgramUnit = Literal["words", "characters", "window"]  # a window: so many characters beside the slot, as they stand
 Edges = Literal["both", "begin", "end", "none"]
 Model = TypeVar("Model", bound=BaseModel)
+
+_REMEDY = "See docs/collecting.md."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +148,9 @@ def _parse(model: type[Model], data: Any, file: Path, table: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        what, remedy = explain(fault, model)
-        raise _fault(file, table, what, None if remedy == REMEDY else remedy) from fault
+        what, remedy = explain(fault, model, _REMEDY)
+        raise _fault(file, table, what, remedy) from fault
 
 
-def _fault(file: Path, place: str, what: str, remedy: str | None = None) -> CatalogError:
-    return CatalogError(f"{place}: {what}", where=file, remedy=remedy or "See docs/collecting.md.")
+def _fault(file: Path, place: str, what: str, remedy: str = _REMEDY) -> CatalogError:
+    return CatalogError(f"{place}: {what}", where=file, remedy=remedy)

@@ -11,9 +11,8 @@ from typing import Annotated, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from polyculture.cache.errors import EngineError, did_you_mean, together
-from polyculture.cache.sanitize import but_not
-from polyculture.cache.validation import plain_words
+from polyculture.cache.errors import EngineError, together
+from polyculture.cache.validation import describe_fault
 from polyculture.generate.engines.base import ModelSpec
 
 # Log-probabilities, hidden states, what is written of patched ones, attention, vocabularies, short answers of
@@ -63,9 +62,5 @@ def read_options(model: type[Model], spec: ModelSpec) -> Model:
 
 
 def _fault(model: type[Options], spec: ModelSpec, error: ErrorDetails) -> EngineError:
-    key, where = ".".join(map(str, error["loc"])), f"options of {spec.model}"
-    if error["type"] == "extra_forbidden":
-        return EngineError(f"unknown option {key!r}", where=where, remedy=did_you_mean(key, model.model_fields))
-    # A sentence of ours says itself what of the value may be shown.
-    but = "" if error["type"] == "value_error" else but_not(error["input"])
-    return EngineError(f"{key}: {plain_words(error)}{but}", where=where)
+    what, remedy = describe_fault(error, error["loc"], model.model_fields, see="")
+    return EngineError(what, where=f"options of {spec.model}", remedy=remedy or None)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.folding import fold
+from polyculture.cache.validation import explain
 
 BUILT_IN = Path(__file__).with_name("cultures.toml")
 _FEWEST_LEVELS = 2  # a resource question has an option of each: with one level there is nothing to compare
@@ -82,9 +83,8 @@ def read_cultures(file: Path | None = None) -> Cultures:
     try:
         told = _File.model_validate(read_toml(file, DataSetError))
     except ValidationError as fault:
-        first = fault.errors()[0]
-        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise DataSetError(what, where=file, remedy=f"Its form is that of {BUILT_IN}.") from fault
+        what, remedy = explain(fault, _File, f"Its form is that of {BUILT_IN}.")
+        raise DataSetError(what, where=file, remedy=remedy) from fault
     for country, one in told.countries.items():
         if one.level not in told.levels:
             what = f"countries.{country}: level {one.level!r} is none of {', '.join(told.levels)}"

@@ -22,7 +22,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.validation import REMEDY as GENERAL
 from polyculture.cache.validation import explain
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
@@ -31,7 +30,7 @@ from polyculture.metrics.places import PER_CONDITION, RANGES, Place
 
 PAPERS = {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."
-_NUMBERED = re.compile(r"^claims\.(\d+)(\.?)")
+_NUMBERED = re.compile(r"\bclaims\.(\d+)(\.?)")
 _KNOWN = (*METRICS, *COMPANIONS)
 
 Dimension = Literal[  # of texts, and of what instruments compare
@@ -148,7 +147,6 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
     try:
         return tuple(_File.model_validate(data).claims)
     except ValidationError as fault:
-        what, remedy = explain(fault, _File)
+        what, remedy = explain(fault, _File, _REMEDY)
         what = _NUMBERED.sub(lambda found: f"claim {int(found[1]) + 1}{', ' if found[2] else ''}", what)
-        remedy = remedy if remedy != GENERAL else _REMEDY
-        raise ExperimentError(what, where=file, remedy=remedy or _REMEDY) from fault
+        raise ExperimentError(what, where=file, remedy=remedy) from fault

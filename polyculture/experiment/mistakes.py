@@ -14,11 +14,9 @@ from pydantic_core import ErrorDetails
 
 from polyculture.cache.catalog.written import meant_by
 from polyculture.cache.errors import ExperimentError, did_you_mean, near_words
-from polyculture.cache.sanitize import but_not
-from polyculture.cache.validation import plain_words
+from polyculture.cache.validation import describe_fault
 
 _STAND_INS = {"name": "unnamed", "models": ["mock:unnamed"]}  # of keys that no experiment does without
-_SEE = "See docs/experiments.md."
 
 Steps = tuple[str | int, ...]  # the keys and numbers that lead to a value
 
@@ -83,17 +81,11 @@ def _mend(data: dict[str, Any], error: ErrorDetails) -> None:
 
 
 def _mistake(error: ErrorDetails, steps: Sequence[str | int], file: Path) -> ExperimentError:
-    place = ".".join(map(str, steps))
-    if error["type"] == "extra_forbidden":
-        return ExperimentError(f"unknown key {place!r}", where=file, remedy=_key_remedy(steps))
-    if error["type"] == "missing":
-        return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {steps[-1]} = ...")
-    message, remedy = plain_words(error), _SEE
-    if error["type"] != "value_error":
-        message += but_not(error["input"])
-    if error["type"] == "literal_error":
-        remedy = did_you_mean(str(error["input"]), error["ctx"]["expected"].split("'")[1::2], otherwise=_SEE)
-    return ExperimentError(f"{place}: {message}" if place else message, where=file, remedy=remedy)
+    see = f"Add {steps[-1]} = ..." if error["type"] == "missing" else "See docs/experiments.md."
+    what, remedy = describe_fault(error, steps, see=see)
+    return ExperimentError(
+        what, where=file, remedy=_key_remedy(steps) if error["type"] == "extra_forbidden" else remedy
+    )
 
 
 def _sections() -> dict[str, list[str]]:

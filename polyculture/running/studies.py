@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,7 +19,7 @@ from polyculture.cache.errors import (
     did_you_mean,
     together,
 )
-from polyculture.cache.validation import plain_words
+from polyculture.cache.validation import describe_fault
 from polyculture.cache.worker import Step, Work, models_of, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
@@ -238,21 +237,13 @@ def option_fault(
 def _option_fault(
     error: ErrorDetails, command: str, file: Path, said: Collection[str], options: type[BaseModel]
 ) -> ExperimentError:
-    see = f"See: {command_line(command)} --help"
-    name, key = str(error["loc"][0]), ".".join(map(str, error["loc"]))
+    see, name = f"See: {command_line(command)} --help", str(error["loc"][0])
     if error["type"] == "missing":
         return ExperimentError(f"{command}: {_typed(command, name)} is missing", remedy=see)
-    if error["type"] == "extra_forbidden":
-        remedy = did_you_mean(name, list(options.model_fields)) or see
-        return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=file, remedy=remedy)
-    message = plain_words(error)
-    if error["type"] != "value_error":  # a sentence of ours says what it needs of the value
-        message += f", not {error['input']!r}"
-    if error["type"] == "literal_error":
-        see = did_you_mean(str(error["input"]), re.findall("'(.+?)'", error["ctx"]["expected"]), otherwise=see)
-    if name in said:
-        return ExperimentError(f"{command}: {_typed(command, name)}: {message}", remedy=see)
-    return ExperimentError(f"{command}.{key}: {message}", where=file, remedy=see)
+    typed = name in said and error["type"] != "extra_forbidden"
+    steps = [_typed(command, name)] if typed else [command, *error["loc"]]
+    what, remedy = describe_fault(error, steps, options.model_fields, see)
+    return ExperimentError(f"{command}: {what}" if typed else what, where=None if typed else file, remedy=remedy)
 
 
 def _typed(command: str, name: str) -> str:

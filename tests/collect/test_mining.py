@@ -659,7 +659,7 @@ def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -
         ('[en]\npatterns = ["... ___"]', "'... ___' has no word beside its slot"),
         ('[en]\npatterns = ["Recipe of ___", "recipe  of ___"]', "'recipe  of ___' is the same as 'Recipe of ___'"),
         ("[en]\npatterns = []", "en: patterns: "),
-        ('[en]\npatterns = ["recipe ___"]\nmax_word = 3', "en: max_word: unknown key. Did you mean 'max_words'?"),
+        ('[en]\npatterns = ["recipe ___"]\nmax_word = 3', "en: unknown key 'max_word'. Did you mean 'max_words'?"),
         ('[en]\npatterns = ["recipe ___"]\nmax_words = 0', "en: max_words: "),
         ('[en]\npatterns = ["recipe ___"]\n[filters]\nmin_count = "5"', "filters: min_count: "),
         ('[en]\npatterns = ["recipe ___"]\n[de]\npatterns = ["Rezept ___"]', "Name one with --language: de, en."),

@@ -314,7 +314,7 @@ def test_background_work_that_raises_comes_after_what_had_finished() -> None:
         (ModelSpec("claude-sonnet-4"), "Of a service: 'openai:claude-sonnet-4', with its base_url"),
         (ModelSpec("openai:"), "names no model"),
         (ModelSpec("transformers:org/model", {"dtyp": "float16"}), "dtype"),
-        (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown option 'base_ur'. Did you mean 'base_url'"),
+        (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown key 'base_ur'. Did you mean 'base_url'"),
         (ModelSpec("openai:x", {"base_url": "localhost:8000"}), "options of openai:x: base_url"),
         (ModelSpec("openai:x", {"concurrency": 0}), "concurrency: must be 1 or more, not 0"),
     ],

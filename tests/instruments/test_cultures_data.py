@@ -36,7 +36,7 @@ def test_the_studys_cultures_are_data() -> None:
     [
         ('levels = ["high"]\n[countries]\nUS = {level = "high", region = "x"}', "levels"),
         ('levels = ["high", "low"]\n[countries]\nUS = {level = "rich", region = "x"}', "level 'rich' is none of"),
-        ('levels = ["high", "low"]\n[countries]\nUS = {level = "low"}', "region: Field required"),
+        ('levels = ["high", "low"]\n[countries]\nUS = {level = "low"}', "region' is missing"),
         ('levels = ["a", "b"]\n[countries]\nUS = {level = "a", region = "x", spellings = ["UK"]}\n'
          'UK = {level = "b", region = "x"}', "'uk' means several: UK, US"),
         ('levels = ["a", "b"]\n[spellings]\nc = ["d"]\n[countries]\nUS = {level = "a", region = "x"}',

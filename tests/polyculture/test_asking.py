@@ -193,7 +193,7 @@ def test_a_variant_alone_and_names_with_an_at_sign(tmp_path: Path, server: StubS
     [
         ('[variants."openai:x"]\npolite = { system = "s" }\n', "none of the models"),
         ('[variants."openai:a"]\n"a b" = { system = "s" }\n', "'a b' is no name"),
-        ('[variants."openai:a"]\npolite = { sytem = "s" }\n', "unknown option 'sytem'"),
+        ('[variants."openai:a"]\npolite = { sytem = "s" }\n', "unknown key 'sytem'"),
         ('[variants."openai:a"]\npolite = "s"\n', "must be a table of keys"),
         ("[prompts]\nsystem = 3\n", "prompts.system"),
         ('[prompts]\nsystem = " "\n', "prompts.system"),

@@ -107,4 +107,4 @@ def test_a_mistake_in_the_file_is_one_line(experiment: Path, tmp_path: Path) -> 
     mine.write_text(MINE.replace("bound = 0.1", "bounds = 0.1"), encoding="utf-8")
     done = polyculture("compare", experiment, "--claims", mine, cwd=tmp_path)
     assert done.returncode == 2
-    assert "claim 1, bounds: unknown key. Did you mean 'bound'?" in one_line(done)
+    assert "unknown key 'claim 1, bounds'. Did you mean 'bound'?" in one_line(done)

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.validation import explain
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 
 # The answer to a request under one of its seeds: a text, or a whole completion.
@@ -64,9 +65,8 @@ def read_answers(spec: ModelSpec, file: Path) -> tuple[_Answer, ...]:
     except OSError as fault:
         raise EngineError(f"answers: {file} cannot be read", where=where, remedy=remedy) from fault
     except ValidationError as fault:
-        first = fault.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise EngineError(f"answers: {file}: {place}: {first['msg']}", where=where, remedy=remedy) from fault
+        what, remedy = explain(fault, _AnswerFile, remedy)
+        raise EngineError(f"answers: {file}: {what}", where=where, remedy=remedy) from fault
     except ValueError as fault:
         raise EngineError(f"answers: {file}: {fault}", where=where, remedy=remedy) from fault
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.files import is_folder_name
-from polyculture.cache.validation import plain_words
+from polyculture.cache.validation import describe_fault
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.opened import data_folder
 from polyculture.instruments.questions.model import Question, QuestionSet
@@ -67,15 +67,11 @@ def _checked(data: Mapping[str, Any], where: object) -> Rules:
     except ValidationError as fault:
         first = fault.errors()[0]
         steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
-        remedy = "See docs/datasets.md."
-        what = plain_words(first)
-        if first["type"] == "extra_forbidden":
-            known = {field.alias or name for one in EVERY for name, field in one.model_fields.items()}
-            what, remedy = "unknown key", did_you_mean(steps[-1], known, otherwise=remedy)
-        elif first["type"] == "union_tag_invalid":
-            what = f"must be one of these forms: {first['ctx']['expected_tags']}"
-        place = f"{'.'.join(steps)}: " if steps else ""
-        raise DataSetError(f"{place}{what}", where=where, remedy=remedy) from fault
+        known = {field.alias or name for one in EVERY for name, field in one.model_fields.items()}
+        what, remedy = describe_fault(first, steps, known, "See docs/datasets.md.")
+        if first["type"] == "union_tag_invalid":
+            what = f"{'.'.join(steps)}: must be one of these forms: {first['ctx']['expected_tags']}"
+        raise DataSetError(what, where=where, remedy=remedy) from fault
 
 
 def open_set(

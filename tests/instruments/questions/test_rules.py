@@ -362,7 +362,7 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('unit = "template"', 'unit = "row"\nunits = 3', "units: unknown key"),
+        ('unit = "template"', 'unit = "row"\nunits = 3', "units'"),
         ("{category_file}_{language}.jsonl", "../{language}.jsonl", r"questions\.0\.files"),
         ("{category_file}_{language}.jsonl", "{a}{b}{c}{language}.jsonl", "in one part of the path"),
         ('files = "{category_file}_{language}.jsonl"', "files = []", r"questions\.0\.files"),
