@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 _TABLES = (".csv", ".tsv")
-RECORDS = (".json", ".jsonl")  # a row an object
-SUFFIXES = (".xlsx", ".xls", ".ods", *_TABLES, *RECORDS)
+RECORDS = (".json", ".jsonl", ".ndjson", ".parquet", ".pq")  # a row an object
+SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods", *_TABLES, *RECORDS)
 _LONGEST_CELL = 2**24  # characters
 HEADER = 1  # the row of the column names, as a person counts, where no other row has them
 _UNSEEN = "\ufeff"  # a byte order mark, also in mid-file

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from openpyxl import Workbook, load_workbook
+from pyarrow import parquet
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cli.data import total_rows
@@ -705,15 +708,16 @@ def test_a_context_of_the_reference_culture_has_one_side_and_is_not_asked(tmp_pa
     assert len(told) == 1
 
 
-def test_tables_of_json_are_read_and_a_missing_one_is_named(tmp_path: Path) -> None:
+def test_tables_of_records_are_read_and_a_missing_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match=r"no file entities\.csv"):
         load(rules_of("own"), tmp_path)
     (tmp_path / "entities.json").write_text(
         '[{"Language": "ka", "culture": "Western", "type": "food", "entity": "pizza"}]', encoding="utf-8"
     )
-    (tmp_path / "contexts.jsonl").write_text(
-        '{"language": "ka", "culture": "Georgian", "type": "food", "setting": "neutral", "context": "We eat [MASK]"}\n',
-        encoding="utf-8",
-    )
+    row = {"language": "ka", "culture": "Georgian", "type": "food", "setting": "neutral", "context": "We eat [MASK]"}
+    (tmp_path / "contexts.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     found = load(rules_of("own"), tmp_path)
     assert (found.entities[0].surface, found.contexts[0].text) == ("pizza", "We eat [MASK]")
+    (tmp_path / "contexts.jsonl").unlink()
+    parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "contexts.parquet")
+    assert [context.text for context in load(rules_of("own"), tmp_path).contexts] == ["We eat [MASK]"]
