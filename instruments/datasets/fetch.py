@@ -188,11 +188,6 @@ def fetched_commit(folder: Path) -> str | None:
     return found[1] if found else None
 
 
-def unlike_known(source: Source, folder: Path) -> list[str]:
-    """Files that are missing or other than the version that the counts and remarks in the documentation are of."""
-    return [name for name, digest in source.digests.items() if not _is_file(folder, name, digest)]
-
-
 def _check_replaceable(folder: Path) -> None:
     """Raises `DataSetError` unless all that is in `folder` was fetched: our `SOURCE` and `SHA256SUMS` are the marker.
 

@@ -40,8 +40,6 @@ class Source(BaseModel):
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     pinned: str = ""  # how sure the commit is, and what of the data set it holds
     paths: tuple[str, ...] = ()  # the folders and files that are kept of the repository; empty: all
-    # File -> SHA-256 of the version known here.
-    digests: Mapping[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
 
 
 RULES = Path(__file__).parent / "rules"

@@ -16,7 +16,7 @@ from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
 from polyculture.instruments.datasets.check import absent_parts, findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
-from polyculture.instruments.datasets.fetch import fetched_commit, unlike_known
+from polyculture.instruments.datasets.fetch import fetched_commit
 from polyculture.instruments.datasets.model import CAUSAL, by_reason
 from polyculture.instruments.datasets.opened import data_folder, open_data_set
 from polyculture.instruments.datasets.rules import holds_questions, known_data_sets, rules_of, source_of
@@ -66,9 +66,8 @@ def fetch(
     say(f"Licence: {source.licence}. Please cite: {source.citation}")
     if got == source.commit and source.pinned:
         say(f"The pinned commit is {source.pinned}")
-    if unlike := unlike_known(source, target):
-        say(f"{len(unlike)} of {len(source.digests)} files are another version than the documentation counts: "
-            f"{', '.join(unlike)}")  # fmt: skip
+    elif source.commit and got != source.commit:
+        say(f"It is not the pinned commit, {source.commit}, which counts in the documentation are of")
 
 
 @app.command(epilog="polyculture data check camellia --format csv -o left-out.csv")

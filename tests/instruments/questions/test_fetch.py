@@ -36,8 +36,7 @@ def fetched(name: str, published: Path, cwd: Path) -> str:
 def test_kobbq_is_fetched_with_its_licence_and_read_from_there(tmp_path: Path) -> None:
     said = fetched("kobbq", write_folder(tmp_path / "published"), tmp_path)
     assert "Licence: MIT. Please cite: Jin et al. 2024" in said
-    # The made-up files are not the version that is known.
-    assert "4 of 4 files are another version than the documentation counts: data/KoBBQ_templates.tsv" in said
+    assert "It is not the pinned commit, 0dd165ae" in said
     (tmp_path / "exp.toml").write_text(
         'name = "x"\nmodels = ["openai:stub"]\nlanguages = ["ko"]\ntopics = ["food"]\ncountries = ["KR"]\n'
         "[instruments.ask]\nset = 'kobbq'\n", encoding="utf-8",
