@@ -1,4 +1,4 @@
-"""The report's section on the Cultural Bias Score: a table per rule, and one of contexts asked in two ways."""
+"""The report's section on the Cultural Bias Score: a table of scores, and one of contexts asked in two ways."""
 
 from __future__ import annotations
 
@@ -26,28 +26,25 @@ from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent
 TEXTS, _SCORES, _SCORED = (_FOLDER / name for name in ("section.toml", "bias.sql", "scored.sql"))
+RULE = "sum"  # the likelihood that the page shows: Camellia's; the table that it offers has all
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
 DIFFERENCE = "difference"
 _PLACE = ("model", "dataset", "form", "language", "culture", "entity_type")
 
 
-def score_tables(data: ReportData, rows: Sequence[Row]) -> dict[str, PageTable]:
-    """A table per rule from the rows of `bias.sql`, of plain contexts; none where no context was scored."""
-    plain = [row for row in rows if not (row["context_prefix"] or row["phrasing"])]
-    return {rule: _table(data, rule, list(found)) for rule, found in groupby(plain, lambda row: row["rule"])}
-
-
-def _table(data: ReportData, rule: str, rows: Sequence[Row]) -> PageTable:
-    """A line is a place, with the scores of its settings side by side."""
+def _scores(data: ReportData, rows: Sequence[Row]) -> PageTable | None:
+    """The scores of plain contexts: a line is a place, with its settings side by side. None where none was scored."""
+    rows = [row for row in rows if not (row["context_prefix"] or row["phrasing"])]
+    if not rows:
+        return None
     settings = ordered(SETTINGS, [row["setting"] for row in rows])
     names = [*settings, DIFFERENCE] if any(row["other_setting"] for row in rows) else settings
     sizes = [one for one in _SIZES if one.head != "Incomplete" or any(known(row["incomplete"]) for row in rows)]
     columns = [Column(name.capitalize(), partial(_score, name)) for name in names] + sizes
     places = [list(found) for _, found in groupby(rows, lambda row: tuple(row[name] for name in _PLACE))]
     lines = [{**own[0], "cells": {_column(row): row for row in own}} for own in places]
-    said = section_texts(TEXTS).words["rules"][rule]
-    caption = f"Cultural Bias Score, rule {said}; with 95 % intervals"
-    return page_table(data, lines, columns, title=f"Cultural Bias Score by {rule}", caption=caption)
+    caption = f"Cultural Bias Score, rule {section_texts(TEXTS).words['rule']}; with 95 % intervals"
+    return page_table(data, lines, columns, title="Cultural Bias Score", caption=caption)
 
 
 def _column(row: Row) -> str:
@@ -56,10 +53,10 @@ def _column(row: Row) -> str:
 
 def _score(name: str, line: Row) -> FormattedEstimate:
     row = line["cells"].get(name)
-    return _absent(name) if row is None else score_cell(row)
+    return _absent(name) if row is None else _score_cell(row)
 
 
-def score_cell(row: Row) -> FormattedEstimate:
+def _score_cell(row: Row) -> FormattedEstimate:
     """A score or a difference with its interval."""
     kind = "difference" if row["metric"] == "cbs_difference" else "score"
     without = known(row["lacking"]) or "no_interval"
@@ -126,21 +123,12 @@ _SIZES = [
 ]
 
 
-def contrast_tables(data: ReportData, rows: Sequence[Row]) -> dict[str, PageTable]:
-    """A table per rule from the rows of `bias.sql`; none without contexts under two conditions."""
-    tables = {}
-    for rule, of_rule in groupby(rows, lambda row: row["rule"]):
-        own = list(of_rule)
-        scores = {_place(row, row["phrasing"], row["context_prefix"]): row for row in own if row["metric"] == "cbs"}
-        contrasts = [row for row in own if row["plain"] or row["other_phrasing"]]
-        if contrasts:
-            tables[rule] = _contrast_table(data, rule, contrasts, scores)
-    return tables
-
-
-def _contrast_table(
-    data: ReportData, rule: str, rows: Sequence[Row], scores: Mapping[tuple[Any, ...], Row]
-) -> PageTable:
+def _contrasts(data: ReportData, rows: Sequence[Row]) -> PageTable | None:
+    """The differences of two ways to ask, beside both scores; None without contexts under two conditions."""
+    scores = {_place(row, row["phrasing"], row["context_prefix"]): row for row in rows if row["metric"] == "cbs"}
+    rows = [row for row in rows if row["plain"] or row["other_phrasing"]]
+    if not rows:
+        return None
     title = "Cultural Bias Score of contexts asked in two ways"
     return page_table(
         data,
@@ -151,11 +139,11 @@ def _contrast_table(
             Column("Second way", partial(_named, 1), is_number=False),
             Column("First", partial(_of_way, scores, 0)),
             Column("Second", partial(_of_way, scores, 1)),
-            Column("Difference", score_cell),
+            Column("Difference", _score_cell),
             Column("Contexts", counted("contexts")),
         ),
-        title=f"{title} by {rule}",
-        caption=f"{title}, rule {section_texts(TEXTS).words['rules'][rule]}; with 95 % intervals",
+        title=title,
+        caption=f"{title}, rule {section_texts(TEXTS).words['rule']}; with 95 % intervals",
         by=(),
         label=_label,
     )
@@ -176,11 +164,8 @@ def _named(at: int, row: Row) -> str:
 
 
 def _of_way(scores: Mapping[tuple[Any, ...], Row], at: int, row: Row) -> FormattedEstimate:
-    return _score_of(scores.get(_place(row, *_ways(row)[at])))
-
-
-def _score_of(row: Row | None) -> FormattedEstimate:
-    return score_cell(row) if row else lacking("not_asked")
+    found = scores.get(_place(row, *_ways(row)[at]))
+    return _score_cell(found) if found else lacking("not_asked")
 
 
 def _place(row: Row, phrasing: str | None, context_prefix: str | None) -> tuple[Any, ...]:
@@ -192,7 +177,6 @@ def _way(phrasing: str | None, context_prefix: str | None) -> str:
     return ", ".join(word for word in (phrasing, context_prefix) if word) or "plain"
 
 
-RULE = "sum"  # the likelihood that the page shows: Camellia's; the table that it offers has all
 _MISSING = """
 SELECT model, sum(missing)::BIGINT AS missing, sum(asked)::BIGINT AS asked
 FROM missing_scores
@@ -217,14 +201,12 @@ class CulturalBias:
     """The context of the section; without tables, the scores were not yet turned into numbers."""
 
     scored: ScoreCounts
-    scores: Mapping[str, PageTable]  # by rule
-    contrasts: Mapping[str, PageTable]
+    scores: PageTable | None
+    contrasts: PageTable | None
     incomplete: tuple[str, ...]  # the models of which scores are missing that were asked, with how many
 
 
 def _build(data: ReportData) -> CulturalBias | None:
-    from polyculture.instruments.cbs.section import contrast_tables, score_tables
-
     scored = ScoreCounts(**data.reading.rows(_SCORED)[0])
     if not scored.scores:
         return None
@@ -233,7 +215,7 @@ def _build(data: ReportData) -> CulturalBias | None:
     incomplete = tuple(
         f"{data.names.model(model)}, {missing:,} of {asked:,} scores" for model, missing, asked in missing
     )
-    return CulturalBias(scored, score_tables(data, rows), contrast_tables(data, rows), incomplete)
+    return CulturalBias(scored, _scores(data, rows), _contrasts(data, rows), incomplete)
 
 
 SECTIONS = (
