@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import asked_store
 from polyculture.cli.tables import WIDTH
+from polyculture.instruments.papers.files import write_tables
+from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.swaps.prompts import PROMPTS
 from polyculture.running.layout import store_layout
 from tests.instruments.test_swaps_command import says_in_file
@@ -93,11 +96,10 @@ PAPER = ("paper", "camellia", "exp.toml", *OWN)
 
 
 def cells(folder: Path, paper: str, table: str) -> dict[tuple[str, str], dict[str, str]]:
-    """The lines of a table's own cells by row and column, as `report --paper` writes them."""
-    done = polyculture("report", "exp.toml", "--paper", paper, "--data", "own", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    file = folder / "runs" / "paper" / "report-tables" / f"paper-{paper}" / "cells.csv"
-    with file.open(encoding="utf-8") as text:
+    """The lines of a table's own cells by row and column, as `report --paper` writes them beside its page."""
+    run = RunFolder(folder / "runs" / "paper")
+    tables, _ = joined_tables(run, paper, require_run(run).sampling["seed"], "own")
+    with write_tables(folder / "written", paper, tables)[-1].open(encoding="utf-8") as text:
         found = [row for row in csv.DictReader(text) if row["table"] == table and row["source"] == "this run"]
     return {(row["row"], row["column"]): row for row in found}
 
@@ -197,6 +199,9 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
     assert "--classifier" in found["food", "native"]["protocol"]
     positives = "SELECT sum(false_positives) FROM sentiment_counts"
     assert rows(folder, positives) == [(500,)]  # a context, fifty texts of each side, five draws
+    assert polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder).returncode == 0
+    reported = folder / "runs" / "paper" / "report-tables" / "paper-camel" / "cells.csv"
+    assert reported.read_bytes() == (folder / "written" / "cells.csv").read_bytes()
 
 
 def test_a_model_that_cannot_be_opened_ends_its_part_and_no_other(folder: Path, server: StubServer) -> None:
