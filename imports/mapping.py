@@ -43,6 +43,7 @@ class Columns:
     guessed: tuple[str, ...] = ()  # fields whose column nobody named, and no shape of a file
     notes: tuple[str, ...] = ()  # what was guessed or left, a line each
     of_shape: tuple[str, ...] = ()  # fields that the file's shape has
+    unused: tuple[str, ...] = ()  # columns of a plain table that no field is taken from
 
     @property
     def items(self) -> bool:
@@ -89,7 +90,8 @@ class Columns:
             told.append(f"{', '.join(self.pattern[1].groupindex)} from parts of {self.pattern[0]!r}")
         answers = ("finish_reason", *TOKENS) if self.columns.get("text") == ANSWER else ()
         lacking = [name for name in FIELDS if name not in {*self.columns, *self.parts, *answers}]
-        return f"{'; '.join(told)}. Not in the file, and not made up: {', '.join(lacking) or 'nothing'}"
+        unused = f". Columns not taken: {names(self.unused)} (FIELD=COLUMN takes one)" if self.unused else ""
+        return f"{'; '.join(told)}. Not known, and not made up: {', '.join(lacking) or 'nothing'}{unused}"
 
     @property
     def parts(self) -> Mapping[str, int]:
@@ -145,7 +147,16 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
         raise UserError(f"read as {source.format}: nothing says the {name} of a text", where=path, remedy=remedy)
     ordered = {name: columns[name] for name in fields if name in columns}
-    return Columns(ordered, parts, tuple(name for name in ordered if name in guessed), tuple(notes), tuple(of_shape))
+    used = {re.split(r"[.\[|]", column)[0] for column in [*columns.values(), *(parts[:1] if parts else ())]}
+    unused = [] if of_shape else [str(column) for column in first.values if not str(column).startswith((" ", "@"))]
+    return Columns(
+        ordered,
+        parts,
+        tuple(name for name in ordered if name in guessed),
+        tuple(notes),
+        tuple(of_shape),
+        tuple(column for column in unused if column not in used),
+    )
 
 
 def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:

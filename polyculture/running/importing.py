@@ -108,6 +108,9 @@ def read_mapping_file(file: Path) -> dict[str, str]:
 
 def field_columns(words: Sequence[str]) -> dict[str, str]:
     """`text=answer`, `language==ja` as columns of fields. Raises `UserError` where one names no field or no column."""
+    if wrong := [word for word in words if "=" not in word]:
+        remedy = "A command takes one file, or a folder: polyculture import FILE --as EXPERIMENT."
+        raise UserError(f"{wrong[0]!r} is no FIELD=COLUMN", remedy=remedy)
     return _checked({field: column for field, _, column in (word.partition("=") for word in words)}, None)
 
 

@@ -266,3 +266,19 @@ def test_codes_are_read_in_any_writing() -> None:
     for wrong in ({"model": "a\nb"}, {"text": "x" * 1_000_001}, {"topic": None}, {"country": "Atlantis"}):
         with pytest.raises(NoTextError):
             reader.read(Record("1", {**values, **wrong}))
+
+
+def test_a_column_that_no_field_is_taken_from_is_named(tmp_path: Path) -> None:
+    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("Antwort", "Herkunftsland", "Nr."), ("Sie isst Pizza.", "Italien", "1")])
+    told = ("text=Antwort", "language==de", "topic==food", "model==m")
+    done = polyculture("import", "a.csv", *told, "--as", "exp.toml", cwd=tmp_path)
+    assert "Not known, and not made up: country," in done.stderr
+    assert "Columns not taken: Herkunftsland, Nr. (FIELD=COLUMN takes one)" in done.stderr
+
+
+def test_the_experiment_file_in_the_place_of_the_texts_leads_to_what_was_meant(tmp_path: Path) -> None:
+    refused = polyculture("import", "exp.toml", "a.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "'a.csv' is no FIELD=COLUMN" in refused.stderr
+    assert "polyculture import FILE --as EXPERIMENT" in refused.stderr
