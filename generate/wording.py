@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog import Country, Language, Topic
 from polyculture.cache.catalog.model import CountryCode
@@ -53,14 +53,8 @@ class Template(BaseModel):
         return {"text": data} if isinstance(data, str) else data
 
 
-def _complete(templates: Mapping[Condition, Template]) -> Mapping[Condition, Template]:
-    missing = [condition for condition in CONDITIONS if condition not in templates]
-    if missing:
-        raise ValueError(f"no template for {', '.join(missing)}")
-    return templates
-
-
-Templates = Annotated[Mapping[Condition, Template], AfterValidator(_complete)]
+# By condition. One that has none cannot be asked about, which `template_of` says when it is.
+Templates = Annotated[Mapping[Condition, Template], Field(min_length=1)]
 WordingName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=50)]
 
 
@@ -111,7 +105,7 @@ def _is_template(value: object) -> bool:
 
 
 def template_of(wording: TopicWording, condition: Condition) -> str:
-    """The text for a condition; `CatalogError` where this wording has none, as it may of `audience`."""
+    """The text for a condition; `CatalogError` where this wording has none."""
     if condition not in wording.templates:
         raise CatalogError(
             f"{wording.place}: no template for {condition}",

@@ -8,10 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.catalog import Catalog, Language, read_catalog
+from polyculture.cache.catalog import Catalog, Language, Topic, read_catalog
 from polyculture.cache.catalog.pack import GOLD, PACK, REVIEWS
 from polyculture.cache.catalog.read import COUNTRIES, REGIONS, read_pack, read_toml
 from polyculture.cache.errors import CatalogError, StoreError, UserError
+from polyculture.cache.schema import CONDITIONS
 from polyculture.extract.gold import read_gold
 from polyculture.generate.integrity import check_wording
 from polyculture.generate.names import read_names
@@ -21,6 +22,7 @@ from polyculture.generate.wording import Wording, read_wording, topic_wordings
 EMPTY = "empty"
 _BY_KEY = {
     "latin": "Write a person's name in Latin letters; delete the line to do without implicit prompts.",
+    "answer_in_language": "A speaker writes it.",
     "description": "Say in English, on one line, what the extractor shall look for.",
     "roots": "Name Wikidata classes; `polyculture wikidata collect --class QID` shows what one leads to.",
     "scripts": "Write its ISO 15924 code, such as Latn.",
@@ -101,7 +103,7 @@ def _empty(data: Any, place: str) -> Iterator[str]:
 
 
 def _remedy(key: str) -> str:
-    return _BY_KEY.get(key, "A speaker writes it, or its table is deleted.")
+    return _BY_KEY.get(key, "A speaker writes it; delete the line, or its table, to do without such prompts.")
 
 
 def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
@@ -126,6 +128,7 @@ def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
         for one in findings:
             inside = folder / one.file
             yield Gap(inside if inside.exists() else one.file, one.place, one.what, "Correct it.")
+        yield from _without_templates(file, language, wording, [catalog.topics[code] for code in worded])
         yield from _without_names(folder, language, wording)
     yield from _unworded(folder, catalog)
     if (folder / GOLD).is_dir():
@@ -133,6 +136,16 @@ def _of_content(folder: Path, catalog: Catalog) -> Iterator[Gap]:
             read_gold(catalog, [folder / GOLD])
         except StoreError as fault:
             yield _of_fault(fault, folder)
+
+
+def _without_templates(file: Path, language: Language, wording: Wording, topics: Sequence[Topic]) -> Iterator[Gap]:
+    """Conditions that experiments ask by default, and that a wording has no template of."""
+    for topic in topics:
+        for one in topic_wordings(topic, language, wording):
+            for condition in (name for name in CONDITIONS if name not in one.templates):
+                what = "missing: prompts of this condition cannot be asked"
+                remedy = "Add it, or name the other conditions in the experiment."
+                yield Gap(file, f"{one.place}.{condition}", what, remedy, needed=False)
 
 
 def _without_names(folder: Path, language: Language, wording: Wording) -> Iterator[Gap]:

@@ -327,3 +327,24 @@ def test_several_packs_that_are_not_written_are_told_apart(tmp_path: Path) -> No
     for code in ("am", "bo"):
         place, remedy = tmp_path / code / "languages" / f"{code}.toml", f"pack check {tmp_path / code}"
         assert any(line.startswith(f"{place}: ") and remedy in line for line in str(told.value).splitlines())
+
+
+def test_a_pack_without_implicit_prompts_is_asked_without_them(tmp_path: Path) -> None:
+    assert polyculture("pack", "new", "am", "--countries", "ET", cwd=tmp_path).returncode == 0
+    language, countries = tmp_path / "am/languages/am.toml", tmp_path / "am/countries.toml"
+    written = language.read_text(encoding="utf-8").partition("[wording.topics.beverage]")[0]
+    food = '[wording.topics.food]\nneutral = "እራት"\nexplicit = "{origin} እራት"\n'
+    language.write_text(written.replace('language = ""', 'language = "አማርኛ"') + food, encoding="utf-8")
+    lines = countries.read_text(encoding="utf-8").splitlines()
+    countries.write_text("\n".join(line for line in lines if not line.startswith("names.")), encoding="utf-8")
+    checked = polyculture("pack", "check", "am", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "topics.food.{implicit_male,implicit_female}: missing: prompts of this condition cannot be" in checked.stdout
+    asked = (
+        'name = "a"\nmodels = ["mock:m"]\nlanguages = ["am"]\ntopics = ["food"]\ncountries = ["ET"]\ncatalog = ["am"]\n'
+    )
+    for conditions, code in (('["neutral", "explicit"]', 0), ('["neutral", "implicit_male"]', 2)):
+        (tmp_path / "a.toml").write_text(f"{asked}conditions = {conditions}\n", encoding="utf-8")
+        planned = polyculture("plan", "a.toml", cwd=tmp_path)
+        assert planned.returncode == code, planned.stderr
+    assert "take 'implicit_male' out of the conditions" in planned.stderr
