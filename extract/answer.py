@@ -11,7 +11,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -30,6 +30,7 @@ _LONGEST = 200_000  # characters of an answer that are read
 _LONGEST_NAME = 200  # characters of a name
 _DEEPEST = 8  # values within values
 _BRACKET = re.compile(r"[{\[]")
+_STRING_FIELD = re.compile(r'"(?P<name>\w+)"\s*:\s*"(?P<value>[^\n]{0,400}?)"\s*(?=,\s*"\w+"\s*:|\})')
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 # Names of the fields in other hands, the asked one first.
 _TEXT = ("text", "entity", "mention", "name", "surface", "surface_form", "span", "term", "item", "word", "value")
@@ -38,6 +39,14 @@ _NAME = ("name", "dictionary_form", "lemma", "base_form", "canonical", "normaliz
 _ENGLISH = ("english", "english_name", "en", "international", "translation")
 _FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
 _NO_NAME = ("", "-", "null", "none", "n/a")
+# A sentence that says it, in the language of the prompt: texts that name nothing must not fail more often than others.
+_NOTHING = re.compile(
+    r"(?:(?:there (?:are|is|were|was) |i (?:found|find|see) )?(?:no|none|nothing)\b(?!,)"
+    r"(?=[^.\n]{0,99}\b(?:mention|entit|item|found|named|listed|present|appear|relevant|match))"
+    r"|(?:the|this) (?:given |provided )?text (?:does not|doesn't|has no|contains no|names no|mentions no)\b)"
+    r"[^.\n{}\[\]:]{0,120}\.?",
+    re.IGNORECASE,
+)
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 
 
@@ -87,7 +96,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     """
     known = _known_kinds(kinds)
     text = text.removeprefix("\ufeff")[:_LONGEST]
-    values, listed = _most_entities(text, known)
+    values, listed, unread = _most_entities(text, known)
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
     if not listed and not _says_nothing(text) and not any(_is_empty(value, known) for value in values):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
@@ -108,22 +117,26 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
     notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
+    notes += [f"{unread} that cannot be read dropped"] if unread else []
     return ReadAnswer(good, "; ".join(notes) or None)
 
 
-def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity]]:
-    """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most."""
+def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
+    """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most, with the
+    number of tables that cannot be read."""
     if text.lstrip().startswith('"'):  # JSON within a string
         with suppress(ValueError):
             text = str(json.loads(text))
     values, broken = _json_values(text)
     entities = [entity for value in values for entity in _entities(value, known)]
-    if broken:
-        pieces = [piece for match in _INNERMOST.finditer(text) if (piece := _mended(match[0])) is not None]
-        more = [entity for piece in pieces for entity in _entities(piece, known)]
-        if len(more) > len(entities) or not values:
-            return pieces, more
-    return values, entities
+    if not broken:
+        return values, entities, 0
+    found = [_mended(match[0]) for match in _INNERMOST.finditer(text)]
+    pieces = [piece for piece in found if piece is not None]
+    more = [entity for piece in pieces for entity in _entities(piece, known)]
+    if len(more) > len(entities) or not values:
+        values, entities = pieces, more
+    return values, entities, len(found) - len(pieces)
 
 
 def _json_values(text: str) -> tuple[list[Any], bool]:
@@ -143,18 +156,18 @@ def _json_values(text: str) -> tuple[list[Any], bool]:
 
 
 def _mended(piece: str) -> Any:
-    """A table that is no JSON: with a trailing comma, curly quotes, keys without quotes, or as Python writes it."""
-    plain = re.sub(r"[“”„]", '"', re.sub(r",\s*}", "}", piece))
+    """A table that is no JSON: with a comma too many or too few, curly quotes, quotes within a text, keys without
+    quotes, or as Python writes it."""
+    plain = re.sub(r'"\s+(?="\w+"\s*:)', '", ', re.sub(r"[“”„]", '"', re.sub(r",\s*}", "}", piece)))
     quoted = re.sub(r"([{,]\s*)([A-Za-z_]+)\s*:", r'\1"\2":', plain)
     for text in (plain, quoted):
         try:
             return _DECODER.decode(text)
         except (ValueError, RecursionError):
             continue
-    try:
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         return ast.literal_eval(re.sub(r"\bnull\b", "None", piece))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    return {one["name"]: one["value"] for one in _STRING_FIELD.finditer(plain)} or None
 
 
 def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = "") -> Iterator[NamedEntity]:
@@ -174,6 +187,9 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = 
         if all(map(_is_pair, value)) and any(_folded(one[1]) in known for one in value):
             yield from (NamedEntity(*one) for one in value)
             return
+        if (keys := _keys_of_own(value, known)) is not None:
+            yield from (NamedEntity(one[keys[0]], one[keys[1]]) for one in value)
+            return
         for one in value:
             yield from _entities(one, known, depth + 1, kind)
     elif isinstance(value, dict):
@@ -181,6 +197,10 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = 
         entity = _entity(table)
         if entity is not None:
             yield replace(entity, kind=entity.kind or kind)
+            return
+        texts = table.get("text")
+        if isinstance(texts, list) and isinstance(own := table.get("kind"), str):
+            yield from (NamedEntity(one, own) for one in texts if isinstance(one, str))
             return
         # Where one key or one content is a kind, the others are meant as kinds: unknown ones are dropped, and noted.
         by_kind = any(_folded(str(key)) in known for key in value)
@@ -192,10 +212,37 @@ def _entities(value: Any, known: Mapping[str, str], depth: int = 0, kind: str = 
         for key, content in value.items():
             if by_text and isinstance(content, str) and not by_kind:
                 yield NamedEntity(str(key), content)
+            elif (named := _named_by_key(str(key), content, known)) is not None:
+                yield named
             elif kind and (not content or isinstance(content, bool | int | float)):  # texts under their kind
                 yield NamedEntity(str(key), kind)
             else:
                 yield from _entities(content, known, depth + 1, str(key) if by_kind else kind)
+
+
+def _keys_of_own(tables: Sequence[Any], known: Mapping[str, str]) -> tuple[str, str] | None:
+    """The keys of a text and of its kind in tables of names that nobody listed, as other languages have them: under one
+    key each table has a kind, and under the first other one a text."""
+    if not tables or not all(isinstance(one, dict) and one.keys() == tables[0].keys() for one in tables):
+        return None
+    strings = [str(key) for key in tables[0] if all(isinstance(one[key], str) for one in tables)]
+    if any(_field(key) in _FIELDS for key in strings):
+        return None
+    kinds = [key for key in strings if any(_folded(one[key]) in known for one in tables)]
+    texts = [key for key in strings if key not in kinds]
+    return (texts[0], kinds[0]) if len(kinds) == 1 and texts else None
+
+
+def _named_by_key(key: str, content: Any, known: Mapping[str, str]) -> NamedEntity | None:
+    """The entity of a table that stands under its text: `{"ramen": {"kind": "dish"}}`."""
+    if not isinstance(content, dict) or _folded(key) in known:
+        return None
+    table = {_field(str(name)): value for name, value in content.items()}
+    if any(name in table for name in _TEXT if name not in _NAME) or not isinstance(
+        kind := table.get("kind", table.get("type")), str
+    ):
+        return None
+    return NamedEntity(key, kind, _clean_name(table.get("name")), _clean_name(table.get("english")))
 
 
 def _field(key: str) -> str:
@@ -214,12 +261,16 @@ def _entity(table: Mapping[str, Any]) -> NamedEntity | None:
     key, kind = (next((name for name in names if name in table), None) for names in (_TEXT, _KIND))
     kinds = table[kind] if kind else ""
     kinds = kinds[0] if isinstance(kinds, list) and len(kinds) == 1 else kinds
-    nested = any(isinstance(content, dict | list) for name, content in table.items() if name != kind)
+    nested = any(_holds_more(content) for name, content in table.items() if name != kind)
     if key is None or not isinstance(table[key], str) or not isinstance(kinds, str) or (not kind and nested):
         return None
     name, english = (next((table[one] for one in names if one in table and one != key), None)
                      for names in (_NAME, _ENGLISH))  # fmt: skip
     return NamedEntity(table[key], kinds, _clean_name(name), _clean_name(english))
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, dict | list) or (isinstance(value, str) and value.lstrip()[:1] in ("{", "["))
 
 
 def _clean_name(name: Any) -> str | None:
@@ -231,7 +282,7 @@ def _clean_name(name: Any) -> str | None:
 def _says_nothing(text: str) -> bool:
     """Whether an answer is a word for nothing, or a table without a field, and no more."""
     word = "".join(text.strip("`'\" \t\r\n.").removeprefix("json").split())
-    return bool(word) and (word == "{}" or _holds_nothing(word))
+    return bool(word) and (word == "{}" or _holds_nothing(word) or _NOTHING.fullmatch(text.strip()) is not None)
 
 
 def _is_empty(value: Any, known: Mapping[str, str]) -> bool:
@@ -267,5 +318,5 @@ def _known_kinds(kinds: Iterable[str]) -> dict[str, str]:
 
 def _folded(kind: str) -> str:
     """A kind as kinds are compared: `dishCategory` and `Dish category (general)` are `dish_category`."""
-    plain = re.sub(r"\s*\([^()]*\)$", "", kind.strip())
+    plain = re.sub(r"^(?:an?|the)\s+|\s*\([^()]*\)$", "", kind.strip(), flags=re.IGNORECASE)
     return re.sub(r"[\s-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).casefold())

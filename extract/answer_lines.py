@@ -15,7 +15,14 @@ import re
 from collections.abc import Callable, Container
 
 _FIELD = re.compile(r"\s*(?P<begins>[-*]\s+)?(?P<name>[a-z_]+)\s*:\s+(?P<value>\S.*)", re.IGNORECASE)
-_HEADING = re.compile(r"[#*\s-]*(?P<kind>[^\W\d][\w -]{0,40}?)[*\s]*:[*\s]*")
+_HEADING = re.compile(
+    r"[#*\s-]*(?P<kind>[^\W\d][\w -]{0,40}?)[*\s]*:[*\s]*|(?:#+|\*\*)\s*(?P<marked>[^\W\d][\w -]{0,40}?)[*\s]*"
+)
+_LIST = re.compile(r"\s*(?:[-*•]\s+)?[*_]*(?P<kind>[^\W\d][\w -]{0,40}?)[*_]*\s*[:：][*_]*\s*(?P<texts>\S.*)")
+_PAIR = re.compile(  # "ramen (dish)", "ramen - dish", "[ramen](dish)", "（ramen，dish）"
+    r"\s*[\[(（「\"“*_]*(?P<text>[^\n;；]{1,200}?)[\])）」\"”*_]*\s*(?:[(（\[]|\s[–—-]|->|=>|→|[:：=/|，,])\s*"
+    r"(?P<kind>[^\W\d][\w -]{0,40})[)）\]\"”]*\s*(?:[,;，；、.\n]+|(?=[(（\[])|$)"
+)
 _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+(?P<rest>.+)")
 _ITEM = re.compile(r"(?P<text>.+?)\s*(?:\((?P<inside>[^()]+)\)|(?::|\s[–—-]|->|→)\s*(?P<behind>[^:]+))")
 _ATTRIBUTE = re.compile(r"""(?P<name>[\w-]+)\s*=\s*(?P<value>"[^"]*"|'[^']*')""")
@@ -36,7 +43,14 @@ def entity_lines(text: str, known: Callable[[str], bool], fields: Container[str]
     lines = [line for line in text.splitlines() if line.strip(" \t-`") and not line.lstrip().startswith("```")]
     if (rows := _separated(lines, known, fields)) is not None:
         return rows
-    return _tables(lines, fields) or _rows(lines, known) or _bullets(lines, known) or None
+    return (
+        _tables(lines, fields)
+        or _rows(lines, known)
+        or _bullets(lines, known)
+        or _lists(lines, known)
+        or _pairs(text, known)
+        or None
+    )
 
 
 def _elements(text: str, known: Callable[[str], bool], fields: Container[str]) -> list[Table] | None:
@@ -97,7 +111,8 @@ def _bullets(lines: list[str], known: Callable[[str], bool]) -> list[Table]:
     heading: str | None = None
     for line in lines:
         if (found := _HEADING.fullmatch(line)) is not None:
-            heading = found["kind"] if known(found["kind"]) else None
+            kind = found["kind"] or found["marked"]
+            heading = kind if known(kind) else None
         elif (bullet := _BULLET.fullmatch(line)) is not None:
             item = None if heading else _ITEM.fullmatch(bullet["rest"].strip())
             kind = heading or (item and (item["inside"] or item["behind"]).strip(_AROUND)) or ""
@@ -105,3 +120,27 @@ def _bullets(lines: list[str], known: Callable[[str], bool]) -> list[Table]:
                 return []
             entities.append({"text": (item["text"] if item else bullet["rest"]).strip(_AROUND), "kind": kind})
     return entities
+
+
+def _lists(lines: list[str], known: Callable[[str], bool]) -> list[Table]:
+    """The entities of lines that are a kind with its texts: `dish: ramen, udon`."""
+    found = [_LIST.fullmatch(line) for line in lines]
+    if not all(one is not None and known(one["kind"]) for one in found):
+        return []
+    texts = [
+        (text.strip(_AROUND), one["kind"]) for one in found if one for text in re.split("[,;，；、]", one["texts"])
+    ]
+    return [{"text": text, "kind": kind} for text, kind in texts if text] if len(texts) > 1 else []
+
+
+def _pairs(text: str, known: Callable[[str], bool]) -> list[Table]:
+    """The entities of a text that is nothing but texts with their kinds."""
+    tables: list[Table] = []
+    position = 0
+    while text[position:].strip():
+        found = _PAIR.match(text, position)
+        if found is None or not known(found["kind"].strip()):
+            return []
+        tables.append({"text": found["text"].strip(_AROUND), "kind": found["kind"].strip()})
+        position = found.end()
+    return tables

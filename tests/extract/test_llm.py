@@ -150,6 +150,45 @@ NAMED = {
 }
 
 
+READ = {
+    "ramen (dish), pork (ingredient)": "ramen pork",
+    "ramen - dish; pork - ingredient": "ramen pork",
+    "[ramen](dish), [pork](ingredient)": "ramen pork",
+    "（ramen，dish）（pork，ingredient）": "ramen pork",
+    "ramen/dish\npork/ingredient": "ramen pork",
+    "dish: ramen\ningredient: pork, egg": "ramen pork egg",
+    "## dish\n- ramen\n## ingredient\n- pork": "ramen pork",
+    '{"mentions": [{"文本": "ramen", "类型": "dish"}]}': "ramen",
+    '{"entities": {"ramen": {"type": "dish"}, "pork": {"type": "ingredient"}}}': "ramen pork",
+    '{"mentions": [{"text": ["ramen", "udon"], "kind": "dish"}]}': "ramen udon",
+    '{"mentions": [{"text": "ramen" "kind": "dish"}]}': "ramen",
+    '{"mentions": [{"text": "a "hot" ramen", "kind": "dish"}]}': 'a "hot" ramen',
+    '{"function": {"name": "x", "arguments": "{\\"text\\": \\"ramen\\", \\"kind\\": \\"a dish\\"}"}}': "ramen",
+    "No mentions were found.": "",
+    "The text does not name any food.": "",
+}
+
+
+@pytest.mark.parametrize("raw", READ)
+def test_an_answer_in_another_form_lists_the_same(raw: str) -> None:
+    found = read_answer(raw, ("dish", "ingredient"), "whole").entities
+    assert " ".join(one.text for one in found) == READ[raw]
+
+
+def test_what_cannot_be_read_among_good_mentions_is_told() -> None:
+    found = read_answer(
+        '[{"text": "ramen", "kind": "dish"}, {"te, "dish"}, {"text": "pork", "kind": "dish"}]', ("dish",), "whole"
+    )
+    assert [one.text for one in found.entities] == ["ramen", "pork"]
+    assert found.note == "1 that cannot be read dropped"
+
+
+@pytest.mark.parametrize("raw", ["no JSON", "No, I cannot.", "I cannot help.", "ramen is nice - really"])
+def test_a_sentence_that_names_no_reason_for_an_empty_list_is_asked_again(raw: str) -> None:
+    with pytest.raises(UnusableAnswerError):
+        read_answer(raw, ("dish",), "whole")
+
+
 @pytest.mark.parametrize("raw", ["- ramen (dish)\n- a fork of wood", "- Good: I think so", "dish: ramen and pork",
                                  "ramen, dish\na fork, of wood", "<p>ramen is a dish</p>"])  # fmt: skip
 def test_lines_that_are_not_clearly_entities_are_asked_again(raw: str) -> None:
