@@ -38,7 +38,7 @@ from tests.sparql_server import (
     Fault,
     SparqlServer,
 )
-from tests.wikidata_server import MAXLAG_200
+from tests.wikidata_server import MAXLAG_200, WikidataServer
 
 TOPICS = ["food", "beverage", "music", "book"]
 
@@ -277,6 +277,17 @@ def test_after_a_kill_no_query_is_sent_and_no_item_fetched_again(server: SparqlS
     items = [{qid for request in part for qid in request["ids"].split("|")} for part in (answered, later)]
     assert not items[0] & items[1]
     assert content(out) == content(quiet.snapshot.path)
+
+
+def test_items_that_are_gone_or_merged_by_now_leave_no_hole(tmp_path: Path) -> None:
+    """The two services are not of one moment."""
+    gone = [entity for entity in WORLD if entity["id"] not in ("Q13", "Q14")]
+    with SparqlServer(WORLD, REDIRECTS, items=WikidataServer(gone, {**REDIRECTS, "Q14": "Q11"})) as server:
+        found = content(pull(server, tmp_path / "pulled.duckdb").snapshot.path)
+    assert (14, 11) in found["redirects"]
+    items = [number for number, *_ in found["items"]]
+    assert len(items) == len(set(items))
+    assert not {13, 14} & set(items)
 
 
 def test_a_service_of_items_in_trouble_is_waited_for(server: SparqlServer, tmp_path: Path) -> None:
