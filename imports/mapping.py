@@ -105,6 +105,8 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     Raises `UserError` where a path that the user names leads nowhere in any of them, and where nothing says the text,
     topic or model. A language that nothing says is left out: it can be detected.
     """
+    if not records:  # then each row says why
+        return Columns(dict(told))
     first, path = merged(records) or Record("", {}), source.path
     if len(first.values) > MOST_COLUMNS:
         what = f"has {len(first.values)} columns in its first rows; at most {MOST_COLUMNS} are read"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -41,6 +41,7 @@ _FLAT = frozenset(
 _ENDING = re.compile(
     "^(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$|^(?:done|status|stopped[a-z]+)$"
 )
+_SHORTEST_STEM = 4  # letters of a stem that is looked for within a word
 _PREFIX = re.compile(r"^finish_?reason[._]")
 _PART = re.compile(r"[a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -106,6 +107,7 @@ def ending_of(word: str | None) -> Ending:
         return words[name]
     parts = _PART.findall(name)
     found = next((ending for ending, some in known["parts"].items() if any(_is_part(one, parts) for one in some)), None)
+    found = found or next((ending for ending, some in known["parts"].items() if _holds(some, name)), None)
     return "unknown" if found is None or (found == "whole" and "not" in parts) else found
 
 
@@ -233,14 +235,15 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
             else f"no answer in a known form: it has {_line(', '.join(answer))}"
         )
         raise NoAnswerError(_words(error) or known, Bill.nothing() if free else usage.bill, _status(error))
-    refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
+    word = _word(parts.ending)
+    refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, word))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
         usage = replace(usage, completion=None, nonsense="0 completion tokens for a text")
     names = (
         sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "modelVersion", "system_fingerprint")
     )
-    for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
+    for name, value in (("finish_reason", word), ("refusal", parts.refusal)):
         if value is not None and not isinstance(value, str):
             sanitizer.drop(name, "no text", value)
     return read_text(
@@ -336,8 +339,6 @@ def _flat(body: Mapping[str, Any]) -> _Parts:
     text, ending = flat_names(body) or ("", "")
     within = [body, *(value for value in body.values() if isinstance(value, Mapping))]
     ended = next((table[ending] for table in within if table.get(ending) is not None), None)
-    if isinstance(ended, Mapping):
-        ended = ended.get("reason") or ended.get("type")
     if isinstance(ended, bool):
         ended = ending if ended and "_" in ending else None  # `stopped_eos`, and `done` of any end
     usage = {name: value for table in within[::-1] for name, value in table.items() if not isinstance(value, bool)}
@@ -478,6 +479,19 @@ def _status(error: object) -> int | None:
 def _is_part(known: str, parts: Sequence[str]) -> bool:
     begin = known.removesuffix("*")
     return begin in parts or (begin != known and any(part.startswith(begin) for part in parts))
+
+
+def _holds(stems: Iterable[str], name: str) -> bool:
+    """Whether a word that is written as one has a stem in it, as `CONTENTFILTER` has, and not what denies it."""
+    long = (re.escape(one[:-1]) for one in stems if one.endswith("*") and len(one) > _SHORTEST_STEM)
+    return re.search(rf"(?<!un)(?<!in)(?<!not)(?:{'|'.join(long)})", name) is not None
+
+
+def _word(ending: object) -> object:
+    """The word of an ending, which some servers have in a table or a list."""
+    if isinstance(ending, Mapping):
+        return ending.get("reason") or ending.get("type") or ending
+    return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
 
 
 def _line(words: str) -> str:

@@ -82,6 +82,8 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
         mark.opens and mark.key == opened and not text[: mark.start].strip() for mark in marks
     ):
         marks.insert(0, _Mark(0, 0, opened, opens=True))
+    if not cut and len(marks) == 2 and _opens_twice(text, *marks):
+        marks[1] = replace(marks[1], opens=False)
     split = _walk(text, marks, cut=cut, prompt_opened=opened is not None)
     more = _split_lead(split.answer, cut=cut) if split.answer and split.reasoning else None
     return (
@@ -106,7 +108,7 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
         role = found.groupdict().get("role") is not None
         if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
             gap = _EMPTY_LINE.search(body, found.end())
-            spoken = max(spoken, gap.start() + 1 if gap else len(body))
+            spoken = max(spoken, gap.start() if gap else len(body))
         if not (before.endswith("`") or struck_out or (role and found.start() < spoken)):
             return before.rstrip(), found[0].strip()
     return body, None
@@ -158,6 +160,12 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
         position, number = marks[closing].end, closing + 1
     answer += text[position:]
     return Split(_unwrapped(answer) if reasoning else answer, _joined(reasoning), prompt_opened and bool(reasoning))
+
+
+def _opens_twice(text: str, first: _Mark, second: _Mark) -> bool:
+    """Whether a text begins with a tag and has it once more at the beginning of a line, where it must mean its end."""
+    same = first.opens and second.opens and text[first.start : first.end] == text[second.start : second.end] != ""
+    return same and _is_first(text, 0, first) and text[second.start - 1] == "\n"
 
 
 def _partners(marks: Sequence[_Mark]) -> dict[int, int]:
@@ -340,7 +348,7 @@ def _tags(which: str) -> re.Pattern[str]:
     bracketed = "|".join(name.upper() for name in _data()["bracketed"])
     left, right = _angles()
     return re.compile(
-        rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]?)\s?[|｜]?"
+        rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]{{0,2}})\s?[|｜]?"
         rf"(?:(?P<before>(?:begin|start|end)(?:[_▁]of)?[_▁])|[\w-]{{1,20}}[:_-]|ant)?({words})"
         rf"(?P<behind>[_:▁](?:start|begin|end))?(?:\s[^{left}{right}&]{{0,200}})?\s?/?[|｜]?"
         rf"(?:\\?[{right}]{{1,2}}|&(?:gt|#0*62|#x0*3e);|\\u003e))"

@@ -185,6 +185,12 @@ def test_counts_of_a_body_of_no_other_shape(name: str) -> None:
     assert (usage.prompt, usage.completion) == (5, 2)
 
 
+@pytest.mark.parametrize("finish", [{"type": "length", "length": 5}, ["length"], {"reason": "length"}])
+def test_an_ending_in_a_table_or_a_list(finish: Any) -> None:
+    found = read_answer(chat({"content": "Pizza."}, finish))
+    assert (found.ending, found.ending_raw, found.notes) == ("cut", "length", ())
+
+
 def test_a_body_in_no_known_form_is_refused_with_what_it_has() -> None:
     with pytest.raises(NoAnswerError, match="no answer in a known form: it has reply, base_resp"):
         read_answer({"reply": "Pizza.", "base_resp": {}})
@@ -367,7 +373,8 @@ def test_reasoning_beside_a_content_in_any_form(field: object) -> None:
      ("throttled", "broken"), ("throttling_exception", "broken"), ("rejected", "withheld"), ("model_armor", "withheld"),
      ("failing", "broken"), ("guarded", "withheld"), ("declined", "withheld"), ("stopping", "whole"),
      ("succeeded", "whole"), ("word", "whole"), ("server_closed", "broken"), ("not_complete", "unknown"),
-     ("unfinished", "unknown"), ("longing", "unknown"),
+     ("unfinished", "unknown"), ("CONTENTFILTER", "withheld"), ("maxtokens", "cut"), ("unblocked", "unknown"),
+     ("longing", "unknown"),
      ("worker_lost", "broken"), ("toxic", "withheld"), ("NORMAL", "whole"), ("zing", "unknown")],
 )  # fmt: skip
 def test_endings_by_their_parts(word: str, ending: str) -> None:

@@ -135,6 +135,8 @@ SPLITS = [
     ("<begin_of_thinking>Hm.<end_of_thinking>Pizza.", "Pizza.", "Hm."),
     ("<think>Hm.<\\think>Pizza.", "Pizza.", "Hm."),
     ("<think/>Hm.</think>Pizza.", "Pizza.", "Hm."),
+    (r"<think>Hm.<\/think>Pizza.", "Pizza.", "Hm."),
+    ("<think>\nHm.\n<think>\nPizza.", "Pizza.", "Hm."),
     ("⟨think⟩Never closed", None, "Never closed"),
     ("Hm.⟨/think⟩Pizza.", "Pizza.", "Hm."),
     ("The tags ⟨think⟩ and ⟨/think⟩ mark it.", "The tags ⟨think⟩ and ⟨/think⟩ mark it.", None),

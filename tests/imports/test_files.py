@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import UserError
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.spreadsheet import open_workbook
 from polyculture.imports.encoding import misread
 from polyculture.imports.files import kind_of, read_file
 from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
 from polyculture.imports.shapes import find_source
-from tests.imports.conftest import ALL, read, write_lines
+from tests.imports.conftest import ALL, read, take, write_lines
 
 ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.", "de"), ("À midi, du pâté de cœur.", "fr"),
         ("España: jamón, piñones y «churros»…", "es"), ("Only ASCII here.", "en")]  # fmt: skip
@@ -308,3 +309,9 @@ def test_one_conversation_is_no_table(tmp_path: Path) -> None:
     (row,) = read_file(write_lines(tmp_path / "a.json", value), tables=True)
     assert isinstance(row, Record)
     assert row.values == value
+
+
+def test_a_file_without_any_record_says_why(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('["Pizza.", "Pasta."]', encoding="utf-8")
+    with pytest.raises(UserError, match="no text can be taken: of 2 rows, 2 because is no JSON object"):
+        take(RunFolder(tmp_path / "run"), tmp_path / "a.json")
