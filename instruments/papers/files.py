@@ -101,7 +101,16 @@ def shown(joined: JoinedTable, width: int, published: str = "", *, turn: bool = 
             parts=[_turned(found.parts[0])]
         )  # fmt: skip
         found = min(found, other, key=_width)
-    return found._replace(parts=list(_blocks(found.parts[0], width)))
+    parts = list(_blocks(found.parts[0], width))
+    if len(parts) > 1 and parts[-1].heads[parts[-1].names :] == [PROTOCOL]:  # no part of marks alone
+        parts = list(_blocks(_marks_in_names(found.parts[0]), width))
+    return found._replace(parts=parts)
+
+
+def _marks_in_names(found: Grid) -> Grid:
+    """With the marks behind the names of the rows, and no column of them."""
+    rows = [[" ".join(filter(None, (str(row[0]), str(row[-1])))), *row[1:-1]] for row in found.rows]
+    return found._replace(heads=found.heads[:-1], rows=rows)
 
 
 def _marked(lay_out: Callable[..., Grid], joined: JoinedTable, published: str) -> Shown:

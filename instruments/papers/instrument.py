@@ -66,7 +66,7 @@ def joined_tables(
         joined = join(table, own, protocol.differences)
         if joined is None:
             name = f"table {table.name}" if table.name[0].isdigit() else table.name
-            stopped = [f"{one.model}: {one.lacking}" for one in own if not one.metric and one.measure in table.measures]
+            stopped = sorted({f"{one.model}: {one.lacking}" for one in own if not one.metric and table.is_of(one)})
             without[name] = "; ".join([table.title, *([f"incomplete: {', '.join(stopped)}"] if stopped else [])])
         else:
             found.append(joined)

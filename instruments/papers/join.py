@@ -62,9 +62,15 @@ class JoinedTable:
 
 
 def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumber], list[str]]) -> JoinedTable | None:
-    """The table; None where no number of one's own stands in it, nor the reason why there is none."""
+    """The table; None where no number of one's own stands in it, nor the reason why there is none.
+
+    A model of which it has none at all, as of one whose answers nobody could read, is a line with the reason.
+    """
+    own = list(own)
     placed = [
-        (one, heads) for one in own if (one.estimate is not None or one.lacking) and (heads := table.place_of(one))
+        (one, heads)
+        for one in own
+        if one.metric and (one.estimate is not None or one.lacking) and (heads := table.place_of(one))
     ]
     if not placed:
         return None
@@ -88,6 +94,9 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         lacking = 0 if table.where else len(rows) - len(found)
         told = f"; incomplete: {lacking} of {len(rows)} rows missing" if lacking else ""
         lines += [replace(one, protocol=one.protocol + told) for one in found]
+    there = {one.model for one, _ in placed}
+    without = {one.model: one for one in own if not one.metric and one.model not in there and table.is_of(one)}
+    lines += [Line(name, "", True, {}, f"incomplete: {one.lacking}") for name, one in sorted(without.items())]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
 
 

@@ -8,12 +8,14 @@ not overlap the means differ, over other models like these. It needs two models 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+from polyculture.instruments.papers.tables import ALL
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.join import JoinedTable
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 ALL_MODELS = "all models"
 _LEVEL = 0.99
-_WHOLE = ("", "average")  # rows over all kinds
+_WHOLE = (ALL, "average")  # rows over all kinds
 Values = NDArray[np.float64]
 
 
@@ -49,7 +51,7 @@ def half_width(found: Values) -> float | None:
     return float(stats.studentized_range.ppf(_LEVEL, kinds, kinds * (models - 1))) * math.sqrt(within / models) / 2
 
 
-def normalised_panels(table: JoinedTable, labels: Mapping[str, str]) -> tuple[Sequence[str], tuple[Panel, ...]]:
+def normalised_panels(table: JoinedTable) -> tuple[Sequence[str], tuple[Panel, ...]]:
     """The series and a panel a column; none where no model has a number of each kind."""
     import pandas as pd
 
@@ -73,9 +75,8 @@ def normalised_panels(table: JoinedTable, labels: Mapping[str, str]) -> tuple[Se
         drawn = frame.astype(dict.fromkeys(("value", "low", "high"), float))
         end = math.ceil(float(np.nanmax(np.abs(drawn[["value", "low", "high"]].to_numpy()))) + 0.01)
         told = "; ".join(f"{kind}: {value:.2f}" for kind, value in zip(kinds, found.mean(axis=0), strict=True))
-        title = labels.get(column, column)
-        chart = dots(drawn, alternative=f"{table.table.title}, normalised: {title}. Means over models: {told}",
+        chart = dots(drawn, alternative=f"{table.table.title}, normalised: {column}. Means over models: {told}",
                      rows={kind: kind for kind in kinds}, series=series, label="standard deviations",
                      limits=(-end, end), width=NARROW)  # fmt: skip
-        panels.append(Panel(title, chart))
+        panels.append(Panel(column, chart))
     return series, tuple(panels)

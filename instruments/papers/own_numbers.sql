@@ -4,7 +4,8 @@
 --   lacking: what of the answers that were asked for is missing, in words
 WITH of_sets AS (
     SELECT
-        w.model, q.set AS dataset, q.language, coalesce(q.facets['condition'], '-') AS condition, w.use, count(DISTINCT w.question_id) AS questions,
+        w.model, q.set AS dataset, q.language, coalesce(q.facets['condition'], '-') AS condition, w.use,
+        count(DISTINCT w.question_id) AS questions,
         sum(w.n)::BIGINT AS asked, (sum(w.n) - sum(coalesce(a.answered, 0)))::BIGINT AS unanswered
     FROM wanted_answers AS w
     INNER JOIN questions AS q USING (question_id)
@@ -21,16 +22,27 @@ every_question AS ( -- Of a model: without those that were made for another one.
         AND coalesce(q.facets['model'], s.model) = s.model
     GROUP BY ALL
 ),
+of_labels AS ( -- A number of a label's questions lacks only such ones.
+    SELECT
+        w.model, q.set AS dataset, q.language, q.facets['label'] AS label, count(DISTINCT q.question_id) AS asked_of_label,
+        any_value(e.of_label) AS of_label
+    FROM wanted_answers AS w
+    INNER JOIN questions AS q USING (question_id)
+    INNER JOIN (SELECT set, language, facets['label'] AS label, count(*) AS of_label FROM questions GROUP BY ALL) AS e
+        ON (e.set, e.language, e.label) = (q.set, q.language, q.facets['label'])
+    WHERE q.facets['label'] IS NOT NULL -- two rows with NULL are equal
+    GROUP BY ALL
+),
 stated AS (
     SELECT
-        model,
+        numbers.model,
         CASE
             WHEN measure = 'questions'
                 THEN concat_ws(', ', nullif(method, 'generated'), -- Where the paper names its reader, others are told.
-                    CASE WHEN dataset IN ('kobbq', 'mtbbq') AND reader NOT IN ('-', 'publisher') THEN reader END)
+                    CASE WHEN numbers.dataset IN ('kobbq', 'mtbbq') AND reader NOT IN ('-', 'publisher') THEN reader END)
             ELSE ''
         END AS variant,
-        measure, metric, level, dataset, language, country AS culture, topic, condition,
+        measure, metric, level, numbers.dataset, numbers.language, country AS culture, topic, condition,
         map_from_entries(list_filter(
             map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test') AND one.value <> '*'
         )) AS facets,
@@ -44,18 +56,24 @@ stated AS (
             CASE WHEN coalesce(missing, 0) > 0 THEN missing || ' of ' || (cells + missing) || ' numbers' END,
             CASE WHEN unanswered > 0 THEN unanswered || ' of ' || asked || ' answers' END,
             CASE WHEN sizes['unread'] > 0 THEN sizes['unread'] || ' of ' || sizes['answered'] || ' answers not read' END,
-            CASE WHEN questions < of_set THEN (of_set - questions) || ' of ' || of_set || ' questions not asked' END
+            CASE WHEN coalesce(asked_of_label, questions) < coalesce(of_label, of_set)
+                THEN (coalesce(of_label, of_set) - coalesce(asked_of_label, questions)) || ' of ' || coalesce(of_label, of_set)
+                    || ' questions not asked' END
         ) AS lacking, questions,
         count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
     FROM numbers
     LEFT JOIN of_sets USING (model, dataset, language, condition)
     LEFT JOIN every_question USING (model, dataset, language, condition)
+    LEFT JOIN of_labels AS l
+        ON (l.model, l.dataset, l.language, l.label)
+            = (numbers.model, numbers.dataset, numbers.language, numbers.facets['label'])
     WHERE measure IN ('entities', 'questions') AND coalesce(use = CASE method WHEN 'generated' THEN 'answer' ELSE 'score' END, true)
         AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
         AND coalesce(facets['test'], 'paper') = 'paper'
     -- Without the level: that of a number of one prompt names the wording.
     WINDOW of_place AS (
-        PARTITION BY model, measure, metric, dataset, language, country, topic, condition, method, reader, facets
+        PARTITION BY
+            numbers.model, measure, metric, numbers.dataset, numbers.language, country, topic, condition, method, reader, facets
     )
 ),
 wanted_texts AS (
@@ -167,8 +185,9 @@ swapped AS (
 SELECT * EXCLUDE (wordings, wording) FROM stated WHERE wording = '*' OR wordings = 1
 UNION ALL BY NAME
 SELECT
-    model, reader AS variant, measure, metric || '_p' AS metric, '-' AS level, a || ' and ' || b AS dataset, language,
-    country AS culture, topic, condition, facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval, units AS n,
+    model, CASE WHEN reader NOT IN ('-', 'publisher') THEN reader ELSE '' END AS variant, measure, metric || '_p' AS metric,
+    '-' AS level, string_split(a, ', ')[1] AS dataset, language, country AS culture, topic, condition,
+    map_concat(facets, MAP {'beside': string_split(b, ', ')[1]}) AS facets, p AS estimate, NULL AS low, NULL AS high, 'a test' AS no_interval, units AS n,
     unit, '' AS lacking
 FROM differences
 WHERE measure = 'questions' AND dimension = 'dataset' AND facets['label'] IS NOT NULL AND p IS NOT NULL
@@ -265,3 +284,12 @@ FROM (
 )
 ANTI JOIN numbers USING (measure, model, dataset)
 WHERE missing > 0
+UNION ALL BY NAME
+SELECT DISTINCT
+    model, '' AS variant, measure, '' AS metric, '-' AS level, dataset, '*' AS language, '*' AS culture, '*' AS topic,
+    '-' AS condition, MAP {} AS facets, NULL AS estimate, NULL AS low, NULL AS high, NULL AS no_interval, NULL AS n, '' AS unit,
+    max(sizes['unread']) OVER (PARTITION BY model, dataset) || ' of ' || max(sizes['answered']) OVER (PARTITION BY model, dataset)
+        || ' answers not read' AS lacking
+FROM numbers
+WHERE measure = 'questions' AND starts_with(metric, 'out_of_choice') AND estimate = 1
+    AND (wording, topic, country) = ('*', '*', '*') AND facets['label'] IS NULL

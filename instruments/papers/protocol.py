@@ -27,7 +27,7 @@ _TEXTS = ("entities", "linking", "texts")
 # What a user gives in place of our own words.
 _ANSWERERS = {"sentiment": ("classifier", "prompts"), "ner": ("tagger", "prompts"), "probe": ("inspection",)}
 # They choose no protocol: whose answers, from which files.
-_NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagger")
+_NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagger", "concepts")
 _ENGLISH = "english"
 
 

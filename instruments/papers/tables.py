@@ -6,6 +6,7 @@ number is of; the same place of one's own model has the same heads.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from polyculture.published.cells import NONE, PublishedCell
 _NO_RESULTS = ("data", "model", "tokens", "agreement")  # measures of published cells that no model of one's own has
 _DIGITS = {"percent": 2, "share": 4}  # decimals of what is in figures alone
 _PERCENT = ("camel", "camellia")
+ALL = "all"  # the row of numbers that are of no part, where a figure has a row a part
 NO_COLUMN = "without"  # the head of numbers that have none of a figure's columns
 
 
@@ -49,12 +51,14 @@ class PaperTable:
     def file(self) -> str:
         """The stem of its files."""
         stem = self.name if self.name[0].isalpha() else f"table {self.name}"
-        return "-".join(stem.split())
+        return "-".join(re.findall(r"\w+", stem))
 
-    @property
-    def measures(self) -> set[str]:
-        """What measures its numbers."""
-        return {one.measure for one, _ in self.cells} or {str(self.where["measure"])}
+    def is_of(self, one: OwnNumber) -> bool:
+        """Whether a number is of what the table measures, and of its data."""
+        if self.where:
+            wanted = self.where["measure"], self.where.get("dataset", one.dataset)
+            return wanted == (one.measure, one.dataset)
+        return (one.measure, one.dataset) in {(cell.measure, cell.dataset) for cell, _ in self.cells}
 
     @property
     def drawn_unit(self) -> str:
@@ -76,9 +80,13 @@ class PaperTable:
             return None
         if one.facets.keys() - {*wanted, *self.rows, *self.columns}:
             return None  # it is of a part that the table does not tell apart
-        said = [[found for key in keys if (found := _facet(one, key)) != NONE] for keys in (self.rows, self.columns)]
-        row, column = (", ".join(dict.fromkeys(words)).replace(EVERY, "average") for words in said)
-        return Heads(row, column or NO_COLUMN)
+        words: Mapping[str, str] = _layouts()["words"]
+        said = [
+            [words.get(found, found) for key in keys if (found := _facet(one, key)) != NONE]
+            for keys in (self.rows, self.columns)
+        ]
+        row, column = (", ".join(dict.fromkeys(some)).replace(EVERY, "average") for some in said)
+        return Heads(row or (ALL if self.rows else ""), column or NO_COLUMN)
 
     def unit(self, one: OwnNumber, heads: Heads) -> tuple[str, int]:
         """In which unit a number is shown, and with how many decimals: as the paper prints its place."""
@@ -109,7 +117,7 @@ def _place(one: OwnNumber | PublishedCell) -> tuple[Any, ...]:
 
 
 @cache
-def _layouts() -> Mapping[str, list[dict[str, Any]]]:
+def _layouts() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 
 

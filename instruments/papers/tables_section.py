@@ -69,9 +69,8 @@ def _build(name: str, tables: Sequence[JoinedTable], without: Mapping[str, str],
 def _figure(joined: JoinedTable) -> NormalisedFigure | None:
     from polyculture.instruments.papers.normalised import normalised_panels
     from polyculture.reports.figures.figure import key_of
-    from polyculture.reports.texts import section_texts
 
-    series, panels = normalised_panels(joined, section_texts(_TEXTS).words["columns"])
+    series, panels = normalised_panels(joined)
     keys = tuple(key_of(one, number) for number, one in enumerate(series))
     return NormalisedFigure(joined.table.title, keys, panels) if panels else None
 

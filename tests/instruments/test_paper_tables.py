@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.numbers import inputs_of, write_numbers
+from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema.measured import Number
+from polyculture.cache.schema.measured import Difference, Number
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.step import scoring_jobs
@@ -29,7 +29,7 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
-from polyculture.instruments.papers.files import listings, write_tables
+from polyculture.instruments.papers.files import PAGE, listings, shown, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
@@ -325,6 +325,55 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
     assert "40 of 40 answers not read" in baseline["protocol"]
 
 
+def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    sizes = {"answered": 40, "unread": 40}
+    unread = [
+        replace(answered("out_of_choice_ratio", 1.0), model=model, dataset=dataset, sizes=sizes)
+        for model in ("openai:a", "openai:b")
+        for dataset in ("kobbq", "kobbq-survey-several")
+    ]
+    hold(run, *unread)
+    _, without = joined_tables(run, "kobbq", 1)
+    assert without["table 3a"].endswith(
+        "incomplete: openai:a: 40 of 40 answers not read, openai:b: 40 of 40 answers not read"
+    )
+    hold(run, *unread, answered("acc_a", 0.1))
+    lines = own_lines(tables(run, "kobbq")["3a"])
+    assert [(line.model, bool(line.cells)) for line in lines] == [
+        (MODEL, True),
+        ("openai:a", False),
+        ("openai:b", False),
+    ]
+    assert lines[1].protocol == "incomplete: 40 of 40 answers not read"
+
+
+def test_two_sets_are_tested_under_the_papers_reader_and_the_marks_stand_in_no_part_of_their_own(
+    tmp_path: Path,
+) -> None:
+    run = new_run(tmp_path)
+    four = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
+    hold(run, *(replace(answered(one, 0.1, label="ST"), wording=w) for one in four for w in ("*", "1", "2")))
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    tested = [
+        Difference(
+            measure="questions", metric="acc_a", dimension="dataset", a="kobbq, ko", b="mtbbq, ko", p=0.03, model=MODEL,
+            reader=reader, facets={"label": "ST"}, inputs=inputs_of(run, manifest, MEASURE), target="others",
+            selection="all", verdict="higher", unit="template", units=9, cells=1, topics=0, topics_same_sign=0,
+            countries=0, countries_same_sign=0,
+        )
+        for reader in ("publisher", "ours")
+    ]  # fmt: skip
+    write_differences(run, MEASURE.name, tested)
+    found = tables(run, "kobbq")
+    [line] = own_lines(found["4, rank-sum"])
+    assert (line.model, line.row, line.cells["p of accuracy, ambiguous contexts"].text) == (MODEL, "ST, mtbbq", "0.03")
+    assert found["4, rank-sum"].table.file == "table-4-rank-sum"
+    parts, _ = shown(found["4"], PAGE, "KoBBQ", turn=True)
+    assert all(part.heads[part.names :] != ["protocol"] for part in parts)
+
+
 def test_figures_of_a_users_own_stand_below(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     hold(run, answered("acc_a", 0.6), answered("diff_bias_a", 0.2, label="NC"))
@@ -337,7 +386,7 @@ def test_figures_of_a_users_own_stand_below(tmp_path: Path) -> None:
     found = tables(run, "kobbq", published=tmp_path / "mine.tsv")
     assert found["3a"].lines[-1].cells["accuracy"].text == "0.9"
     last = found["figure 4"].lines[-1]
-    assert (last.model, last.row, last.cells["diff_bias_a"].text) == ("Mine", "NC", "0.3")
+    assert (last.model, last.row, last.cells["diff-bias, ambiguous contexts"].text) == ("Mine", "NC", "0.3")
 
 
 def test_a_table_of_models_across_has_ones_own_first(tmp_path: Path) -> None:
