@@ -18,6 +18,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CONDITIONS, Prompt
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
+from polyculture.reports.section import Section
 from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, StoreBuilder, blank
@@ -237,6 +238,13 @@ HOSTILE = (
     "<script>window.hacked=1</script>\"'><img src=x onerror='window.hacked=1'></title></style></textarea>"
     "</script><!--\u2028\u202e{{ 7*7 }}$x^2$" + "long" * 2_500
 )
+
+
+def sections_named(*names: str) -> tuple[Section, ...]:
+    """Some of the report's sections: the whole page takes two seconds more, most of them for figures."""
+    found = tuple(section for section in report_sections() if section.name in names)
+    assert len(found) == len(names), names
+    return found
 
 
 def kitchens(factory: pytest.TempPathFactory) -> RunFolder:

@@ -27,6 +27,7 @@ from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.report_instruments import add_made_up, score, write_own
+from tests.report_run import sections_named
 
 MODELS = ["openai:lab/one", "openai:lab/two"]
 SILENT = "openai:lab/three"  # of the experiment, and never asked
@@ -145,7 +146,7 @@ def test_the_header_names_the_languages_that_were_asked_and_the_models_in_full(t
     for code in ("gu", "ml"):
         score(run, write_own(tmp_path / code, code, "Indian", "food", "x"), MODELS, Selection())
     measure_bias(run)
-    write_report(run, None, store_layout(), report_sections())
+    write_report(run, None, store_layout(), sections_named("cultures", "method"))
     page = run.report.read_text(encoding="utf-8")
     header = page[page.index('<dl class="asked">') : page.index("</dl>")]
     models, languages = (re.findall(r"<li>([^<]+)</li>", part) for part in header.split("Languages"))
@@ -156,5 +157,5 @@ def test_the_header_names_the_languages_that_were_asked_and_the_models_in_full(t
 def test_a_run_without_scores_has_no_such_section(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     write_manifest(Manifest(experiment="x", polyculture="0", models=MODELS), run.manifest)
-    write_report(run, None, store_layout(), report_sections())
+    write_report(run, None, store_layout(), sections_named("cultures", "method"))
     assert 'id="cultures"' not in run.report.read_text(encoding="utf-8")

@@ -28,10 +28,11 @@ from polyculture.instruments.embeddings.separation import (
 )
 from polyculture.instruments.embeddings.step import representing_jobs
 from polyculture.reports.report import write_report
-from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.report_run import sections_named
 from tests.tiny_models import save_causal, save_masked
 
 PLACE = SourceLocation("made.csv")
@@ -210,7 +211,7 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     with open_store(run, store_layout()) as store:
         asked = "SELECT count(*), count(DISTINCT layer) FROM representations"
         assert store.sql(asked).fetchall() == [(72, 3)]
-    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=sections_named("apart")).read_text(encoding="utf-8")
     assert 'id="apart"' in page
     drawn = [ElementTree.fromstring(one) for one in re.findall(r"<svg.*?</svg>", page, re.DOTALL) if "Map of en" in one]
     assert len([part for one in drawn for part in one.iter() if part.tag.endswith("text") and part.text]) >= 5

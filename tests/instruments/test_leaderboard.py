@@ -31,10 +31,10 @@ from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
-from tests.report_run import Synthetic
+from tests.report_run import Synthetic, sections_named
 from tests.steps import score_job
 
 MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
@@ -232,7 +232,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
     shown = polyculture("table", "leaderboard", "exp.toml", cwd=tmp_path)
     assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
     assert f"all {scores} failed: no tokens" in write_report(
-        run, layout=store_layout(), sections=report_sections()
+        run, layout=store_layout(), sections=sections_named("leaderboards", "method")
     ).read_text(encoding="utf-8")
 
 
@@ -242,11 +242,13 @@ def _food(context: MaskedContext) -> bool:
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
     write_rates(run, "native", [(0.1, 0.2, 0.3)])
-    assert 'id="leaderboards"' not in write_report(run, layout=store_layout(), sections=report_sections()).read_text(
+    assert 'id="leaderboards"' not in write_report(
+        run, layout=store_layout(), sections=sections_named("leaderboards", "method")
+    ).read_text(encoding="utf-8")
+    write_gaps(run, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    page = write_report(run, layout=store_layout(), sections=sections_named("leaderboards", "method")).read_text(
         encoding="utf-8"
     )
-    write_gaps(run, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
-    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
     assert "2 to 4" in page
@@ -268,7 +270,9 @@ def test_imported_texts_of_unknown_prompts_are_on_the_board_of_culture_specifici
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
     write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
-    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=sections_named("leaderboards", "probable")).read_text(
+        encoding="utf-8"
+    )
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page
 

@@ -30,8 +30,9 @@ from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
-from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.report_run import sections_named
 from tests.tiny_models import save_causal, save_masked
 
 pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
@@ -206,7 +207,7 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
         assert dict(store.sql(alike).fetchall()) == pytest.approx({"similarity": mean, "similarity_sd": spread})
         echoes = store.sql("SELECT DISTINCT item_key, echo FROM probe_items WHERE echo = 'culture'").fetchall()
         assert echoes == [("korea", "culture")]
-    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=sections_named("layers")).read_text(encoding="utf-8")
     assert 'id="layers"' in page
     assert "No control was run beside it" in page
     planned = polyculture("plan", "exp.toml", cwd=folder)

@@ -15,8 +15,9 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import asked_store
 from polyculture.reports.report import write_report
-from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.report_run import sections_named
 from tests.servers import Reply, StubServer
 
 EXPERIMENT = """
@@ -137,7 +138,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert again.returncode == 0
     assert len(server.asked) == TEXTS
     page = write_report(
-        RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout(), sections=report_sections()
+        RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout(), sections=sections_named("swapped", "numbers")
     ).read_text(encoding="utf-8")
     section = page.partition('<section id="swapped"')[2].partition("</section>")[0]
     assert "English, Japanese: food" in section

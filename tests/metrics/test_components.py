@@ -18,8 +18,9 @@ from polyculture.metrics.components.design import Design, PromptValue, design
 from polyculture.metrics.components.inference import BELOW_NOISE, COMPONENTS, Component, variance_components
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import report_sections, store_layout
+from polyculture.running.layout import store_layout
 from tests.metrics.component_worlds import WORLDS, told
+from tests.report_run import sections_named
 from tests.simulated import data_sets, least
 from tests.store_builder import StoreBuilder
 
@@ -310,7 +311,7 @@ def test_neutral_prompts_have_no_specificity(tmp_path: Path) -> None:
 def test_the_figure_has_what_is_told_and_says_what_is_not(tmp_path: Path) -> None:
     run = kitchen(tmp_path).write()
     measure(run)
-    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
+    page = write_report(run, sections=sections_named("components")).read_text(encoding="utf-8")
     section = page[page.index('id="components"') :]
     section = section[: section.index("</section>")]
     assert section.count("<svg") == 3
