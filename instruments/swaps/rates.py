@@ -200,14 +200,6 @@ def _macro_f1(answers: Columns) -> tuple[Numbers, Numbers]:
     return 2 * _number(gold & said), _number(gold) + _number(said)
 
 
-def _turned(gold: str, label: str) -> Metric:
-    """Of the texts of one gold label, those that got its opposite."""
-    return lambda answers: (
-        _number((answers["gold"] == gold) & (answers["answer"] == label)),
-        _number(answers["gold"] == gold),
-    )
-
-
 def _accuracy(answers: Columns) -> tuple[Numbers, Numbers]:
     return _number(answers["matched"]), np.ones(len(answers["matched"]))
 
@@ -231,8 +223,6 @@ METRICS: Mapping[str, Mapping[str, Metric]] = {
         "false_positive_rate": _labelled("positive", "positive"),
         "missed_positive_rate": _missed("positive"),
         "missed_negative_rate": _missed("negative"),
-        "positive_as_negative_rate": _turned("positive", "negative"),
-        "negative_as_positive_rate": _turned("negative", "positive"),
     },
     "qa": {"accuracy": _accuracy},
     "ner": {"precision": _precision, "recall": _accuracy, "f1": _f1},

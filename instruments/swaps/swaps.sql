@@ -6,7 +6,7 @@
 -- contexts
 SELECT * EXCLUDE (pooled, wording, native_answers, western_answers)
 FROM swap_rates
-WHERE metric NOT IN ('positive_as_negative_rate', 'negative_as_positive_rate', 'missed_negative_rate')
+WHERE metric <> 'missed_negative_rate'
     AND NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL)
 ORDER BY
     task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,

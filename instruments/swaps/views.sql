@@ -2,7 +2,7 @@
 -- language, culture or entity_type: over all of them. A metric 'readable_...' is without answers that cannot be read,
 -- 'strict_...' by exact characters. Of sentiment: a false negative is a text that is labelled negative and is not, a false
 -- positive one that is labelled positive and is not; missed_positive is the papers' false negative: a positive text with
--- another label; positive_as_negative and negative_as_positive leave the neutral texts and labels out.
+-- another label.
 --   metric: the rate: 'accuracy', 'macro_f1', 'false_negative_rate', 'precision', 'recall', 'f1', ...
 --   setting: the contexts' setting; of several, 'grounded + neutral', these together
 --   native: the rate of texts with native entities
