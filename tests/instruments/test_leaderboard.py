@@ -31,7 +31,7 @@ from polyculture.instruments.swaps.layout import MEASURES as SWAP_MEASURES
 from polyculture.metrics import METRICS
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
+from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
 from tests.report_run import Synthetic, sections_named
@@ -246,9 +246,7 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
         run, layout=store_layout(), sections=sections_named("leaderboards", "method")
     ).read_text(encoding="utf-8")
     write_gaps(run, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
-    page = write_report(run, layout=store_layout(), sections=sections_named("leaderboards", "method")).read_text(
-        encoding="utf-8"
-    )
+    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
     assert "2 to 4" in page
