@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import StoreError
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.model_facts import GROUPS, SIZES, ModelFacts
 from polyculture.cli.compare import FactName
+from polyculture.experiment.file import read_experiment
 from polyculture.metrics.comparison.sides import REST, Sides, group_sides
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
 COUNTRIES = ("DE", "IT", "JP")
+MODELS = ("openai:one", "openai:two", "openai:three")
 
 
 def test_groups_of_models() -> None:
@@ -61,20 +63,23 @@ open = false
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
     """Three models, of which `one` is always specific and `three` as specific as `two`; Japan has one topic more."""
-    models = ("openai:one", "openai:two", "openai:three")
-    built = StoreBuilder(tmp_path / "runs" / "pilot", models=models, countries=COUNTRIES, n=2)
+    built = StoreBuilder(tmp_path / "runs" / "pilot", models=MODELS, countries=COUNTRIES, n=2)
     for language, topic, country in product(("de", "en", "ja"), ("book", "food", "music"), COUNTRIES):
         prompt = built.ask(language, topic, country)
-        for model in models:
+        for model in MODELS:
             specific = 1 if model == "openai:one" or (country == "JP" and topic == "food") else 0
             built.answer(prompt, [{"surface": "sushi", "granularity": specific}], model=model)
     built.link("sushi", "Q46383")
     built.entity("Q46383", "sushi", JP="P495")
     built.write()
-    file = tmp_path / "exp.toml"
+    return write_experiment(tmp_path)
+
+
+def write_experiment(folder: Path) -> Path:
+    file = folder / "exp.toml"
     file.write_text(
         f"""name = "pilot"
-models = {list(models)}
+models = {list(MODELS)}
 languages = ["de", "en", "ja"]
 topics = ["book", "food", "music"]
 countries = {list(COUNTRIES)}
@@ -127,10 +132,11 @@ WRONG_FACTS = [
 
 
 @pytest.mark.parametrize(("line", "said"), WRONG_FACTS)
-def test_a_fact_that_is_none_is_one_line(experiment: Path, line: str, said: str) -> None:
-    text = experiment.read_text("utf-8")
-    experiment.write_text(f'{text}\n[model_facts."openai:three"]\n{line}\n', encoding="utf-8")
-    done = polyculture("compare", experiment, "ja", "de", cwd=experiment.parent)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_a_fact_that_is_none_is_one_line(tmp_path: Path, line: str, said: str) -> None:
+    file = write_experiment(tmp_path)
+    text = file.read_text("utf-8")
+    file.write_text(f'{text}\n[model_facts."openai:three"]\n{line}\n', encoding="utf-8")
+    with pytest.raises(ExperimentError) as told:
+        read_experiment(file)
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
