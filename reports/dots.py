@@ -75,11 +75,13 @@ def dots(
 
     Where models were asked in different languages by design, lines of the languages that all were asked in come first:
     the means over all are not of the same prompts, and a model without any has no line of them. `ranks` are the rows
-    of `sql/ranks.sql`.
+    of `sql/ranks.sql`; they stand beside the means that models are ranked by.
     """
     places = {(row["name"], row["metric"]): _rank(row) for row in ranks if row["dimension"] == "model"}
     metrics, fixed = shown_metrics(manifest), disqualified(manifest)
     shown = (*_languages_of_all(manifest), None)
+    # Models are ranked by the cells that two of them met: no line is of these where they met in several languages.
+    is_ranked = {shown[0]} if len(shown) <= 2 else set()
     found = {(row["model"], row["language"], row["metric"]): row for row in numbers if row["language"] in shown}
     ends = {metric: _ends([row for (*_, of), row in found.items() if of == metric], metric) for metric in metrics}
     drawn = [
@@ -90,7 +92,7 @@ def dots(
             tuple(
                 replace(
                     _mark(line[metric], found.get((model, language, metric)), *ends[metric]),
-                    rank=places.get((model, metric), "") if language is None else "",
+                    rank=places.get((model, metric), "") if language in is_ranked else "",
                 )
                 for metric in metrics
             ),

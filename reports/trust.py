@@ -61,6 +61,8 @@ def _without_country(countryless: Rows, names: Names) -> list[Fact]:
 
 
 def _what(part: str, says: str, manifest: Manifest) -> str:
+    if part == "refused" and manifest.imported:  # what was asked and did not come, nobody knows
+        return "of texts"
     return f"{says}, by construction" if part == "unlinked" and by_construction(manifest) else says
 
 

@@ -267,10 +267,11 @@ def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have
     health = [
         {"model": model, "language": language, "asked": 9} for model, language in ((A, "en"), (A, "ja"), (B, "en"))
     ]
-    plot = dots(numbers, [], model_lines(numbers, health, manifest), manifest, NAMES)
+    ranks = [{"dimension": "model", "metric": "granularity", "name": A, "ranked": 2, "rank_low": 1, "rank_high": 1}]
+    plot = dots(numbers, ranks, model_lines(numbers, health, manifest), manifest, NAMES)
     at = METRICS_OF_PAGE.index("granularity")
-    assert [(line.model, line.language, line.marks[at].found.value) for line in plot.lines] == [
-        (A, "en", "0.62"), (B, "en", "0.55"), (A, None, "0.60"),
+    assert [(line.model, line.language, line.marks[at].found.value, line.marks[at].rank) for line in plot.lines] == [
+        (A, "en", "0.62", "rank 1 of 2"), (B, "en", "0.55", ""), (A, None, "0.60", ""),
     ]  # fmt: skip
 
 
@@ -296,6 +297,9 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     assert found["Distinct texts"] == ("80\u00a0%", "of texts; 60\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
     assert found["Refused"] == ("0\u00a0%", "of what was asked")
+    imported = manifest.model_copy(update={"imported": ["a.csv"]})
+    facts_of_import = trust(health, countryless, thin, imported, Names(read_catalog(), [A]))
+    assert next(fact.says for fact in facts_of_import if fact.name == "Refused") == "of texts"
     assert found["Thinnest number"] == ("3", "linked items: Japanese; 1 below 10")
     assert (found["Extractor"][0], found["Snapshot"][0]) == ("m", "wikidata-2026")
     nothing = [{**row, "linked": 0} for row in health]
