@@ -222,7 +222,6 @@ METRICS: Mapping[str, Mapping[str, Metric]] = {
         "false_negative_rate": _labelled("negative", "negative"),
         "false_positive_rate": _labelled("positive", "positive"),
         "missed_positive_rate": _missed("positive"),
-        "missed_negative_rate": _missed("negative"),
     },
     "qa": {"accuracy": _accuracy},
     "ner": {"precision": _precision, "recall": _accuracy, "f1": _f1},

@@ -42,7 +42,6 @@ COUNTED = {  # the papers' counts, and the rates that they are of
     "false_negatives": "false_negative_rate",
     "missed_positives": "missed_positive_rate",
     "false_positives": "false_positive_rate",
-    "missed_negatives": "missed_negative_rate",
 }
 
 

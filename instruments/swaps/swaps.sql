@@ -6,8 +6,7 @@
 -- contexts
 SELECT * EXCLUDE (pooled, wording, native_answers, western_answers)
 FROM swap_rates
-WHERE metric <> 'missed_negative_rate'
-    AND NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL)
+WHERE NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL)
 ORDER BY
     task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
     metric

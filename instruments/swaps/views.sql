@@ -78,8 +78,6 @@ LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'others') AS
 --   false_positives: of those: labelled positive
 --   positive: texts whose context is positive
 --   missed_positives: of those: labelled otherwise, the papers' false negatives
---   negative: texts whose context is negative
---   missed_negatives: of those: labelled otherwise
 CREATE VIEW sentiment_counts AS
 SELECT
     answer_method, model, dataset, language, culture, entity_type, setting, native, draw,
@@ -92,22 +90,20 @@ SELECT
     coalesce(sum(times) FILTER (status = 'failed' AND raw IS NOT NULL), 0)::BIGINT AS unreadable,
     sum(times)::BIGINT AS asked,
     coalesce(sum(times) FILTER (status = 'ok' AND gold = 'positive'), 0)::BIGINT AS positive,
-    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'positive' AND answer <> 'positive'), 0)::BIGINT AS missed_positives,
-    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'negative'), 0)::BIGINT AS negative,
-    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'negative' AND answer <> 'negative'), 0)::BIGINT AS missed_negatives
+    coalesce(sum(times) FILTER (status = 'ok' AND gold = 'positive' AND answer <> 'positive'), 0)::BIGINT AS missed_positives
 FROM swap_answers
 WHERE task = 'sentiment'
 GROUP BY ALL;
 
 -- sentiment_count_differences: a row is a number of wrong labels, the mean over draws (the papers' runs) of each side, of
 -- native less Western (the papers' Asian - Western, Arab - Western), and of its size. `counted`: false_negatives (labelled
--- negative, is not), missed_positives (the papers' false negative: positive, labelled otherwise), false_positives, and
--- missed_negatives. NULL in entity_type: over all types. `pooled`: over all settings.
+-- negative, is not), missed_positives (the papers' false negative: positive, labelled otherwise) and
+-- false_positives. NULL in entity_type: over all types. `pooled`: over all settings.
 --   native: wrong labels of texts with native entities: the mean count of a draw
 --   western: the same of Western entities
 --   difference: the mean over draws of native less Western: Asian - Western, Arab - Western in the papers
 --   counted: 'false_negatives' (labelled negative, is not), 'missed_positives' (positive, labelled otherwise),
---     'false_positives' or 'missed_negatives'
+--     or 'false_positives'
 --   absolute_difference: the mean over draws of the difference without its sign
 --   chance: what this is on average where there is no effect: above 0, and larger with more texts
 --   native_texts: texts of native entities with an answer that could be read, the mean over draws
@@ -115,7 +111,7 @@ GROUP BY ALL;
 CREATE VIEW sentiment_count_differences AS
 WITH long AS (
     UNPIVOT sentiment_counts
-    ON false_negatives, missed_positives, false_positives, missed_negatives
+    ON false_negatives, missed_positives, false_positives
     INTO NAME counted VALUE wrong
 ), several AS (
     SELECT answer_method, model, dataset, string_agg(DISTINCT setting, ' + ' ORDER BY setting) AS setting
