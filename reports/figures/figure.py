@@ -12,7 +12,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as Drawing
 
 from polyculture.reports.figures.chart import Mark
-from polyculture.reports.figures.style import MARKERS, SHAPES
+from polyculture.reports.figures.style import SERIES, SHAPES, marker_of
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, count, decimal, estimate_of, known, rests_on
 from polyculture.reports.texts import texts
@@ -100,7 +100,7 @@ def make_figure(
 
 def key_of(label: str, index: int) -> Key:
     """The legend's line of the series with this index."""
-    return Key(label, SHAPES[MARKERS[index % len(MARKERS)]], index % len(MARKERS) + 1)
+    return Key(label, SHAPES[marker_of(index)], index % len(SERIES) + 1)
 
 
 def model_keys(models: Sequence[str], names: Names) -> list[Key]:

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from polyculture.reports.figures.chart import Chart, Links, Margins
-from polyculture.reports.figures.style import INK, LETTER, MARKERS, MUTED, PAPER, RULE, SERIES, label_width, plain
+from polyculture.reports.figures.style import INK, LETTER, MUTED, PAPER, RULE, SERIES, label_width, marker_of, plain
 
 WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two or three stand side by side
 FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
@@ -109,7 +109,7 @@ def lines(
     def paint(axes: Axes, links: Links) -> None:
         for number, name in enumerate(series):
             own = frame[frame["series"] == name].dropna(subset=["y"]).sort_values("x")
-            ink, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+            ink, marker = SERIES[number % len(SERIES)], marker_of(number)
             if len(own) > 2:
                 axes.fill_between(own["x"], own["low"], own["high"], color=ink, alpha=0.18, linewidth=0)
             else:
@@ -199,7 +199,7 @@ def points(
 ) -> None:
     """Marks at x and y with their intervals; what rests on little is hollow and grey, with its number beside it."""
     colours = {name: SERIES[number % len(SERIES)] for number, name in enumerate(series)}
-    shapes = {name: marker or MARKERS[number % len(MARKERS)] for number, name in enumerate(series)}
+    shapes = {name: marker or marker_of(number) for number, name in enumerate(series)}
     thin = frame["thin"].fillna("") != "" if "thin" in frame else pd.Series(data=False, index=frame.index)
     for pale, own in ((False, frame[~thin]), (True, frame[thin])):
         if own.empty:

@@ -120,3 +120,8 @@ def _em(letter: str) -> float:
     if unicodedata.combining(letter):
         return 0.0
     return 1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.54
+
+
+def marker_of(number: int) -> str:
+    """The shape of a series. The ninth has the colour of the first and another shape: no two of 64 look alike."""
+    return MARKERS[(number + number // len(SERIES)) % len(MARKERS)]

@@ -21,7 +21,7 @@ from polyculture.reports.figures import style
 from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.by_model import by_topic, saturation_curves
 from polyculture.reports.figures.chart import Chart, Mark
-from polyculture.reports.figures.figure import Figure
+from polyculture.reports.figures.figure import Figure, key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.figures.kinds import dots, lines, scatter
 from polyculture.reports.figures.maps import specificity_maps
@@ -171,7 +171,7 @@ def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: 
     assert {"−0.3", "0.0", "0.3"} <= set(texts_of(svg))  # the scale lies around zero
     (link,) = [link.attrib for link in svg.iter("a")]
     assert link["href"] == f"#{board.groups[0].lines[0].anchor}"
-    assert link["aria-label"] == f"{names.model(MODELS[0])}, Japanese, all: −0.20, −0.30 to +0.10; 9 contexts"
+    assert link["aria-label"] == f"{names.model(MODELS[0])}, Japanese, all cultures: −0.20, −0.30 to +0.10; 9 contexts"
     assert boards([rows[1]], {}, names)[0].figure is None
 
 
@@ -312,3 +312,8 @@ def test_texts_whose_file_says_no_kind_of_prompt_have_a_map() -> None:
     [[panel]] = figure.rows
     assert panel.title == "a: the file does not say what kind of prompt"
     assert "Neutral prompts:" not in figure.caption
+
+
+def test_no_two_series_of_a_figure_look_alike() -> None:
+    keys = [key_of(f"model {number}", number) for number in range(64)]
+    assert len({(key.mark, key.number) for key in keys}) == 64
