@@ -191,7 +191,9 @@ def has_role(message: Mapping[str, Any]) -> bool:
 
 def words_of(message: Mapping[str, Any]) -> str | None:
     """The text of a message: a string, or the parts of one."""
-    text, _ = content_of(Record("", message).get("content.parts|parts|content|value|text|utterance|data.content"))
+    text, _ = content_of(
+        Record("", message).get("content.parts|content.answer|parts|content|value|text|utterance|data.content")
+    )
     return text if isinstance(text, str) else None
 
 

@@ -155,7 +155,7 @@ class Shape:
         elif self.message is not None:
             ending = one.get(path) if (path := self.fields.get("finish_reason")) else None
             message = one.get(self.message)
-            if self.chat and "content" not in message:  # of other names than OpenAI's
+            if self.chat and not isinstance(message.get("content"), str | list):  # of other names than OpenAI's
                 message = {"content": words_of(message)}
             values[ANSWER] = read_answer({"choices": [{"message": message, "finish_reason": ending}]})
         elif self.text is not None:

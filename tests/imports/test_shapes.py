@@ -62,13 +62,13 @@ def tree(number: int, text: str) -> dict[str, object]:
 
 # Format -> records of two texts, and what they say of the prompt.
 LINES = {
-    "alpaca-eval": lambda _, t: {"dataset": "d", "instruction": ASKED[0]["content"], "output": t, "generator": "m"},
+    "json of AlpacaEval": lambda _, t: {"instruction": ASKED[0]["content"], "output": t, "generator": "m"},
     "mt-bench": lambda n, t: {"question_id": n, "answer_id": "a", "model_id": "m",
                               "choices": [{"index": 0, "turns": [t]}]},
     "mt-bench of Arena-Hard 0.1": lambda n, t: {"question_id": n, "answer_id": "a", "model_id": "m",
                                                 "choices": [{"index": 0, "turns": [{"content": t, "token_len": 9}]}]},
-    "arena-hard": lambda n, t: {"uid": str(n), "ans_id": "a", "model": "m",
-                                "messages": [*ASKED, {"role": "assistant", "content": {"answer": t}}]},
+    "chat of Arena-Hard": lambda n, t: {"uid": str(n), "ans_id": "a", "model": "m",
+                                        "messages": [*ASKED, {"role": "assistant", "content": {"answer": t}}]},
     "chat of WildChat": lambda n, t: {"conversation_hash": str(n), "model": "m", "country": "Japan",
                                       "language": "German",
                                       "conversation": turns(t, "role", "content", "user", "assistant")},
@@ -94,7 +94,7 @@ def test_files_that_people_have_need_no_format(name: str, array: bool, tmp_path:
     assert find_source(file, None, None).format == name.partition(" ")[0]
     assert ([text.answer.text for text in texts], bad) == (TEXTS, [])
     assert {(text.model, text.language) for text in texts} == {("imported:m", "de")}
-    if name in ("alpaca-eval", "arena-hard", "chat of WildChat", "chatgpt"):
+    if name in ("json of AlpacaEval", "chat of Arena-Hard", "chat of WildChat", "chatgpt"):
         assert {(text.prompt, text.country) for text in texts} == {(ASKED[0]["content"], "DE")}
 
 
