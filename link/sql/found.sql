@@ -1,12 +1,26 @@
 -- A text without capital letters: in Turkish I is the capital of ı.
 CREATE MACRO small(text, turkish) AS lower(CASE WHEN turkish THEN translate(text, 'Iİ', 'ıi') ELSE text END);
 
+-- Names are sorted by their forms, keys by theirs: outside the range of what is looked up no block is read, which is most of
+-- them for one mention.
+SET VARIABLE first_form = (SELECT min(least(normalised, key)) FROM normal_forms);
+SET VARIABLE last_form = (SELECT max(greatest(normalised, key)) FROM normal_forms);
+
 -- found: a row is a candidate of a query, by its best name. `grade`: 0 exact (but for capital letters, which begin a sentence),
 -- 1 equal normal forms, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in
 -- the language asked for, 1 in English as its last resort, 2 by the key. `only_english`: no other text of the query leads there.
 CREATE TABLE found AS
 WITH bases AS (
     SELECT DISTINCT name_language, base FROM chain
+),
+names AS (
+    SELECT name.item, name.language, base, name.name, name.kind, name.normalised AS form, false AS by_key
+    FROM wikidata.names AS name JOIN bases ON name_language = language
+    WHERE name.normalised BETWEEN getvariable('first_form') AND getvariable('last_form')
+    UNION ALL
+    SELECT name.item, name.language, base, name.name, name.kind, name.key, true
+    FROM wikidata.keys AS name JOIN bases ON name_language = language
+    WHERE name.key BETWEEN getvariable('first_form') AND getvariable('last_form')
 ),
 -- A key is looked up among keys, and among the normal forms that are their own keys.
 looked_up AS (
@@ -15,25 +29,13 @@ looked_up AS (
     SELECT spelling, language, base, key, true, true, short FROM normal_forms WHERE key <> normalised AND normalised <> ''
 ),
 -- Joined by the rules of a language (those of zh for zh-hk) first: only what is found is held against the text's fallback chain.
--- Names and keys are joined one by one: of either, sorted as they are, only the blocks are read in which a form may stand.
-named AS (
-    SELECT form.spelling, form.language AS asked, form.short, form.by_key, name.item, name.name, name.language, name.kind
-    FROM looked_up AS form
-    JOIN wikidata.names AS name ON name.normalised = form.form
-    JOIN bases ON name_language = name.language AND bases.base = form.base
-    UNION ALL
-    SELECT form.spelling, form.language, form.short, true, name.item, name.name, name.language, name.kind
-    FROM looked_up AS form
-    JOIN wikidata.keys AS name ON name.key = form.form
-    JOIN bases ON name_language = name.language AND bases.base = form.base
-    WHERE form.is_key
-),
 -- One or two Latin letters are too little for a name of another language.
 hits AS (
-    SELECT named.spelling, named.by_key, named.item, named.name, named.language, named.kind = 'alias' AS alias,
+    SELECT form.spelling, form.by_key OR name.by_key AS by_key, name.item, name.name, name.language, name.kind = 'alias' AS alias,
         chain.place, chain.last_resort, chain.turkish
-    FROM named
-    JOIN chain ON chain.language = named.asked AND chain.name_language = named.language AND NOT (chain.last_resort AND named.short)
+    FROM looked_up AS form
+    JOIN names AS name ON name.base = form.base AND name.form = form.form AND (form.is_key OR NOT name.by_key)
+    JOIN chain ON chain.language = form.language AND chain.name_language = name.language AND NOT (chain.last_resort AND form.short)
 ),
 graded AS (
     SELECT text.query, text.part, hits.*, CASE
