@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from polyculture.cache.faults import fault_table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import HTML, TRUNCATED, Reply, StubServer, failure
+from tests.stored import rows
 
 EXPERIMENT = """
 name = "faults"
@@ -52,11 +51,6 @@ def write(folder: Path, url: str, extractor: str = GAZETTEER, more: str = "", n:
 
 def asked(stub: StubServer) -> Counter[str]:
     return Counter(body["model"] for body in stub.bodies)
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(file.parent / "runs" / "faults"), query) as store:
-        return store.sql(query).fetchall()
 
 
 def of_one(reply: Callable[[Mapping[str, Any], int], Reply | None]) -> Any:

@@ -17,7 +17,6 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.instruments.probe.attention.measure import (
     AttentionStudy,
     Weighed,
@@ -37,6 +36,7 @@ from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_sheets
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import StubServer
+from tests.stored import rows
 from tests.tiny_models import save_causal
 
 TARGETS = ("Mexico", "Indonesia", "Assam")
@@ -75,11 +75,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = save_causal("llama", tmp_path_factory.mktemp("llama"))
     (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     return f"transformers:{folder}"
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "usual"), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def test_attention_is_read_beside_what_was_chosen(tmp_path: Path, model: str) -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.console import say
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import Command
 from polyculture.instruments.datasets.opened import tell_left_out
-from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.instruments.test_datasets import OWN, write_own
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.stored import rows
 from tests.tiny_models import save_causal
 
 EXPERIMENT = """
@@ -90,11 +87,6 @@ def at(column: str, printed: str) -> list[str]:
     lines = [line for line in printed.splitlines() if " neutral " in line or " grounded " in line]
     cells = [re.split(r" {2,}", line.strip()) for line in lines]
     return [line[{"cbs": 2, "sd": 4}[column]] for line in cells]
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "likely"), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,14 @@ import pytest
 
 from polyculture.cache.manifest import require_run
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.cli.tables import WIDTH
 from polyculture.instruments.papers.files import write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.swaps.prompts import PROMPTS
-from polyculture.running.layout import store_layout
 from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure
+from tests.stored import rows
 from tests.tiny_models import save_causal
 
 EXPERIMENT = """
@@ -83,11 +82,6 @@ def write(folder: Path, server: StubServer, more: str = "") -> None:
 
 def table(file: Path, header: str, lines: list[str]) -> None:
     file.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "paper"), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 OWN = ("--data", "own", "--folder", ".")

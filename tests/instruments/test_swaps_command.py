@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.report_run import sections_named
 from tests.servers import Reply, StubServer
+from tests.stored import rows
 
 EXPERIMENT = """
 name = "swapped"
@@ -83,11 +83,6 @@ def labelling(rule: Callable[[str], str]) -> Callable[[Mapping[str, Any], int], 
 
 def gold(text: str) -> str:
     return next(label for context, label in CONTEXTS.items() if text.endswith(context.partition("]")[2]))
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "swapped"), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 @pytest.fixture

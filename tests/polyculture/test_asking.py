@@ -15,14 +15,13 @@ from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.store import asked_store
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.opening import open_workspace
-from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
 from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.pipeline import Pipeline
 from tests.servers import StubServer
+from tests.stored import rows
 
 EXPERIMENT = """name = "{name}"
 models = [{models}]
@@ -64,11 +63,6 @@ def generate(file: Path, *, accept_changes: bool = False) -> Manifest:
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     pipeline.generate(workspace.jobs)
     return pipeline.manifest
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(file.parent / "runs" / file.stem), query, METRICS) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def turns(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

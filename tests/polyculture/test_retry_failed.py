@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from polyculture.cache.faults import RetryFailed
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.cli.options import with_reason
-from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure
+from tests.stored import rows
 
 EXPERIMENT = """
 name = "again"
@@ -49,11 +47,6 @@ def write(folder: Path, url: str, extractor: str = "gazetteer") -> Path:
     file = folder / "exp.toml"
     file.write_text(EXPERIMENT.format(url=url, extractor=extractor), encoding="utf-8")
     return file
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(file.parent / "runs" / "again"), query, store_layout()) as store:
-        return store.sql(query).fetchall()
 
 
 def answer(text: str | None, finish_reason: str = "stop", **message: Any) -> Reply:

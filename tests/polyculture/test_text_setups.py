@@ -12,15 +12,13 @@ import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
 from polyculture.cache.manifest import read_manifest
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.experiment.opening import open_workspace
-from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
 from polyculture.running.pipeline import Pipeline
 from tests.extract_engines import answer
 from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import Reply, StubServer, failure
+from tests.stored import rows
 from tests.tiny_models import save_causal
 
 EXPERIMENT = """name = "{name}"
@@ -107,11 +105,6 @@ def run(file: Path, *words: str, command: str = "", code: int = 0) -> str:
 def lefts(file: Path) -> list[int]:
     """What `plan` says is left, per stage."""
     return [estimate.left for estimate in estimates(open_workspace(file))]
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(file.parent / "runs" / file.stem), query, METRICS) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def speakers(file: Path) -> dict[str, int]:

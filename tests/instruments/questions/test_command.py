@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 
 import polyculture.instruments.questions as questions
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.rules.opened import open_set
-from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer
+from tests.stored import rows
 
 DEMO = Path(questions.__file__).with_name("demo")
 EXPERIMENT = """
@@ -87,11 +85,6 @@ def write(folder: Path, url: str) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(url=url), encoding="utf-8")
     for file in ("made-up.toml", "made-up.tsv"):
         shutil.copyfile(DEMO / file, folder / file)
-
-
-def rows(folder: Path, query: str, run: str = "asked") -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / run), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def ask(folder: Path, *words: str | Path, units: tuple[str, ...] = UNITS) -> str:

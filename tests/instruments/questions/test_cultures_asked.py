@@ -6,21 +6,19 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import asked_store
 from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
 from polyculture.instruments.questions.loaders.kobbq_survey import FILE
-from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import answer_of, asked_of, of_most_resources, oracle, write_sheets
 from tests.instruments.probe_world import write_probes
 from tests.instruments.questions.test_command import answering
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import StubServer
+from tests.stored import rows
 
 EXPERIMENT = """
 name = "usual"
@@ -32,11 +30,6 @@ countries = ["JP"]
 base_url = "{url}"
 """
 CULTURES = ("Mexico", "Indonesia", "Assam")
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with asked_store(RunFolder(folder / "runs" / "usual"), query, store_layout()) as store:
-        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 def write(folder: Path, server: StubServer) -> None:
