@@ -185,20 +185,43 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
         every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
         of_type = _count(dataset, rules, cell)
         read = _of_all(dataset, of_type.total(), what, [word for word in absent if word in every])
-        return read if read.why else read._replace(why=_without_a_type(of_type, float(cell.value)))
+        if read.why or what == "entities":
+            return read if read.why else read._replace(why=_without_a_type(of_type, float(cell.value)))
+        settings = [cell.condition]
+        every_form = [
+            one for one in dataset.contexts if cell.culture in (*_ANY, one.culture) and one.setting in settings
+        ]
+        return read._replace(why=_counted_otherwise(every_form, dataset.left_out, float(cell.value)))
     settings = cell.condition.split(", ")
-    contexts = {
-        one.place: one
-        for one in dataset.contexts
-        if one.form != CAUSAL and one.language == cell.language and one.setting in settings
-    }
+    every_form = [one for one in dataset.contexts if one.language == cell.language and one.setting in settings]
+    contexts = {one.place: one for one in every_form if one.form != CAUSAL}
     texts = [one.text for one in contexts.values()]
     if not texts:
         return Read(None, "no row of it was read")
     if cell.metric == "texts":
-        of_type = Counter(one.entity_type for one in contexts.values())
-        return Read(_DRAWN * len(texts), _without_a_type(of_type, float(cell.value) / _DRAWN))
+        return Read(_DRAWN * len(texts), _counted_otherwise(every_form, dataset.left_out, float(cell.value) / _DRAWN))
     return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
+
+
+def _counted_otherwise(contexts: Sequence[MaskedContext], left_out: Sequence[LeftOut], printed: float) -> str:
+    """Where a paper's count of contexts is another: which it may be.
+
+    Camellia's Table 3 has no names; its Chinese counts are those of the causal sheets, with a row that has no gap, and
+    its Japanese questions about names are counted in each gender.
+    """
+    for causal, where in ((False, ""), (True, " in the causal sheets")):
+        rows = {one.place: one for one in contexts if (one.form == CAUSAL) is causal}.values()
+        of_type, files = Counter(one.entity_type for one in rows), {one.place.file for one in rows}
+        if of_type.total() == printed:
+            return f"equal{where}" if where else ""
+        both = sum(one.gender == BOTH for one in rows)
+        if both and of_type.total() + both == printed:
+            return f"equal with {both} of both genders counted in each{where}"
+        unread = len({one.place for one in left_out if one.place.file in files and not one.reason.startswith("kept")})
+        for more, told in ((0, ""), (unread, f" and with the {unread} that are left out")):
+            if without := _without_a_type(of_type, printed - more):
+                return f"{without}{told}{where}"
+    return ""
 
 
 def _without_a_type(of_type: Mapping[str, int], printed: float) -> str:

@@ -133,12 +133,15 @@ def _width() -> int:
 
 def fits(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> bool:
     """Whether a table is as narrow as the terminal without breaking words."""
-    return _together(_narrowest(heads, texts)) <= _width()
+    return _together(_narrowest(heads, texts)) - _EDGES <= _width()
+
+
+_EDGES = 2  # blanks at the ends of a line, which a table goes without where it needs them
 
 
 def _together(widths: Sequence[int]) -> int:
-    """The characters of a line of `_grid`: between two columns are two blanks, at the ends three."""
-    return sum(widths) + 2 * len(widths) + 1
+    """The characters of a line of `_grid`: behind each column are two blanks, and its edges."""
+    return sum(widths) + 2 * len(widths) - 1 + _EDGES
 
 
 def _narrowest(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> list[int]:
@@ -158,11 +161,11 @@ def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | Non
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0))
-    table.title_justify = "left"
     widths = [max(map(cell_len, column)) for column in zip(heads, *texts, strict=True)]
     fits = _together(widths) <= width
     narrowest = _narrowest(heads, texts)  # Rich cuts off what has no room for them: see `fits`
+    table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0),
+                  show_edge=_together(narrowest) <= width, title_justify="left")  # fmt: skip
     for number, head in enumerate(heads):
         first, short = number == 0, widths[number] <= NAME
         own = NAME if first and not (short or fits) else None

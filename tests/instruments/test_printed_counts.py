@@ -96,6 +96,27 @@ def test_a_count_that_leaves_one_type_out_is_said_to() -> None:
     assert (texts["read"] - texts["published"], texts["why"]) == (1_900, "equal without the 38 of names or sports")
 
 
+def test_a_papers_count_of_other_sheets_or_of_both_genders_is_told() -> None:
+    """Camellia's 131 grounded contexts in Chinese are of the causal sheet, its 60 Japanese questions 52 and 8 again."""
+    others = {"authors": 31, "beverage": 32, "locations": 33, "sports": 34}
+    sizes = {"masked": {**others, "food": 0, "names": 25}, "causal": {**others, "food": 1, "names": 27}}
+    chinese = [
+        replace(context(row, "grounded", form, kind=kind), dataset="camellia", language="zh", culture="Chinese")
+        for form, of_form in sizes.items()
+        for row, kind in enumerate([kind for kind, size in of_form.items() for _ in range(size)], 2)
+    ]
+    chinese = [replace(one, place=replace(one.place, file=f"{one.form}.xlsx")) for one in chinese]
+    japanese = [
+        replace(context(row, "qa", "masked", kind=kind), dataset="camellia", language="ja", culture="Japanese",
+                gender="both" if kind == "names" else None)
+        for row, kind in enumerate(["food"] * 44 + ["names"] * 8, 2)
+    ]  # fmt: skip
+    found = counts("camellia", [], [*chinese, *(replace(one, place=replace(one.place, file="qa")) for one in japanese)])
+    why = {of: found["contexts", None, *of]["why"] for of in (("Chinese", "grounded"), ("Japanese", "qa"))}
+    assert why["Chinese", "grounded"].endswith("equal without the 27 of names in the causal sheets")
+    assert why["Japanese", "qa"].endswith("equal with 8 of both genders counted in each")
+
+
 def test_lengths_and_sets_of_texts_are_of_the_contexts_of_one_language() -> None:
     chinese = [
         replace(context(row, setting, "masked"), dataset="camellia", language="zh", culture="Chinese", text=text)
