@@ -56,7 +56,7 @@ def measure(
             if len(numbers) % 1000 == 0:
                 progress(Outcome(len(numbers), 0))
         write_parquet(objects_to_table(SATURATION_INTERVALS, curves), curves_file)
-        write_parquet(objects_to_table(VARIANCE_COMPONENTS, list(component_rows(store))), components_file)
+        write_parquet(objects_to_table(VARIANCE_COMPONENTS, list(component_rows(store, inputs))), components_file)
         if selection != MAIN:
             return numbers, None
         return numbers, standard_differences(compared, store, manifest, native, inputs)
@@ -79,7 +79,7 @@ def _rows(
     shared = shared_cells(store, len(reader.models))
     for model in reader.models:
         cells = compared.metrics(model, ALL)
-        yield from saturation_rows(cells)
+        yield from saturation_rows(cells, inputs)
         values = [Value(*row) for row in reader.values(model)]
         rests_on = {v.place: (v.responses, v.incidences) for v in values if v.metric == "diversity"}
         texts = {cell.place: (cell.texts, cell.distinct_texts) for cell in reader.cells if cell.model == model}

@@ -13,7 +13,7 @@ from polyculture.metrics.inference.limits import Estimate
 from polyculture.metrics.means import FEWEST_RESPONSES, are_dependent
 
 
-def saturation_rows(cells: CellMetrics) -> Iterator[SaturationInterval]:
+def saturation_rows(cells: CellMetrics, inputs: str) -> Iterator[SaturationInterval]:
     """The points of the saturation curve of every cell with known items."""
     answers = cells.answers
     for at, (cell, found) in enumerate(zip(answers.cells, answers.incidences, strict=True)):
@@ -34,6 +34,7 @@ def saturation_rows(cells: CellMetrics) -> Iterator[SaturationInterval]:
                 low=low,
                 high=high,
                 wording=cell.wording,
+                inputs=inputs,
             )
 
 

@@ -119,7 +119,8 @@ class SaturationInterval:
     entities: float  # distinct items expected in them
     low: float | None  # None where there is too little to say
     high: float | None
-    wording: str | None = None
+    wording: str
+    inputs: str  # as in `numbers`
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ class VarianceComponent:
     left_out: int  # prompts without a value, and values outside the design
     responses: int  # of all cells of the condition, as `diversity` has it
     incidences: int  # the same
+    inputs: str  # as in `numbers`
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ NO_VALUES, NO_COUNTRY_ASKED = "no values", "no country is asked about"
 _PLURALS = ("models", "languages", "topics", "countries", "wordings", "names")
 
 
-def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceComponent]:
+def component_rows(store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[VarianceComponent]:
     """A row per metric, condition and component. Reads the mentions once; holds a number per prompt and model."""
     store.execute(read_sql(QUERIES, "prompt_values"))
     for condition, responses, incidences in store.execute(read_sql(QUERIES, "conditions")).fetchall():
@@ -31,7 +31,7 @@ def component_rows(store: duckdb.DuckDBPyConnection) -> Iterator[VarianceCompone
             found = variance_components(table) if table else [Component(name, reason=reason) for name in COMPONENTS]
             of_table = (levels(table), table.used, table.filled, table.left_out) if table else (None, 0, 0, len(values))
             rests_on: tuple[Any, ...] = (*of_table, responses, incidences)
-            yield from (VarianceComponent(metric, condition, *astuple(one), *rests_on) for one in found)
+            yield from (VarianceComponent(metric, condition, *astuple(one), *rests_on, inputs) for one in found)
 
 
 def prompt_design(

@@ -2,7 +2,7 @@
 -- `prompt_values` is of models, of languages, ..., of their interactions, of wordings, names and sampling, as `polyculture
 -- measure` computed it. Models, languages, topics and countries are those of the run; wordings and names stand for others.
 -- `estimate` is a variance, its root is in units of the metric. NULL with a `reason` where the design cannot tell it. No
--- row where the responses or the incidences of the condition are not those that were measured.
+-- row where other data than the run's present data was measured.
 --   metric: 'granularity', 'diversity' or 'specificity'
 --   component: 'model', 'language', 'topic', 'country', 'model x language', 'language x country', 'other
 --     interactions' (of these four), 'wording', 'model x wording', 'name', 'model x name' or 'sampling'
@@ -18,10 +18,6 @@
 --   filled: places of the design without a value, which were filled in
 --   left_out: prompts without a value, and values outside the design
 CREATE VIEW variance_components AS
-SELECT v.*
+SELECT v.* EXCLUDE (inputs)
 FROM stored_variance_components AS v
-INNER JOIN (
-    SELECT condition, sum(responses)::BIGINT AS responses, sum(incidences)::BIGINT AS incidences
-    FROM cell_diversity
-    GROUP BY condition
-) AS d USING (condition, responses, incidences);
+SEMI JOIN (FROM run_measures WHERE measure = 'entities') AS m ON v.inputs = m.inputs;

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.store import open_store
 from polyculture.metrics.components.design import Design, PromptValue, design
 from polyculture.metrics.components.inference import BELOW_NOISE, COMPONENTS, Component, variance_components
@@ -285,6 +286,12 @@ def test_a_run_is_measured(tmp_path: Path) -> None:
         assert found[metric, "sampling"]["estimate"] == pytest.approx(variance)
         assert sum(found[metric, name]["share"] for name in COMPONENTS) == pytest.approx(1)
     assert found["granularity", "model"]["share_low"] > 0.2  # the two models label differently, and nothing else does
+    manifest = require_run(run)
+    write_manifest(manifest.model_copy(update={"reader_id": "another"}), run.manifest)
+    with open_store(run, store_layout()) as store:  # of other readings of as many items: not shown
+        assert store.sql("FROM variance_components").fetchall() == []
+        assert store.sql("FROM saturation WHERE low IS NOT NULL").fetchall() == []
+    write_manifest(manifest, run.manifest)
     built.answer(built.ask("it", country="JP", condition="implicit_male"), ["item 1"], sample=0)
     later = StoreBuilder(tmp_path / "later", built.models, built.countries, built.n, built.rows).write()
     run.table("variance_components").rename(later.table("variance_components"))
