@@ -30,8 +30,8 @@ def component_rows(store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Va
             reason = NO_VALUES if values else NO_COUNTRY_ASKED
             found = variance_components(table) if table else [Component(name, reason=reason) for name in COMPONENTS]
             of_table = (levels(table), table.used, table.filled, table.left_out) if table else (None, 0, 0, len(values))
-            rests_on: tuple[Any, ...] = (*of_table, responses, incidences)
-            yield from (VarianceComponent(metric, condition, *astuple(one), *rests_on, inputs) for one in found)
+            rests_on: tuple[Any, ...] = (*of_table, responses, incidences, inputs)
+            yield from (VarianceComponent(metric, condition, *astuple(one), *rests_on) for one in found)
 
 
 def prompt_design(

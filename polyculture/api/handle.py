@@ -182,13 +182,13 @@ class Run:
         from polyculture.metrics.comparison.compare import TARGETS
         from polyculture.metrics.comparison.table import as_table, remarks_of
         from polyculture.running.comparing import Question, compared
-        from polyculture.running.sides import Asked
 
         for target in targets:
             if target not in TARGETS:
                 raise StoreError(f"there is no target {target!r}", remedy=f"Known: {', '.join(TARGETS)}.")
-        sides, others, remarks = Asked(names, native, rest, group), tuple(map(Path, baselines)), list[str]()
-        question = Question(sides, tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots), selection)
+        others, remarks = tuple(map(Path, baselines)), list[str]()
+        terms = tuple(by), tuple(metrics), tuple(targets), others, tuple(snapshots), selection
+        question = Question(names, native, rest, group, *terms)
         with self._faults(), ExitStack() as stack:
             found = compared(stack, self._workspace, question, remarks.append)
             frame: pd.DataFrame = as_table(found.rows).to_pandas()

@@ -17,7 +17,6 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import warn_of_changes
 from polyculture.metrics.comparison.gate import decide
 from polyculture.running.comparing import Question, compared
-from polyculture.running.sides import Asked
 
 
 class FactName(StrEnum):
@@ -150,7 +149,10 @@ def compare(
     require_run(workspace.run)
     warn_of_changes(workspace)
     question = Question(
-        Asked(tuple(names or ()), native, rest, group.value if group else None),
+        tuple(names or ()),
+        native,
+        rest,
+        group.value if group else None,
         tuple(by or ()),
         tuple(metric or ()),
         tuple(map(str, target or ())),

@@ -1,15 +1,16 @@
 """A comparison as somebody asks for it: within a run, with baselines, or with the links of other snapshots.
 
 with ExitStack() as stack:
-    found = compared(stack, workspace, Question(Asked(("ja", "en"))))
+    found = compared(stack, workspace, Question(("ja", "en")))
 found.rows
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.layout import MAIN, OTHER_SNAPSHOT
 from polyculture.cache.manifest import Manifest, require_run
+from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.console import say
@@ -29,7 +31,7 @@ from polyculture.metrics.comparison.baseline import measured_otherwise, paired_m
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import Condition, read_conditions
-from polyculture.metrics.comparison.sides import SNAPSHOT, Sides
+from polyculture.metrics.comparison.sides import SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.limits import disqualified
@@ -37,17 +39,23 @@ from polyculture.metrics.places import PER_CONDITION
 from polyculture.metrics.responses import ALL, SELECTIONS
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.layout import store_layout
-from polyculture.running.sides import Asked, Tell, choose_sides
 
 if TYPE_CHECKING:
     import duckdb
 
 
+Tell = Callable[[str], None]  # takes a line on what was left out
+_TWO = "two sides are needed for a comparison"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a comparison."""
+    """What is asked of a comparison. Its sides are by name, or native languages, groups, other runs, other links."""
 
-    asked: Asked
+    names: tuple[str, ...] = ()  # values of the run, or groups: each pair of them
+    native: bool = False
+    rest: bool = False  # each name against all others
+    group: str | None = None  # of `cache.model_facts.GROUPS`
     by: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()  # none: the usual ones; conditions name theirs
     targets: tuple[str, ...] = ()  # none: both; of conditions the one that they have
@@ -89,15 +97,15 @@ def compared(
     if question.baselines:
         several = list(_with_baselines(stack, workspace, opened, question, tell, runs))
     elif question.snapshots:
-        if question.asked != Asked():
+        if question.names or question.native or question.rest or question.group:
             raise ExperimentError("--snapshot compares the whole run", remedy="Name no sides with it; --by splits it.")
         several = list(_with_snapshots(stack, run, opened, question.snapshots))
     else:
         values = {name: set(found) for name, found in opened.values.items()}
         for name, found in stored.values.items() if alone else ():
             values[name] = values.get(name, set()) | found
-        _check_shared(question.asked.names, manifest.models, values.get("model", set()))
-        sides = choose_sides(values, workspace, question.asked, tell)
+        _check_shared(question.names, manifest.models, values.get("model", set()))
+        sides = choose_sides(values, workspace, question, tell)
         several = [([opened], sides, disqualified(manifest))]
     every = [side for _, sides, _ in several for side in sides]
     _check_brackets(conditions, every)
@@ -120,6 +128,61 @@ def compared(
         rows = [row for row in rows if any(condition.asks(row) for condition in conditions)]
         _check_target(question, rows)
     return Compared(every, with_q(rows), conditions)
+
+
+def choose_sides(known: Mapping[str, set[str]], workspace: Workspace, asked: Question, tell: Tell = say) -> list[Sides]:
+    """The sides that are asked for, of what is `known` by dimension. `tell` takes a line on what is left out, and why.
+
+    Raises a `UserError` for none, for only one, or for one not in the run.
+    """
+    names = asked.names
+    if asked.native:
+        if names or asked.rest or asked.group:
+            raise ExperimentError(_TWO, remedy="Write --native alone, or without it.")
+        return [_native(workspace, tell)]
+    if asked.rest and not names:
+        remedy = "Name one, as in: compare exp.toml ja --rest"
+        raise ExperimentError("--rest is what one side is compared with", remedy=remedy)
+    pairs = list(combinations(names, 2))
+    if asked.group is not None:
+        if len(names) == 1 and not asked.rest:
+            raise ExperimentError(_TWO, remedy="Name two groups, one with --rest, or none.")
+        groups = _groups(workspace, asked.group, tell)
+        if asked.rest:
+            return [sides for name in names for sides in group_sides(groups, asked.group, name, rest=True)]
+        if not names:
+            return group_sides(groups, asked.group)
+        return [sides for a, b in pairs for sides in group_sides(groups, asked.group, a, b)]
+    if asked.rest:
+        return [against_rest(known, name) for name in names]
+    if not pairs:
+        remedy = (
+            "Name two models, languages, conditions, countries or wordings of the run; or one with --rest; or --native."
+        )
+        raise ExperimentError(_TWO, remedy=remedy)
+    return [sides_of(known, a, b) for a, b in pairs]
+
+
+def _native(workspace: Workspace, tell: Tell) -> Sides:
+    pairs = workspace.catalog.native_pairs(workspace.experiment.languages)
+    foreign = sorted(set(workspace.experiment.countries) - {country for _, country in pairs})
+    if foreign:
+        tell(f"left out, since no language of the run is native there: {', '.join(foreign)}")
+    return native_sides(pairs)
+
+
+def _groups(workspace: Workspace, fact: str, tell: Tell) -> dict[str, str]:
+    """The group of each model that has one, by what the experiment file says now; the others are named in a line."""
+    experiment = workspace.experiment
+    told = {model: ModelFacts(**facts) for model, facts in experiment.facts_of_models.items()}
+    groups = {model: facts.group(fact) for model, facts in told.items()}
+    missing = [model for model in experiment.models if groups.get(model) is None]
+    if missing:
+        key = "parameters" if fact == "size" else fact
+        near = did_you_mean(missing[0], set(experiment.model_facts) - set(experiment.models))
+        remedy = near if near.startswith("Did") else f'Add {key} = ... to [model_facts."{missing[0]}"].'
+        tell(f"left out, since {workspace.file} does not say {fact} of them: {', '.join(missing)}. {remedy}")
+    return {model: group for model, group in groups.items() if group is not None}
 
 
 Group = tuple[list[ComparedRun], list[Sides], Mapping[str, str]]  # runs, their sides, and metrics that tell nothing
@@ -197,8 +260,8 @@ def _with_baselines(
     stack: ExitStack, workspace: Workspace, opened: ComparedRun, question: Question, tell: Tell, runs: Path | None
 ) -> Iterator[Group]:
     """This run against each baseline."""
-    asked, own = question.asked, require_run(workspace.run)
-    if asked.native or asked.rest or asked.group or len(asked.names) > 2:
+    names, own = question.names, require_run(workspace.run)
+    if question.native or question.rest or question.group or len(names) > 2:
         remedy = "Name at most a model of this run and one of the baseline's."
         raise ExperimentError("--baseline compares models of two runs", remedy=remedy)
     for path in question.baselines:
@@ -210,10 +273,10 @@ def _with_baselines(
             what = f"--baseline {path} is this run"
             raise ExperimentError(what, remedy="Name the experiment file of another run, or its folder.")
         manifest = require_run(other)
-        models = paired_models(own, manifest, *asked.names)
+        models = paired_models(own, manifest, *names)
         theirs = _opened(stack, other, question.selection)
-        names = (workspace.run.root.name, other.root.name)
-        sides = run_sides(*(names if names[0] != names[1] else (str(workspace.run.root), str(other.root))), models)
+        both = (workspace.run.root.name, other.root.name)
+        sides = run_sides(*(both if both[0] != both[1] else (str(workspace.run.root), str(other.root))), models)
         pairs = ", ".join(one if one == their else f"{one} with {their}" for one, their in models)
         tell(f"a: this run ({sides.a}); b: the baseline ({sides.b}); compared: {pairs}")
         for doubt in text_doubts(theirs.store, manifest):

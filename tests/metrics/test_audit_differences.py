@@ -19,7 +19,6 @@ from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import Question, compared
 from polyculture.running.layout import store_layout
-from polyculture.running.sides import Asked
 from tests.metrics.compared_runs import Random, mention, write_run
 
 LANGUAGES = ("de", "ja")
@@ -33,7 +32,7 @@ def says(random: Random, model: str, prompt: Prompt) -> list[dict[str, object]]:
 
 
 def rows_of(file: Path, *names: str) -> list[Row]:
-    asked = Question(Asked(names), metrics=("granularity", "consensus"), targets=("these",))
+    asked = Question(names, metrics=("granularity", "consensus"), targets=("these",))
     said: list[str] = []
     with ExitStack() as stack:
         return list(compared(stack, open_workspace(file), asked, said.append).rows)

@@ -23,9 +23,8 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.table import lines_of, remarks_of
-from polyculture.running.comparing import Compared, Question, compared
+from polyculture.running.comparing import Compared, Question, choose_sides, compared
 from polyculture.running.layout import store_layout
-from polyculture.running.sides import Asked, choose_sides
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
 
@@ -36,7 +35,7 @@ def ask(file: Path, *names: str, said: list[str] | None = None, **question: Any)
     given = {name: question.pop(name) for name in ("rest", "native", "group") if name in question}
     lines: list[str] = [] if said is None else said
     with ExitStack() as stack:
-        return compared(stack, open_workspace(file), Question(Asked(names, **given), **question), lines.append)
+        return compared(stack, open_workspace(file), Question(names, **given, **question), lines.append)
 
 
 def row(rows: Sequence[Row], **facets: str) -> Row:
@@ -109,16 +108,16 @@ def test_what_cannot_be_tested_has_its_reason_its_remedy_and_is_counted(pilot: P
     assert any("too few countries" in line and "Remedy: 3 topics" in line for line in remarks)
 
 
-MISTAKES: list[tuple[Asked, str]] = [
-    (Asked((ONE, "openai:tow")), "no 'openai:tow' to compare. Did you mean 'openai:two'?"),
-    (Asked(("ja", "explicit")), "of different kinds"),
-    (Asked(("ja", "ja")), "compared with itself"),
-    (Asked(("ja",)), "two sides are needed"),
-    (Asked(), "two sides are needed"),
-    (Asked(rest=True), "--rest is what one side is compared with"),
-    (Asked(("ja", "de"), native=True), "two sides are needed"),
-    (Asked(("US",), group="origin"), "two sides are needed"),
-    (Asked(("US", "UK"), group="origin"), "no model has the origin 'UK'"),
+MISTAKES: list[tuple[Question, str]] = [
+    (Question((ONE, "openai:tow")), "no 'openai:tow' to compare. Did you mean 'openai:two'?"),
+    (Question(("ja", "explicit")), "of different kinds"),
+    (Question(("ja", "ja")), "compared with itself"),
+    (Question(("ja",)), "two sides are needed"),
+    (Question(), "two sides are needed"),
+    (Question(rest=True), "--rest is what one side is compared with"),
+    (Question(("ja", "de"), native=True), "two sides are needed"),
+    (Question(("US",), group="origin"), "two sides are needed"),
+    (Question(("US", "UK"), group="origin"), "no model has the origin 'UK'"),
 ]
 
 
