@@ -7,7 +7,7 @@ table.places[7], table.found.values[7]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations, groupby
@@ -82,18 +82,11 @@ class CellMetrics:
 
     def _made(self, metric: str, sizes: Sizes) -> MetricTable:
         answers = self.answers
-        ones = np.ones(len(answers.item))
-        shares: Mapping[str, Callable[[], Numbers]] = {
-            "granularity": lambda: answers.specific,
-            "granularity_defined": lambda: answers.specific,
-            "linked_by_english": lambda: answers.only_english,
-            "share_without_country": lambda: (~answers.has_country).astype(np.float64),
-        }
-        if metric in shares:
-            table = self._shares(shares[metric](), ones)
-            if metric != "granularity_defined":
-                return table
-            return table.some(at for at, cell in enumerate(answers.cells) if cell.topic in self._reader.defined_topics)
+        if metric in answers.shares:
+            return self._shares(answers.shares[metric], np.ones(len(answers.item)))
+        if metric == "granularity_defined":
+            defined = (at for at, cell in enumerate(answers.cells) if cell.topic in self._reader.defined_topics)
+            return self.table("granularity").some(defined)
         if metric == "specificity":
             return self._specificity(self._reader.countries)
         if metric == "specificity_gain":

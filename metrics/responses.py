@@ -7,7 +7,7 @@ for model in reader.models:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -34,6 +34,7 @@ FROM linked_items
 WHERE model = $model AND response IN (SELECT response FROM counted WHERE model = $model)
 ORDER BY response, item
 """
+_OF_PAIR = ("cell", "response", "item")  # all other columns are of shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,8 @@ class Answers:
     fewest: Integers  # per cell: the responses of the prompt that has the fewest
     response: Integers  # per pair
     item: Integers  # per pair
-    specific: Numbers  # per pair: the mean label of the item's mentions in the response
-    only_english: Numbers  # per pair: 1 where an English name alone leads to the item
     associated: NDArray[np.bool_]  # pairs x countries: is the item associated with the country?
-    has_country: NDArray[np.bool_]  # per pair: is any country known of the item?
+    shares: Mapping[str, Numbers]  # per pair, by metric: what the numerator of a share of items counts of it
 
     @property
     def single(self) -> NDArray[np.bool_]:
@@ -157,10 +156,9 @@ class ResponseReader:
             fewest,
             response,
             pairs["item"],
-            pairs["specific"].astype(np.float64),
-            pairs["only_english"].astype(np.float64),
             associated[code],
-            known[code],
+            {name: pairs[name].astype(np.float64) for name in pairs if name not in _OF_PAIR}
+            | {"share_without_country": (~known[code]).astype(np.float64)},
         )
 
     def _associated(self, items: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

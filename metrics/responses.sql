@@ -40,12 +40,12 @@ SELECT substr(qid, 2)::BIGINT AS item, country
 FROM associations
 WHERE country IN (SELECT country FROM neutral_countries);
 
--- linked_items: a row is an item that a response mentions, the mean label of its mentions there, and whether their English
--- names alone lead to it.
+-- linked_items: a row is an item that a response mentions. A column of a share's name is what its numerator counts of it: the
+-- mean label of its mentions there, and whether their English names alone lead to it.
 CREATE TEMP VIEW linked_items AS
 SELECT
     p.model, p.cell, p.prompt * 4294967296 + m.sample AS response, substr(l.qid, 2)::BIGINT AS item,
-    mean_label(count(*) FILTER (m.granularity = 1), count(*))::DOUBLE AS specific, bool_and(l.only_english) AS only_english
+    mean_label(count(*) FILTER (m.granularity = 1), count(*))::DOUBLE AS granularity, bool_and(l.only_english) AS linked_by_english
 FROM stored_mentions AS m
 INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 INNER JOIN links AS l USING (query)

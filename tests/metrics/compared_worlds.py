@@ -152,10 +152,8 @@ def _answers(
         fewest=sizes,
         response=place,
         item=item,
-        specific=specific,
-        only_english=np.zeros(len(item)),
         associated=np.zeros((len(item), 0), dtype=bool),
-        has_country=np.zeros(len(item), dtype=bool),
+        shares={"granularity": specific},
     )
 
 
