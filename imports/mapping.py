@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
+from polyculture.imports.chats import conversation
 from polyculture.imports.record import MOST_COLUMNS, Record, known_names, merged, missing, names
 from polyculture.imports.shapes import ANSWER, Source
 
@@ -142,6 +143,8 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         columns["text"] = _longest_texts(records, columns, path)
         guessed.append("text")
         notes.append(f"text is guessed: the texts of {columns['text']!r} are the longest. text=COLUMN names another")
+    if "text" in guessed:
+        _check_chats(records, path)
     lacking = [name for name in ("topic", "model", *(ITEM_FIELDS[:3] if fields != FIELDS else ()))
                if name not in {*columns, *taken}]  # fmt: skip
     if lacking:
@@ -159,6 +162,15 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
         tuple(of_shape),
         tuple(column for column in unused if column not in used),
     )
+
+
+def _check_chats(records: Sequence[Record], path: Path) -> None:
+    """Raises `UserError` where several columns hold conversations: which answers are meant nobody said."""
+    first = merged(records) or Record("", {})
+    chats = [str(name) for name in first.values if conversation(first.values[name]) is not None]
+    if len(chats) > 1:
+        remedy = f"Write text={chats[0]}: its answers are taken, and what stands before them is the prompt."
+        raise UserError(f"several columns hold conversations: {names(chats)}", where=path, remedy=remedy)
 
 
 def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:

@@ -191,6 +191,14 @@ def test_one_dialogue_among_answers_and_a_prompt_of_several_turns_are_no_convers
         assert [one.text for one in read(file, told)[1]] == ["Pizza."]
 
 
+def test_of_two_conversations_in_texts_one_must_be_named(tmp_path: Path) -> None:
+    pair = {"chosen": f"Human: Q\n\nAssistant: {TEXTS[0]} {TEXTS[1]}", "rejected": "Human: Q\n\nAssistant: No."}
+    file, told = write_lines(tmp_path / "a.jsonl", pair, pair), {"topic": "=food", "model": "=m", "language": "=de"}
+    with pytest.raises(UserError, match=r"several columns hold conversations: chosen, rejected.* text=chosen"):
+        read(file, told)
+    assert [one.text for one in read(file, {**told, "text": "rejected"})[1]] == ["No."] * 2
+
+
 def test_two_conversations_in_a_record_are_not_chosen_among(tmp_path: Path) -> None:
     talks = {name: turns(TEXTS[0], "role", "content", "user", "assistant") for name in ("model_a", "model_b")}
     with pytest.raises(UserError, match="text=COLUMN"):
