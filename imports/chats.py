@@ -122,16 +122,18 @@ def transcript(text: str) -> list[Mapping[str, Any]] | None:
     text = _INSTRUCTION.sub(lambda one: "<|assistant|>" if "/" in one[0] else "<|user|>", text)
     start = begun.end() if (begun := _BEGIN.match(text)) else 0
     users, questions, answers = names_of_speakers()
-    askers, answerers = _ASKERS | users | questions, _ANSWERERS | answers
-    labels = _labels(text, start, askers | answerers)
+    labels = _labels(text, start, _ASKERS | _ANSWERERS | users | questions | answers)
     names = [_folded(one["name"]) for one in labels]
     asker = next((name for name in names if name != "system"), None)
+    # "A:" answers "Q:", and is one of the choices that a user lists.
+    by_form = asker in questions and asker not in _ASKERS | users
+    askers, answerers = (questions, answers) if by_form else (_ASKERS | users, _ANSWERERS)
     known = next((name for name in names if name in answerers), None)
     answerer = known or next((name for name in names if name not in askers), None)
     if answerer is None or asker is None or asker == answerer:
         return None
     sure = asker in askers and known is not None
-    kept = {asker, answerer, *askers, *(answerers if sure else ())}
+    kept = {asker, answerer, "system", *askers, *(answerers if sure else ())}
     turns = [(one, name) for one, name in zip(labels, names, strict=True) if name in kept]
     spoken = [name for _, name in turns if name != "system"]
     alternates = all(one != other for one, other in pairwise(spoken))

@@ -72,7 +72,8 @@ def import_answers(
 
 def _taken(path: Path, of: QuestionSet, wanted: Wanted) -> Taken:
     source = find_source(path, wanted.format, wanted.inputs, wanted.columns.get("text"))
-    columns = {**(source.shape.columns if source.shape.name != PLAIN else {}), **wanted.columns}
+    told = {name: column for name, column in wanted.columns.items() if not (name == "text" and source.shape.at)}
+    columns = {**(source.shape.columns if source.shape.name != PLAIN else {}), **told}
     if "id" not in wanted.columns:
         columns.pop("id", None)  # the one that a shape makes tells texts apart, not questions
     head = [row for row in islice(_rows(source), LOOKED_AT) if isinstance(row, Record)]

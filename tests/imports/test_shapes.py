@@ -152,6 +152,7 @@ def test_what_a_user_says_is_no_answer_whatever_the_conversation_is_called(
         "<bos><start_of_turn>user\nQ<end_of_turn>\n<start_of_turn>model\nPizza.<end_of_turn>",
         "<｜User｜>Q<｜Assistant｜><think>Tacos?</think>Pizza.<｜end▁of▁sentence｜>",
         "用户：Q\n助手：Pizza.",
+        "Human: Q\nA: tacos\nB: rice\nQuestion: which?\n\nAssistant: Pizza.",
         "Q: Q\nA: Pizza.",
     ],
 )

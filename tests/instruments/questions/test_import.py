@@ -69,6 +69,13 @@ def test_a_table_of_ids_and_letters(here: Path) -> None:
     assert polyculture("plan", f"{RUN}.toml", cwd=here).returncode in (0, 2)
 
 
+def test_answers_in_conversations_that_are_one_text(here: Path) -> None:
+    said = [f"Human: {asked(one)}\n\nAssistant: {right_letter(one)}" for one in demo_questions()]
+    write_lines(here / "gpt.jsonl", [{"chosen": one, "language": "en"} for one in said])
+    assert "60 answers taken" in take(here, "gpt.jsonl", "text=chosen")
+    assert rows(here, RIGHT, RUN) == [(1.0, 60)]
+
+
 def test_a_newer_file_takes_the_place_of_the_older_one(here: Path) -> None:
     one, other = demo_questions()[:2]
     for answers in ((f"{one.name},A", f"{other.name},A"), (f"{one.name},C", f"{other.name},B")):
