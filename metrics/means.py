@@ -47,7 +47,9 @@ FEW_RESPONSES, ONE_A_PROMPT, FEW_A_PROMPT, ONE_PROMPT = (
     *("few responses", "one response a prompt", "few responses a prompt", "one prompt"),
 )
 FEWEST_RESPONSES = 10  # that a number must rest on, for an interval
-MOST_SINGLE = 0.05  # the highest share of a mean's weight in cells with a prompt of one response
+# The highest share of a mean's weight in cells of whose variance nothing is known: a prompt has one response alone, or
+# most texts repeat one another.
+MOST_UNKNOWN = 0.05
 _ROUNDING = 1e-9
 _METHODS = {True: "jackknife over responses; Wilson's interval", False: "jackknife over responses; Student's interval"}
 
@@ -87,12 +89,11 @@ class CellSizes:
     uncovered: frozenset[tuple[str, str]] = frozenset()  # topics and countries of which the snapshot holds no item
 
     def dependent(self, cells: Iterable[Place]) -> str | None:
-        """Why the texts of cells, taken together, are no independent samples; None where they may be."""
+        """Why the texts of too many of some cells are no independent samples; None where they may be."""
         if self.repeating == DETERMINISTIC:  # nothing was sampled
             return DETERMINISTIC
-        counts = [self.texts.get(cell, (0, 0)) for cell in cells]
-        texts, distinct = (sum(count) for count in zip(*counts, strict=True))
-        return self.repeating if are_dependent(texts, distinct) else None
+        dependent = [are_dependent(*self.texts.get(cell, (0, 0))) for cell in cells]
+        return self.repeating if sum(dependent) > MOST_UNKNOWN * len(dependent) else None
 
     def units(self, cells: Iterable[Place]) -> tuple[int, int]:
         """Those of several cells together."""
@@ -290,7 +291,7 @@ def too_few_a_prompt(metric: str) -> str:
 
 def _too_little(metric: str, units: int, found: Moments, at: int) -> str | None:
     """Why so few responses say nothing of others; None where they do."""
-    if found.single[at] > MOST_SINGLE:
+    if found.single[at] > MOST_UNKNOWN:
         return too_few_a_prompt(metric)
     return FEW_RESPONSES if units < FEWEST_RESPONSES else None
 

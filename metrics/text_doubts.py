@@ -23,8 +23,13 @@ FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_
 GROUP BY model HAVING count(*) > 1 ORDER BY model
 """
 _REPEATED = """
-SELECT model, sum(times)::BIGINT, count(*) FROM prompt_texts
-GROUP BY model HAVING count(*) < $fewest * sum(times) ORDER BY model
+SELECT model, sum(texts)::BIGINT, sum(distinct_texts)::BIGINT, string_agg(language, ', ' ORDER BY language)
+FROM (
+    SELECT model, language, sum(times) AS texts, count(*) AS distinct_texts
+    FROM prompt_texts INNER JOIN prompts USING (prompt_id)
+    GROUP BY ALL HAVING count(*) < $fewest * sum(times)
+)
+GROUP BY model ORDER BY model
 """
 _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts
@@ -60,8 +65,8 @@ def text_doubts(
         why = "sampling is deterministic by the experiment's settings"
     elif not manifest.imported:
         why += ". Is the seed ignored, or does a cache stand before the server?"
-    for model, texts, distinct in rows(_REPEATED, fewest=FEWEST_DISTINCT):
-        few = f"{distinct} of {texts} texts are distinct within their prompt"
+    for model, texts, distinct, languages in rows(_REPEATED, fewest=FEWEST_DISTINCT):
+        few = f"in {languages} {distinct} of {texts} texts are distinct within their prompt"
         yield f"{model}: {few}, and numbers have no interval: {why}"
     yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
     for model, texts, words in rows(_ENDINGS):

@@ -19,6 +19,7 @@ from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
 from polyculture.metrics.comparison.sides import DIMENSIONS, Pairing, Roles, Sides, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
+from polyculture.metrics.means import are_dependent
 from polyculture.metrics.places import CONSENSUS, Place
 from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
 
@@ -111,12 +112,12 @@ class Columns:
 
     @cached_property
     def _counts(self) -> Integers:
-        """Of each cell the responses that the selection takes, its texts, and how many of these are distinct."""
-        found = np.zeros((3, len(self._cells[0])), dtype=np.int64)
+        """Of each cell the responses that the selection takes, and whether most of its texts repeat one another."""
+        found = np.zeros((2, len(self._cells[0])), dtype=np.int64)
         for at, (run, place) in enumerate(self._cells[0]):
             cell = self.runs[run].cell_of[place]
             size = self.runs[run].metrics(place.model, self.selection).size_at("diversity", place)
-            found[:, at] = size, cell.texts, cell.distinct_texts
+            found[:, at] = size, are_dependent(cell.texts, cell.distinct_texts)
         return found
 
     @cached_property
@@ -148,12 +149,13 @@ class Columns:
         sizes = self._counts[0]
         return np.asarray((second >= 0) & (sizes[first] != sizes[second]))
 
-    def counts(self, weights: Numbers) -> tuple[int, int, int]:
-        """The responses, the texts and the distinct texts of all cells behind the columns that have a weight."""
+    def counts(self, weights: Numbers) -> tuple[int, float]:
+        """The responses of all cells behind the columns that have a weight, and the share of cells whose texts repeat
+        one another."""
         _, rows = self._cells
         used = np.unique(rows[:, np.flatnonzero(weights)])
-        responses, texts, distinct = self._counts[:, used[used >= 0]].sum(axis=1).tolist()
-        return responses, texts, distinct
+        responses, dependent = self._counts[:, used[used >= 0]]
+        return int(responses.sum()), float(dependent.mean())
 
     @cached_property
     def _roles(self) -> dict[tuple[object, ...], Roles]:

@@ -39,8 +39,7 @@ from polyculture.metrics.means import (
     FEW_DISTINCT,
     FEW_RESPONSES,
     FEWEST_RESPONSES,
-    MOST_SINGLE,
-    are_dependent,
+    MOST_UNKNOWN,
     too_few_a_prompt,
 )
 from polyculture.metrics.places import CONSENSUS, PER_CONDITION, RANGES, Place, is_count, is_share
@@ -239,7 +238,7 @@ class _Group:
 
     def _these(self, found: Moments, at_n: int | None) -> Row:
         of_side = [self.columns.counts(weights) for weights in self.weights]
-        units, _, _ = self.columns.counts(self.weights[0] + self.weights[1])
+        units, _ = self.columns.counts(self.weights[0] + self.weights[1])
         reason = self.fixed or self._no_samples(found, of_side)
         share = is_share(self.columns.metric)
         sides = [
@@ -259,16 +258,16 @@ class _Group:
         units = mean.topics * mean.countries
         return self._row(OTHERS, contrast, reason, mean.unit, units, at_n)
 
-    def _no_samples(self, found: Moments, of_side: Sequence[tuple[int, int, int]]) -> str | None:
+    def _no_samples(self, found: Moments, of_side: Sequence[tuple[int, float]]) -> str | None:
         """Why the responses of either side say nothing of other samples; None where those of both do."""
         drawn = any(not run.deterministic for run in self.columns.runs)
         if not drawn:
             return NO_SAMPLING
-        if max(found.single[:2]) > MOST_SINGLE:
+        if max(found.single[:2]) > MOST_UNKNOWN:
             return too_few_a_prompt(self.columns.metric)
-        if any(are_dependent(texts, distinct) for _, texts, distinct in of_side):
+        if max(dependent for _, dependent in of_side) > MOST_UNKNOWN:
             return FEW_DISTINCT
-        return FEW_RESPONSES if min(responses for responses, _, _ in of_side) < FEWEST_RESPONSES else None
+        return FEW_RESPONSES if min(responses for responses, _ in of_side) < FEWEST_RESPONSES else None
 
     def _at_n(self, sizes: Sequence[Mapping[Place, int]] | None) -> int | None:
         if sizes is None:

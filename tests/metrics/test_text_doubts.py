@@ -104,6 +104,31 @@ def test_a_difference_is_tested_where_both_sides_are_samples(
     assert found == [(why is not None, why)]
 
 
+def test_samples_in_one_language_do_not_make_up_for_repeats_in_another(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one",))
+    for language, distinct in (("en", 3), ("de", N)):
+        prompt = builder.ask(language, "food", "JP")
+        for sample in range(N):
+            told = sample % distinct
+            builder.answer(prompt, [DISHES[told % 4]], model="one", sample=sample, text=f"{language} {told}")
+    for number, dish in enumerate(DISHES):
+        builder.link(dish, f"Q{number + 1}")
+    measure(run := builder.write())
+    with open_store(run, store_layout()) as store:
+        found = store.sql(
+            "SELECT level, language, no_interval FROM numbers WHERE metric = 'diversity'"
+            " AND level IN ('cell', 'model') ORDER BY ALL"
+        ).fetchall()
+        lines = list(text_doubts(store, require_run(run)))
+    assert found == [
+        ("cell", "de", None),
+        ("cell", "en", "few distinct texts"),
+        ("model", "*", "few distinct texts"),
+    ]
+    assert len(lines) == 1
+    assert "in en 3 of 60" in lines[0]
+
+
 def test_deterministic_sampling_is_named_as_the_reason(tmp_path: Path) -> None:
     lines, intervals = doubts(written(tmp_path, lambda model, _: model), temperature=0.0)
     assert all("deterministic" in line for line in lines)
