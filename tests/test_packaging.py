@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from importlib.metadata import PackageNotFoundError, metadata
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -42,6 +44,24 @@ def test_the_constraints_hold_an_exact_version_of_each(requirement: Requirement)
     assert exact in requirement.specifier, (
         f"constraints.txt has {requirement.name} {exact}, pyproject.toml asks for {requirement}"
     )
+
+
+def test_the_constraints_can_be_installed_on_the_first_release_of_every_python_that_is_supported() -> None:
+    supported = [
+        line.split()[-1] for line in PROJECT["classifiers"] if line.startswith("Programming Language :: Python :: 3.")
+    ]
+    asked = {name: SpecifierSet(takes) for name in constraints() if (takes := requires_python(name))}
+    assert len(supported) >= 2
+    assert len(asked) > 50
+    assert [name for name, takes in asked.items() if not all(f"{python}.0" in takes for python in supported)] == []
+
+
+def requires_python(name: str) -> str | None:
+    """What an installed package says; None where it says nothing, or is not installed here."""
+    try:
+        return metadata(name).get("Requires-Python")
+    except PackageNotFoundError:
+        return None
 
 
 def test_every_command_that_installs_reads_the_constraints() -> None:
