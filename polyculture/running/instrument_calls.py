@@ -201,10 +201,15 @@ class InstrumentCall:
         with FileLock(self.workspace.run.root / ".present.lock"):
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
-            if options is not self.options:  # tables of a paper say what a part asked of which model, with the defaults
-                model = getattr(options, "model", None)
-                asked = {**self.options.model_dump(mode="json"), "model": model}
-                known[f"{self.title} of {model}" if model else self.title] = {"command": self.command, "options": asked}
+            # Tables of a paper say what each part, and each command of each data set, asked of which model.
+            asked, model = self.options.model_dump(mode="json"), getattr(options, "model", None)
+            about = None if options is not self.options else asked.get("set", asked.get("data"))
+            title = f"{self.title} {about}" if about else self.title
+            for former in [one for one in known if model is None and one.startswith(f"{title} of ")]:
+                del known[former]
+            if title != name:
+                entry = {"command": self.command, "options": {**asked, "model": model}}
+                known[f"{title} of {model}" if model else title] = entry
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 

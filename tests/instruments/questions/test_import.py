@@ -218,6 +218,24 @@ def test_answers_of_a_model_stand_beside_imported_ones(here: Path) -> None:
     assert rows(here, "SELECT DISTINCT model FROM answers ORDER BY 1", RUN) == [("imported:gpt",), ("mock:one",)]
 
 
+def test_a_run_remembers_how_each_of_its_sets_was_asked(here: Path) -> None:
+    (here / "exp.toml").write_text('name = "two"\nmodels = ["mock:one", "mock:two"]\n', encoding="utf-8")
+    rules = (here / "made-up.toml").read_text(encoding="utf-8")
+    (here / "other.toml").write_text(rules.replace('name = "made-up"', 'name = "other"'), encoding="utf-8")
+    asked = [("made-up.toml", "1", "mock:one"), ("other.toml", "2", "mock:one"), ("other.toml", "3", None)]
+    for file, questions, model in asked:
+        of_model = ("--model", model) if model else ()
+        done = polyculture("ask", file, "exp.toml", "--questions", questions, *of_model, cwd=here)
+        assert done.returncode == 0, done.stderr
+    kept = json.loads((here / "runs" / "two" / "instruments.json").read_bytes())
+    told = {call["options"]["set"]: call["options"] for call in kept.values() if "command" in call}
+    assert [(Path(name).name, one["questions"], one["model"]) for name, one in sorted(told.items())] == [
+        ("made-up.toml", 1, "mock:one"),
+        ("other.toml", 3, None),
+    ]
+    assert len(kept) == 3, "the last call is that of the command, too"
+
+
 def test_options_are_found_in_many_forms_of_prompts() -> None:
     question = choice()
     shown = ("The young man", "Cannot be determined", "The old man")
