@@ -122,7 +122,7 @@ def test_the_source_distribution_builds_the_same_wheel(source: Path, wheel: Path
     run(sys.executable, "-c", SDIST, tmp_path, cwd=source)
     (packed,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(packed) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
+        archive.extractall(tmp_path / "unpacked", **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     (unpacked,) = (tmp_path / "unpacked").iterdir()
     run(*PIP, "wheel", *BUILD, "--wheel-dir", tmp_path, unpacked, cwd=tmp_path)
     with zipfile.ZipFile(tmp_path / wheel.name) as again, zipfile.ZipFile(wheel) as first:

@@ -5,6 +5,8 @@
 --   $rule = sum|mean|probability: the likelihood of an entity: sum (of the whole), mean (per token) or probability (mean of the tokens')
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities
+--   western_more: of all pairs: the Western entity is the more probable one
+--   native_more: of all pairs: the native entity is the more probable one
 --   unseen: of all pairs: ties of entities that the corpus holds neither of behind the context
 -- printed: place, setting, western_more, native_more, tied, unseen
 WITH pairs AS (

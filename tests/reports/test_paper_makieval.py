@@ -126,7 +126,7 @@ def test_the_metrics_by_language_and_country_are_those_of_a_recount(written: Wri
                 told = [share(answers[model, language, t, country], country) for t in ("food", "clothing")]
                 row = table[model, f"{language}, specificity, explicit"]
                 assert float(row[country]) == pytest.approx(mean(told), abs=1e-6)
-    gain = table[ONE, "en, specificity_gain, explicit"]
+    gain = table[ONE, "en, gain in specificity, explicit"]
     of = [
         share(answers[ONE, "en", topic, "US"], "US") - share(answers[ONE, "en", topic, None], "US")
         for topic in ("food", "clothing")
