@@ -23,8 +23,7 @@ from polyculture.metrics.inference.crossed import satterthwaite
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.shares import mean_share, share_of
-from polyculture.metrics.means import FEWEST_RESPONSES
-from polyculture.metrics.text_doubts import FEWEST_DISTINCT
+from polyculture.metrics.means import FEWEST_RESPONSES, MOST_UNKNOWN
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FEWEST, count, probability, share
 from polyculture.reports.reading import SQL, Reading, statements
@@ -64,6 +63,7 @@ class CountryLine:
     languages: tuple[str, ...] = ()  # of these cells
     topics: tuple[str, ...] = ()
     condition: str = "explicit"  # how it was asked about
+    repeating: frozenset[str] = frozenset()  # models most of whose texts repeat one another: no share has an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,7 @@ def country_lines(reading: Reading, manifest: Manifest, names: Names) -> tuple[C
                 cells=answers[country][0]["places"],
                 condition=answers[country][0]["condition"],
                 withheld=withheld,
+                repeating=frozenset(row["model"] for row in answers[country] if _repeats(row)),
                 languages=tuple(answers[country][0]["languages"]),
                 topics=tuple(answers[country][0]["topics"]),
             )
@@ -157,11 +158,16 @@ def _withheld(
         return "few"
     if len(answering) < len(shares) or _few(answering):
         return "few_answering"
-    if any(row["repeated"] > (1 - FEWEST_DISTINCT) * row["answered"] for row in answers):
+    if any(_repeats(row) for row in answers):
         return "repeated"
     if any(row["asked"] - row["answered"] + row["refused"] > _LOST * row["asked"] for row in answers):
         return "lost"
     return "unequal" if min(texts_of) < (1 - _UNEQUAL) * max(texts_of) else ""
+
+
+def _repeats(answers: Row) -> bool:
+    """Whether a model's texts about a country are no independent samples: the rule of `metrics.means`."""
+    return bool(answers["repeating"] > MOST_UNKNOWN * answers["places"])
 
 
 def _few(shares: Mapping[str, ModelShare]) -> bool:

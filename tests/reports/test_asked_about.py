@@ -104,7 +104,7 @@ def test_no_sentence_is_written_that_the_numbers_do_not_bear(lines: list[Country
     assert found.rests.startswith("No sentence")
 
 
-COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refused": 0, "repeated": 0}
+COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refused": 0, "repeating": 0}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ COUNTS = {"places": 12, "places_asked": 12, "asked": 100, "answered": 100, "refu
         ({}, {"answered": 94}, 300, "unequal"),
         ({"answered": 89}, {"answered": 89}, 300, "lost"),
         ({"refused": 11}, {}, 300, "lost"),
-        ({}, {"repeated": 51}, 300, "repeated"),
+        ({}, {"repeating": 1}, 300, "repeated"),
     ],
 )
 def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
@@ -126,6 +126,17 @@ def test_a_country_is_in_no_sentence_where_its_cells_are_few_unequal_or_refused(
     shares = {model: replace(told(0.1, 0.4), items=items) for model in MODELS}
     assert _withheld(answers, shares, shares, deterministic=False) == reason
     assert _withheld(answers, shares, shares, deterministic=True) == "deterministic"
+
+
+def test_texts_that_repeat_one_another_give_no_interval_whatever_else_a_country_lacks() -> None:
+    manifest = Manifest(
+        experiment="x", polyculture="0", models=list(MODELS), countries=["JP"], languages=["en"], topics=["food"]
+    )
+    few = replace(line("JP", "US", (0.6, 0.1), (0.5, 0.1), withheld="few"), repeating=frozenset({A}))
+    figure = asked_about([few], sentence([few], NAMES), manifest, NAMES)
+    low = figure.rows[0][0].chart.frame.set_index("series")["low"]
+    assert np.isnan(low[A])
+    assert low[B] > 0
 
 
 def test_no_difference_is_told_apart_in_few_of_many_worlds() -> None:
