@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.manifest import Manifest
 
 FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
+MOST_ELSEWHERE = 0.5  # of the texts: with more in another language, a language's numbers say little of it
 MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts
 WHERE model < other_model AND shared > $most * texts ORDER BY ALL
 """
+_ELSEWHERE = """
+SELECT model, sum(texts)::BIGINT, sum(off)::BIGINT, string_agg(language, ', ' ORDER BY language)
+FROM (
+    SELECT model, language, count(*) AS texts,
+        count(*) FILTER (is_off_language(detected_language, language, script_share)) AS off
+    FROM responses WHERE status = 'ok' GROUP BY ALL
+)
+WHERE off > $most * texts GROUP BY model ORDER BY model
+"""
 # A word of an imported file that is missing says nothing; a server that gives none leaves the ending open.
 _ENDINGS = """
 SELECT model, sum(texts)::BIGINT, string_agg(coalesce(finish_reason, 'none'), ', ' ORDER BY finish_reason)
@@ -45,7 +55,7 @@ FROM (
 )
 GROUP BY model ORDER BY model
 """
-ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ENDINGS))  # all that `text_doubts` asks a store
+ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _ENDINGS))  # all that `text_doubts` asks a store
 
 
 def text_doubts(
@@ -69,6 +79,8 @@ def text_doubts(
         few = f"in {languages} {distinct} of {texts} texts are distinct within their prompt"
         yield f"{model}: {few}, and numbers have no interval: {why}"
     yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
+    for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ELSEWHERE):
+        yield f"{model}: of what was asked in {languages}, {off} of {texts} texts are in another language"
     for model, texts, words in rows(_ENDINGS):
         yield f"{model}: {texts} texts ended with words that are not known, and count as whole: {words}"
 

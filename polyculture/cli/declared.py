@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Of print_metrics: no line of a model without a number that can be compared.
 _TOLD = "language IS NOT NULL OR (estimate IS NOT NULL AND metric <> 'granularity_defined')"
+_SHARED = "†"
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 
 
@@ -49,6 +50,8 @@ def print_declared(
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
     heading = title or table.shown_title(values)
     print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
+    if any(_SHARED in str(value) for line in lines for value in line.values()):
+        sys.stdout.write(f"{_SHARED} over the cells that all models have\n")
     if len(shown) > SHOWN_ROWS:
         say(MORE)
 
@@ -71,10 +74,13 @@ def _value(name: str, row: Mapping[str, Any], bounds: tuple[str, str] | None) ->
         return value
     reasons = REASONS if value is not None else ("no_estimate", *REASONS)
     reason = next((row[reason] for reason in reasons if row.get(reason) is not None), None)
+    if row[bounds[0]] is None and reason is None:
+        return value
+    told = f"{cell(value)}{_SHARED}" if row.get("shared") and value is not None else cell(value)
     if row[bounds[0]] is None:
-        return value if reason is None else f"{cell(value)} ({reason})"
+        return f"{told} ({reason})"
     second = [_WIDE] if bounds == ("low", "high") and row.get(_WIDE[0]) is not None else []
-    return " ".join([cell(value), " / ".join(_interval(row, each) for each in (bounds, *second))])
+    return " ".join([told, " / ".join(_interval(row, each) for each in (bounds, *second))])
 
 
 def _interval(row: Mapping[str, Any], bounds: tuple[str, str]) -> str:
@@ -95,8 +101,10 @@ def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 def print_metrics(workspace: Workspace) -> None:
     """Prints the metrics per model and language; those languages first in which most models can be compared."""
+    from polyculture.cache.manifest import require_run
     from polyculture.cache.store import asked_store
     from polyculture.metrics import METRICS
+    from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 
     table = HEADLINE.declared
@@ -105,6 +113,8 @@ def print_metrics(workspace: Workspace) -> None:
         print_declared(
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
         )
+    fixed = disqualified(require_run(workspace.run))
+    sys.stdout.writelines(f"{name}: {fixed[name]}\n" for name in table.header.side_by_side if name in fixed)
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:

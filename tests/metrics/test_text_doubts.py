@@ -151,6 +151,18 @@ def test_of_many_names_of_one_model_there_is_one_line(tmp_path: Path) -> None:
     assert [line.split(":")[0] for line in lines] == ["m0 and m1 and 3 more models"]
 
 
+def test_answers_in_another_language_are_told_where_they_are_most(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    for language, other in (("de", 2), ("ja", 1)):
+        prompt = builder.ask(language)
+        for sample in range(3):
+            found = "en" if sample < other else language
+            builder.answer(prompt, text=f"{language} {sample}", sample=sample, detected_language=found)
+    lines, _ = doubts(builder)
+    assert len(lines) == 1
+    assert "in de, 2 of 3 texts" in lines[0]
+
+
 def test_an_ending_that_no_table_knows_is_told_with_its_word(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run")
     prompt = builder.ask()
