@@ -34,6 +34,11 @@ class Notice:
     places: tuple[str, ...]
     more: int
 
+    @property
+    def before(self) -> str:
+        """What stands before the share: it pools the cells of a model and language, and single ones may be worse."""
+        return "Of a model in a language, up to " if self.varies else ""
+
 
 @dataclass(frozen=True, slots=True)
 class FrequentFailure:

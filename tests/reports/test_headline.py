@@ -73,3 +73,19 @@ def test_long_names_of_models_are_cut_in_their_middle_and_stay_apart() -> None:
     assert Names(read_catalog(), models[:1]).model(models[0]) == "Some-Very-Long-Mo…t-2507-GGUF-Q4_K_M"
     same = ("a:x/" + "m" * 50, "b:x/" + "m" * 50)
     assert [Names(read_catalog(), same).model(one) for one in same] == list(same)
+
+
+def test_a_warning_says_of_what_its_share_is_the_largest(tmp_path: Path) -> None:
+    """It had said 'Up to 60 %' where all texts of a prompt were refused: the share pools a language's prompts."""
+    built = StoreBuilder(tmp_path, n=5)
+    for language, country, refused in (("en", "US", 1), ("en", "JP", 5), ("ja", "JP", 0)):
+        prompt = built.ask(language=language, country=country)
+        for sample in range(5):
+            built.answer(prompt, ["sushi"], sample=sample, refused=sample < refused)
+    built.link("sushi", "Q1")
+    built.entity("Q1", "sushi")
+    with read_store(built.write()) as reading:
+        health = reading.rows(SQL / "health.sql")
+    for rows, before in ((health, "Of a model in a language, up to "), (health[:1], "")):
+        [told] = [one for one in notices(rows, Names(read_catalog(), ("m",))) if "was refused" in one.text]
+        assert (told.before, told.worst, told.places[0]) == (before, "60\u00a0%", "English: 60\u00a0% (6 of 10)")
