@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -264,7 +265,8 @@ def check_prompted(experiment: Experiment, file: Path) -> None:
         said = []
         for command, values in experiment.instruments.items():
             argument = next((entry.commands[command].argument for entry in INSTRUMENTS if command in entry.lines), None)
-            said.append(" ".join(filter(None, (command_line(command), str(values.get(argument or "", "")), str(file)))))
+            words = filter(None, (str(values.get(argument or "", "")), str(file)))
+            said.append(f"{command_line(command)} {shlex.join(words)}")
         own = ", ".join(said)
         asked = f"Its instruments are asked by: {own}. For texts, add" if own else "Add"
         raise ExperimentError(what, where=file, remedy=f"{asked}, for example, {lines}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import signal
 import time
@@ -148,15 +149,23 @@ def test_another_servers_answers_are_not_taken_for_this_ones(here: Path) -> None
 
 
 def test_plan_prices_what_is_left(here: Path, server: StubServer) -> None:
-    text = f'[instruments.ask]\nset = "{here / "made-up.toml"}"\nunits = 2\n'
+    own = here / "my sets"
+    own.mkdir()
+    for name in ("made-up.toml", "made-up.tsv"):
+        (here / name).rename(own / name)
+    text = f'[instruments.ask]\nset = "{own / "made-up.toml"}"\nunits = 2\n'
     with (here / "exp.toml").open("a", encoding="utf-8") as file:
         file.write(text)
     planned = polyculture("plan", "exp.toml", cwd=here)
     assert planned.returncode == 0, planned.stderr
     line = next(line for line in planned.stdout.splitlines() if "ask" in line and "openai:stub" in line)
     assert str(ASKED) in line
-    assert "polyculture ask exp.toml" in one_line(polyculture("run", "exp.toml", cwd=here))
+    told = re.search(r"asked by: polyculture (.*?exp\.toml)\. ", one_line(polyculture("run", "exp.toml", cwd=here)))
     assert server.bodies == []
+    assert told
+    asked = polyculture(*shlex.split(told[1]), cwd=here)
+    assert asked.returncode == 0, asked.stderr
+    assert len(server.bodies) == ASKED
 
 
 def test_killed_it_resumes(tmp_path: Path) -> None:
