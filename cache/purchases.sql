@@ -24,5 +24,5 @@ SELECT stage, model, language, topic, asked, purchase,
     count(*) FILTER (WHERE status = 'unusable') AS unusable,
     coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
     coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens,
-    sum(cost) AS cost
+    sum(cost ORDER BY cost) AS cost -- in any other order two exports would differ in the last digit
 FROM purchases GROUP BY ALL;

@@ -61,10 +61,10 @@ WITH ranked AS (
 correlated AS (
     SELECT
         model, dataset, language, culture, entity_type, form, rule, native, count(*) AS entities,
-        avg(tokens) AS tokens_per_entity,
+        avg(tokens ORDER BY tokens) AS tokens_per_entity,
         avg((tokens = 1)::INT) AS single_token,
         CASE WHEN count(*) >= 5 AND count(DISTINCT tokens) > 1 AND count(DISTINCT placement) > 1
-            THEN least(greatest(corr(tokens_rank, placement_rank), -0.999999), 0.999999) END AS correlation
+            THEN least(greatest(corr(tokens_rank, placement_rank ORDER BY tokens_rank, placement_rank), -0.999999), 0.999999) END AS correlation
     FROM ranked
     GROUP BY ALL
 )

@@ -108,8 +108,8 @@ SELECT
         any_value(l.qid) FILTER (l.status = 'linked'),
         any_value(s.publisher_qid)
     ) AS qid,
-    avg(s.log_probability) AS mean_log_probability,
-    avg(s.log_probability / s.tokens) AS mean_per_token,
+    avg(s.log_probability ORDER BY s.log_probability) AS mean_log_probability,
+    avg(s.log_probability / s.tokens ORDER BY s.log_probability / s.tokens) AS mean_per_token,
     count(*) AS contexts
 FROM scores AS s
 LEFT JOIN cultural_links AS l USING (language, entity_type, entity)

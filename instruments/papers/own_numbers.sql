@@ -60,7 +60,8 @@ stated AS (
                 THEN (coalesce(of_label, of_set) - coalesce(asked_of_label, questions)) || ' of ' || coalesce(of_label, of_set)
                     || ' questions not asked' END
         ) AS lacking, questions,
-        count(*) OVER of_place AS wordings, stddev_samp(estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
+        count(*) OVER of_place AS wordings,
+        stddev_samp(estimate ORDER BY estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
     FROM numbers
     LEFT JOIN of_sets USING (model, dataset, language, condition)
     LEFT JOIN every_question USING (model, dataset, language, condition)

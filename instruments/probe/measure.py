@@ -58,9 +58,9 @@ _ASKED = "SELECT DISTINCT model, dataset, language, arm, question_id, culture FR
 _GROUPS = "SELECT DISTINCT dataset, culture, level, region FROM probe_questions"
 _LIKENESS = """
 SELECT
-    model, dataset, language, arm, question_id, sum(similarity), count(*)::DOUBLE,
+    model, dataset, language, arm, question_id, sum(similarity ORDER BY similarity), count(*)::DOUBLE,
     any_value(sd) FROM (
-        SELECT *, stddev_samp(similarity) OVER (PARTITION BY model, dataset, language, arm) AS sd
+        SELECT *, stddev_samp(similarity ORDER BY similarity) OVER (PARTITION BY model, dataset, language, arm) AS sd
         FROM probe_judged WHERE filter = 'none' AND kept AND similarity IS NOT NULL
     )
 GROUP BY ALL ORDER BY ALL

@@ -41,7 +41,9 @@ wrote AS (
     SELECT model, language, topic, count(*) AS texts FROM responses WHERE status = 'ok' GROUP BY ALL
 ),
 likelihood AS (
-    SELECT e.model, e.language, coalesce(l.topic, e.entity_type) AS topic, e.qid, avg(e.mean_log_probability) AS scored
+    SELECT
+        e.model, e.language, coalesce(l.topic, e.entity_type) AS topic, e.qid,
+        avg(e.mean_log_probability ORDER BY e.mean_log_probability) AS scored
     FROM cultural_entities AS e
     LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
     WHERE e.qid IS NOT NULL

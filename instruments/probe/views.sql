@@ -17,7 +17,7 @@ WITH items AS (
     SELECT
         p.model, p.dataset, p.language, p.arm, p.culture, p.question_id, i.layer, i.place, i.item, i.item_key, i.echo,
         i.rejected, s.similarity, s.topic_similarity, s.neighbour_similarity,
-        avg(s.similarity) FILTER (WHERE i.rejected IS NULL)
+        avg(s.similarity ORDER BY s.similarity) FILTER (WHERE i.rejected IS NULL)
             OVER (PARTITION BY p.model, p.dataset, p.language, p.arm) AS mean_similarity
     FROM probe_items AS i
     INNER JOIN probes AS p ON i.probe_id = p.probe_id

@@ -41,7 +41,7 @@ LEFT JOIN answer_readings AS r ON r.answer_id = a.answer_id;
 CREATE VIEW question_tally AS
 SELECT
     dataset, language, model, method, reader, wording, unit, facets, undirected, len("order") AS options, role, place, "right",
-    outcome, count(*) AS n, sum(matched) AS matched, sum(chance) AS chance
+    outcome, count(*) AS n, sum(matched ORDER BY matched) AS matched, sum(chance ORDER BY chance) AS chance
 FROM question_readings
 GROUP BY ALL;
 

@@ -129,8 +129,8 @@ WITH outcomes AS (
 cases AS (
     SELECT
         extraction_id, language, topic, what,
-        coalesce(sum(weight) FILTER (hit), 0) AS hits,
-        coalesce(sum(weight) FILTER (hit IS NOT NULL), 0) AS cases,
+        coalesce(sum(weight ORDER BY weight) FILTER (hit), 0) AS hits,
+        coalesce(sum(weight ORDER BY weight) FILTER (hit IS NOT NULL), 0) AS cases,
         (coalesce(bool_or(hit), false)::INT + coalesce(bool_or(NOT hit), false)::INT + bool_or(hit IS NULL)::INT) > 1
             AS disputed,
         CASE WHEN bool_or(hit) THEN true WHEN bool_or(hit IS NULL) THEN NULL ELSE false END AS best,
@@ -151,7 +151,7 @@ sums AS (
 )
 SELECT
     extraction_id, language, topic, what,
-    sum(hits) AS hits, sum(cases) AS cases, sum(disputed)::BIGINT AS disputed,
+    sum(hits ORDER BY hits) AS hits, sum(cases ORDER BY cases) AS cases, sum(disputed)::BIGINT AS disputed,
     sum(hits_at_best)::BIGINT AS hits_at_best, sum(cases_at_best)::BIGINT AS cases_at_best,
     sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
 FROM sums

@@ -8,10 +8,12 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import duckdb
 import pytest
 
 from polyculture.cache.errors import BudgetError, ExperimentError
@@ -93,6 +95,24 @@ def test_spending_holds_what_was_bought_and_what_it_cost(tmp_path: Path, server:
     for row in rows:
         assert (row["answers"], row["failed"], row["prompt_tokens"]) == (JOB_SAMPLES, 0, 7 * JOB_SAMPLES)
         assert row["cost"] == pytest.approx(JOB_SAMPLES * ANSWER)
+
+
+def test_costs_are_the_same_to_the_last_digit_whatever_the_order_of_rows() -> None:
+    """Two exports of one run once differed: threads add up in another order each time."""
+    views = files("polyculture.cache").joinpath("purchases.sql").read_text(encoding="utf-8")
+    costs = set()
+    for order in ("tokens", "tokens DESC", "hash(tokens)"):
+        with duckdb.connect() as store:
+            store.execute(f"""
+                CREATE TABLE run_prices AS SELECT 'm' AS model, 0.15 AS input, 0.6 AS output, 0.5 AS batch_discount;
+                CREATE TABLE bought AS
+                SELECT 'generate' AS stage, 'm' AS model, 'en' AS language, 'food' AS topic, 'm' AS asked,
+                    'direct' AS purchase, 'ok' AS status, tokens AS prompt_tokens, tokens % 37 AS completion_tokens
+                FROM range(5000) AS t(tokens) ORDER BY {order};
+                {views}
+            """)
+            costs.update(store.sql("SELECT cost FROM spending").fetchall())
+    assert len(costs) == 1
 
 
 def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Path, server: StubServer) -> None:

@@ -28,7 +28,8 @@ WITH weighed AS (
         q.options[a.option + 1] AS option_text,
         coalesce(string_split(q.facets['groups'], '; ')[a.option + 1], q.roles[a.option + 1]) AS option_group,
         CASE WHEN list_contains(q."right", a.option) THEN 'right' ELSE q.roles[a.option + 1] END AS option_role,
-        (weight - avg(weight) OVER question) / nullif(stddev_pop(weight) OVER question, 0) AS z
+        (weight - avg(weight ORDER BY weight) OVER question)
+            / nullif(stddev_pop(weight ORDER BY weight) OVER question, 0) AS z
     FROM attention AS a
     INNER JOIN questions AS q ON q.question_id = a.question_id
     WHERE a.status = 'ok'

@@ -3,8 +3,9 @@
 SELECT
     one.kind, wording, undirected, options, one.role AS role_one, other.role AS role_other, one."right" AS right_one,
     other."right" AS right_other, one.outcome AS outcome_one, other.outcome AS outcome_other, one.place AS place_one,
-    other.place AS place_other, count(*)::DOUBLE AS n, coalesce(sum(one.matched), 0)::DOUBLE AS matched_one,
-    coalesce(sum(other.matched), 0)::DOUBLE AS matched_other
+    other.place AS place_other, count(*)::DOUBLE AS n,
+    coalesce(sum(one.matched ORDER BY one.matched), 0)::DOUBLE AS matched_one,
+    coalesce(sum(other.matched ORDER BY other.matched), 0)::DOUBLE AS matched_other
 FROM question_sides AS one
 INNER JOIN question_sides AS other USING (dataset, language, item, wording, shown, undirected, options)
 WHERE dataset = $dataset AND language = $language

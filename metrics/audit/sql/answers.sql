@@ -69,7 +69,7 @@ counted AS (
 )
 SELECT
     what, language, topic,
-    sum(hits)::DOUBLE AS hits, sum(cases)::DOUBLE AS cases, sum(disputed)::BIGINT AS disputed,
+    sum(hits ORDER BY hits)::DOUBLE AS hits, sum(cases ORDER BY cases)::DOUBLE AS cases, sum(disputed)::BIGINT AS disputed,
     sum(best_hits)::DOUBLE AS best_hits, sum(best_cases)::DOUBLE AS best_cases,
     sum(worst_hits)::DOUBLE AS worst_hits, sum(worst_cases)::DOUBLE AS worst_cases
 FROM counted

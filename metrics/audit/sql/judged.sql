@@ -58,8 +58,8 @@ SELECT
     metric, reading, language, response_id, label, linked, explicit, associated, weight,
     is_right, right_specific, link_judged, link_right,
     1 / count(*) OVER item AS once,
-    1 / greatest(1, sum(is_right) OVER item) AS once_right,
-    1 / greatest(1, sum(link_right) OVER item) AS once_linked
+    1 / greatest(1, sum(is_right ORDER BY is_right) OVER item) AS once_right,
+    1 / greatest(1, sum(link_right ORDER BY link_right) OVER item) AS once_linked
 FROM judged
 WINDOW item AS (PARTITION BY metric, reading, extraction_id, qid)
 ORDER BY metric, reading, language, response_id, ordinal
