@@ -33,6 +33,12 @@ _CHUNK = 2**20
 # The words of a cell whose formula failed, in any language: #NAME?, #¿NOMBRE?, #ZAHL!, #DIV/0!, #N/A, #NV.
 _ERROR = re.compile(r"#(?:¿?[^\s#]{2,24}[!?]|N/?[A-Z]{1,2})")
 _ERROR_CELL = re.compile(rb"""(<(?:\w+:)?c\b[^<>]*\st=)(["'])e\2""")
+NO_VALUE = "#FORMULA?"  # in place of a formula that nobody has computed: `is_error` knows it
+_UNCOMPUTED = re.compile(
+    rb"<((?:\w+:)?)c\b([^<>]*)>\s*<\1f\b[^<>]*(?:/>|>[^<]*</\1f>)\s*(<\1v\b[^<>]*(?:/>|>\s*</\1v>))?\s*</\1c>"
+)
+_TYPE = re.compile(rb"""\st=(["'])(\w*)\1""")
+_UP_TO_LAST_CELL = re.compile(rb".*(?=<(?:\w+:)?c[\s>])", re.DOTALL)
 _PLACE = re.compile(r"([A-Za-z]{1,9})([0-9]{1,18})")  # also one beyond all sheets, which a reader would believe
 
 
@@ -92,7 +98,7 @@ def is_error(value: str) -> bool:
 
 
 def open_workbook(path: Path) -> CalamineWorkbook:
-    """A workbook, .xlsx held against the bounds and with the words of its errors (`is_error`).
+    """A workbook, .xlsx held against the bounds and with the words of its errors (`is_error`), `NO_VALUE` among them.
 
     Raises `DataSetError` where it cannot be read or is too large.
     """
@@ -114,13 +120,13 @@ def open_workbook(path: Path) -> CalamineWorkbook:
 def _bounded(path: Path) -> io.BytesIO:
     """The workbook as an archive that is not compressed: no member of it is longer than was counted here.
 
-    Its errors are texts: the reader would give empty cells.
+    Its errors, and formulas without a value, are texts: the reader would give empty cells.
     """
     plain, unpacked = io.BytesIO(), 0
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(plain, "w", zipfile.ZIP_STORED) as stored:
         for info in archive.infolist():
             sheet = _Extent() if "worksheets/" in info.filename else None
-            rest = b""  # the beginning of a tag
+            rest = b""  # the beginning of a cell
             with archive.open(info) as member, stored.open(info.filename, "w") as copy:
                 while chunk := member.read(_CHUNK):
                     unpacked += len(chunk)
@@ -131,16 +137,37 @@ def _bounded(path: Path) -> io.BytesIO:
                         copy.write(chunk)
                         continue
                     sheet.feed(chunk)
-                    whole, tag, rest = (rest + chunk).rpartition(b"<")
-                    copy.write(_ERROR_CELL.sub(rb"\1\2str\2", whole))
-                    rest = tag + rest
-                copy.write(rest)
+                    whole, rest = _before_last_cell(rest + chunk)
+                    copy.write(_with_words(whole))
+                copy.write(_with_words(rest))
             if sheet is not None and sheet.cells > MOST_CELLS:
                 what = f"has a sheet that reaches to row {sheet.bottom} and column {sheet.right}, {sheet.cells} cells"
                 remedy = f"At most {MOST_CELLS} are read: remove the cell that lies far out, or save it as CSV UTF-8."
                 raise DataSetError(what, where=path, remedy=remedy)
     plain.seek(0)
     return plain
+
+
+def _before_last_cell(xml: bytes) -> tuple[bytes, bytes]:
+    """What is whole of a sheet, and the beginning of a cell; of a tag where no cell can be so long."""
+    found = _UP_TO_LAST_CELL.match(xml)
+    cut = found.end() if found else 0
+    cut = cut if cut or len(xml) <= 2 * _CHUNK else max(xml.rfind(b"<"), 0)
+    return xml[:cut], xml[cut:]
+
+
+def _with_words(xml: bytes) -> bytes:
+    """The cells of a sheet, with a text in each whose formula failed or has no value."""
+    return _UNCOMPUTED.sub(_uncomputed, _ERROR_CELL.sub(rb"\1\2str\2", xml))
+
+
+def _uncomputed(cell: re.Match[bytes]) -> bytes:
+    prefix, attributes, value = cell.groups()
+    told = _TYPE.search(attributes)
+    if value is not None and told is not None and told[2] == b"str":
+        return cell[0]  # computed: its value is an empty text
+    attributes = _TYPE.sub(b"", attributes) + b' t="str"'
+    return b"<%bc%b><%bv>%b</%bv></%bc>" % (prefix, attributes, prefix, NO_VALUE.encode(), prefix, prefix)
 
 
 class _Extent:

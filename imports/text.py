@@ -13,12 +13,12 @@ from polyculture.cache.catalog.written import WrittenNames
 from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
-from polyculture.cache.spreadsheet import is_error
+from polyculture.cache.spreadsheet import NO_VALUE, is_error
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, content_of, read_content, read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.chats import chat_text
-from polyculture.imports.mapping import DETECTED, Columns
+from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
 from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missing, names, shown
 
@@ -74,6 +74,9 @@ class TextReader:
         """
         values, sanitizer = self.columns.read(record), ResponseSanitizer()
         text, answer = self._text(record, values)
+        for name, value in values.items():
+            if name not in ("text", "seed", *TOKENS):  # a number that is none is NULL, and noted
+                _check_computed(name, value)
         prompt, key = values.get("prompt"), values.get("id")
         prompt = chat_text(prompt) if isinstance(prompt, list) else prompt
         prompt = None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
@@ -135,8 +138,7 @@ class TextReader:
             raise NoTextError(
                 f"the text is a {'table' if isinstance(text, Mapping) else type(text).__name__}{within}", shown(text)
             )
-        if is_error(text):
-            raise NoTextError("a spreadsheet's error stands in place of the text", text.strip())
+        _check_computed("text", text)
         if len(text) > LONGEST_TEXT:
             raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
         if mended(text) != text:
@@ -220,6 +222,14 @@ class TextReader:
             raise NoTextError(f"the {what} is no name on one line of at most {_LONGEST_LABEL} characters",
                               shown(mended(written)))  # fmt: skip
         return written
+
+
+def _check_computed(name: str, value: Any) -> None:
+    """Raises `NoTextError` where a spreadsheet has no value for a field: nobody knows what it would be."""
+    if isinstance(value, str) and is_error(value):
+        uncomputed = value.strip() == NO_VALUE
+        what = "a formula without a value (save the file in a spreadsheet)" if uncomputed else "a spreadsheet's error"
+        raise NoTextError(f"{what} stands in place of the {name}", value.strip())
 
 
 def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | None:

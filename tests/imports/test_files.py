@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.spreadsheet import open_workbook
+from polyculture.cache.spreadsheet import NO_VALUE, open_workbook
 from polyculture.imports.encoding import misread
 from polyculture.imports.files import kind_of, read_file
 from polyculture.imports.record import MOST_COLUMNS, BadRow, Record
@@ -181,6 +182,34 @@ def test_an_error_of_a_spreadsheet_is_no_text(tmp_path: Path, name: str) -> None
     assert [row.value for row in lost] == errors
     assert [text.text for text in taken][:1] == ["She eats pizza."]
     assert len(taken) == (2 if name == "a.csv" else 1)
+
+
+UNCOMPUTED = [
+    "<c t='inlineStr'><is><t>Rice.</t></is></c><c><f>A1</f><v/></c>",
+    "<c r='A3'><f>A1&amp;B1</f><v></v></c>",
+    "<c r='A4' t='str'><f>A1</f></c>",
+    "<c r='A5' t='n'><f t='shared' si='0'/><v></v></c>",
+]
+COMPUTED = [
+    "<c r='A6' t='str'><f>A1</f><v>Pizza.</v></c>",
+    "<c r='A7' t='str'><f>&quot;&quot;</f><v></v></c><c t='inlineStr'><is><t>What?</t></is></c>",
+]
+
+
+def test_a_formula_that_nobody_computed_is_no_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs write formulas without values: such texts were empty answers, which name nothing."""
+    rows = "".join(f"<row>{row}</row>" for row in UNCOMPUTED + COMPUTED)
+    head = '<row><c t="inlineStr"><is><t>text</t></is></c><c t="inlineStr"><is><t>prompt</t></is></c></row>'
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = f'<worksheet xmlns="{space}"><sheetData>{head}{rows}</sheetData></worksheet>'
+    prefixed = re.sub(r"<(/?)(?=\w)", r"<\1x:", sheet).replace("xmlns=", "xmlns:x=")
+    for number, (xml, chunk) in enumerate([(sheet, 2**20), (prefixed, 2**20), (sheet, 150)]):
+        monkeypatch.setattr("polyculture.cache.spreadsheet._CHUNK", chunk)
+        file = workbook(tmp_path / f"{number}.xlsx", {"S": []}, {"xl/worksheets/s0.xml": xml.encode()})
+        _, taken, lost = read(file, ALL)
+        assert [row.value for row in lost] == [NO_VALUE] * 4
+        assert ["prompt" in row.reason for row in lost] == [True, False, False, False]
+        assert [(text.text, text.prompt) for text in taken] == [("Pizza.", None), ("", "What?")]
 
 
 def test_one_column_of_texts_has_no_title(tmp_path: Path) -> None:
