@@ -189,7 +189,7 @@ class JobBudget:
 
     def _reached(self, bound: CostBound) -> BudgetError:
         return BudgetError(
-            f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, and the "
+            f"stopped by max_cost = {self._ledger.limit:g}: {self._ledger.spent():.4f} is spent, and the "
             f"next answer may cost {bound.cost(self.purchase):.4f}. Raise max_cost and run the same command again: it "
             "goes on where it was"
         )

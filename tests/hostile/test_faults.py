@@ -214,4 +214,4 @@ def test_what_a_limit_is_passed_by(tmp_path: Path, server: FaultServer, mode: Mo
         assert len(rows(tmp_path)) == len(server.asked)
         if len(server.asked) < PROMPTS * SAMPLES:
             assert result.returncode == 5
-            assert "stopped before max_cost" in result.stderr.splitlines()[-1]
+            assert "stopped by max_cost" in result.stderr.splitlines()[-1]

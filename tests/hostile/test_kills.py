@@ -97,7 +97,7 @@ def test_kills_of_four_processes_pass_the_limit_by_one_answer_at_most(tmp_path: 
         killed = sum(kill_while_at_work(server, file, randomness) for _ in range(rounds))
         done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
         assert done.returncode == 5, done.stderr
-        assert "stopped before max_cost" in done.stderr
+        assert "stopped by max_cost" in done.stderr
     assert killed >= 2 * rounds - 2, "the kills came too late to show anything"
     assert bill(server) <= LIMIT + RESERVED
     # What the ledger booked covers the bill.

@@ -148,7 +148,7 @@ def test_scores_stop_before_max_cost_is_passed_and_go_on_when_it_is_raised(tmp_p
     folder = write(tmp_path / "run", server.url, limit=0.5)
     stopped = polyculture("cbs", "exp.toml", *CHOICE, cwd=folder)
     assert stopped.returncode == 5, stopped.stderr
-    assert "stopped before max_cost = 0.5 is passed" in stopped.stderr
+    assert "stopped by max_cost = 0.5:" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     ((spent, bought),) = stored(folder, "SELECT sum(cost), sum(answers) FROM spending WHERE stage = 'score'")
     assert bought == len(asked(server)) > 10

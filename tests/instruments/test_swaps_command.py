@@ -248,7 +248,7 @@ def test_a_limit_of_money_is_kept_and_the_run_goes_on_when_it_is_raised(tmp_path
     words = ("--data", "own", "--folder", tmp_path, "--draws", "1")
     stopped = polyculture("swap", "sentiment", write(tmp_path, server.url, limit=0.12), *words, cwd=tmp_path)
     assert stopped.returncode == 5, stopped.stderr
-    assert "stopped before max_cost = 0.12 is passed" in stopped.stderr
+    assert "stopped by max_cost = 0.12:" in stopped.stderr
     paid = len(server.asked)
     assert 0 < paid * ANSWER <= 0.12
     assert rows(tmp_path, "SELECT sum(cost) FROM spending") == [(pytest.approx(paid * ANSWER),)]

@@ -178,7 +178,7 @@ def test_a_run_stops_before_max_cost_is_passed_and_goes_on_when_it_is_raised(
 ) -> None:
     stopped = polyculture("run", write(tmp_path, server.url, limit=0.3), cwd=tmp_path)
     assert stopped.returncode == 5, stopped.stderr
-    assert "stopped before max_cost = 0.3 is passed" in stopped.stderr
+    assert "stopped by max_cost = 0.3:" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     paid = len(server.asked)
     # At worst an answer costs 16 tokens more than it does: that much may be left.
