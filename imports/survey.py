@@ -114,8 +114,8 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             found.asked += 1
             found.named += text.condition == "explicit"
     notes = []
-    if by_prompt and set(found.conditions) - {UNSTATED}:
-        notes.append(f"condition by the countries that prompts name: {_counts(found.conditions)}. "
+    if by_prompt and (found.asked or set(found.conditions) - {UNSTATED}):
+        notes.append(f"condition by the countries that rows and prompts name: {_counts(found.conditions)}. "
                      "condition=COLUMN says it otherwise")  # fmt: skip
     if by_prompt and found.countries and "country" not in {*columns.columns, *columns.parts}:
         notes.append(f"country by prompts: {_counts(found.countries)}. country=COLUMN says it otherwise")

@@ -140,7 +140,7 @@ def test_prompts_give_the_condition_where_they_name_the_country(tmp_path: Path) 
     ]
     found, texts, _ = read(write_lines(tmp_path / "a.jsonl", *rows))
     assert [text.condition for text in texts] == ["explicit", "explicit", "neutral", "unstated", "unstated"]
-    assert any("condition by the countries that prompts name" in note for note in found.columns.notes)
+    assert any("condition by the countries that rows and prompts name" in note for note in found.columns.notes)
     for one in rows:
         one.pop("country")
     _, texts, _ = read(write_lines(tmp_path / "b.jsonl", *rows))
@@ -149,6 +149,13 @@ def test_prompts_give_the_condition_where_they_name_the_country(tmp_path: Path) 
         ("JP", "explicit"),
         (None, "neutral"),
     ]
+
+
+def test_a_row_with_a_country_that_its_prompt_does_not_name_is_unstated_and_told(tmp_path: Path) -> None:
+    row = {"prompt": "What do people eat?", "response": "Sushi.", "country": "Japan", "language": "en", "model": "m"}
+    found, (text,), _ = read(write_lines(tmp_path / "a.jsonl", row), {"country": "country", "topic": "=food"})
+    assert (text.country, text.condition) == ("JP", "unstated")
+    assert any("rows and prompts name: unstated 1" in note for note in found.columns.notes)
 
 
 def test_a_country_that_no_prompt_names_is_left(tmp_path: Path) -> None:
