@@ -136,7 +136,8 @@ def read_text(
     split = split_reasoning(text or "", cut=ending == "cut", prompt_tail=prompt_tail)
     body, mark = (None, None) if split.answer is None else end_turn(split.answer, prompt_tail=prompt_tail)
     if mark is not None:
-        ending = "whole" if ending in ("cut", "unknown") else ending
+        known = ending == "cut" or ending_raw is None  # a word that nobody knows stays so, and is told
+        ending = "whole" if known and ending in ("cut", "unknown") else ending
         sanitizer.notes.append(f"text: it ended at {mark}")
     parts = [part for part in (reasoning, split.reasoning) if part]
     if refusal and not (text or "").strip() and ending != "broken":

@@ -226,6 +226,11 @@ def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
     assert (found.ending == "whole", found.note is not None) == (ended, ended)
 
 
+@pytest.mark.parametrize(("word", "ending"), [("wat", "unknown"), ("length", "whole"), (None, "whole")])
+def test_a_marker_does_not_hide_an_ending_that_nobody_knows(word: str | None, ending: str) -> None:
+    assert read_text("Pizza.<|im_end|>\n<|im_start|>user\nMore?", word).ending == ending
+
+
 @pytest.mark.parametrize("raw", ["<|eot_id|>", "<|eot_id|>\n<|eot_id|> ", "<|im_end|>\n<|im_start|>user\nMore?", ""])
 def test_a_turn_that_ends_at_once_says_nothing(raw: str) -> None:
     found = read_text(raw, "stop")
