@@ -35,7 +35,7 @@ _ERROR = re.compile(r"#(?:¿?[^\s#]{2,24}[!?]|N/?[A-Z]{1,2})")
 _ERROR_CELL = re.compile(rb"""(<(?:\w+:)?c\b[^<>]*\st=)(["'])e\2""")
 NO_VALUE = "#FORMULA?"  # in place of a formula that nobody has computed: `is_error` knows it
 _UNCOMPUTED = re.compile(
-    rb"<((?:\w+:)?)c\b([^<>]*)>\s*<\1f\b[^<>]*(?:/>|>[^<]*</\1f>)\s*(<\1v\b[^<>]*(?:/>|>\s*</\1v>))?\s*</\1c>"
+    rb"<((?:\w+:)?)c\b([^<>]*)>\s*<\1f\b[^<>]*(?:/>|>[^<]*</\1f>)\s*(?:(<\1v\b[^<>]*(?:/>|>\s*</\1v>))\s*)?</\1c>"
 )
 _TYPE = re.compile(rb"""\st=(["'])(\w*)\1""")
 _UP_TO_LAST_CELL = re.compile(rb".*(?=<(?:\w+:)?c[\s>])", re.DOTALL)

@@ -212,6 +212,19 @@ def test_a_formula_that_nobody_computed_is_no_value(tmp_path: Path, monkeypatch:
         assert [(text.text, text.prompt) for text in taken] == [("Pizza.", None), ("", "What?")]
 
 
+def test_blanks_behind_a_formula_take_no_time(tmp_path: Path) -> None:
+    blanks = (
+        "<row><c t='inlineStr'><is><t>text</t></is></c></row><row><c><f>A1</f>" + " " * 1_000_000 + "<v>7</v></c></row>"
+    )
+    sheet = f"<worksheet xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><sheetData>{blanks}"
+    extra = {"xl/worksheets/s0.xml": f"{sheet}</sheetData></worksheet>".encode()}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    (row,) = read_file(workbook(tmp_path / "a.xlsx", {"S": []}, extra))
+    assert isinstance(row, Record)
+    assert row.get("text") == "7"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 10
+
+
 def test_one_column_of_texts_has_no_title(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text\nRice, beans\nFish, bread\n", encoding="utf-8")
     assert [row.get("text") for row in read_file(tmp_path / "a.csv") if isinstance(row, Record)] == [
