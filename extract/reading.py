@@ -14,7 +14,8 @@ from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import FoundMention
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
-from polyculture.generate.engines.answer import NO_ANSWER, ending_of, text_in
+from polyculture.generate.engines.answer import NO_ANSWER, text_in
+from polyculture.generate.engines.endings import ending_of
 
 VERSION = 8  # of the rules in the code that decide mentions: raise it when they change
 

@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from polyculture.generate.engines.answer import content_of, names_of_speakers
+from polyculture.generate.engines.bodies import content_of
+from polyculture.generate.engines.reasoning import names_of_speakers
 from polyculture.imports.record import Record, known_names, opened
 
 _ROLES = ("role", "from", "speaker", "author.role", "sender", "author")

@@ -17,7 +17,8 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.answer import NoAnswerError, flat_names, read_answer, shape_of
+from polyculture.generate.engines.answer import NoAnswerError, read_answer
+from polyculture.generate.engines.bodies import flat_names, shape_of
 from polyculture.imports.chats import (
     chat_text,
     conversation,

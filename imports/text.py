@@ -15,7 +15,8 @@ from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.cache.spreadsheet import NO_VALUE, is_error
 from polyculture.generate.detection import detect
-from polyculture.generate.engines.answer import Answer, content_of, read_content, read_text
+from polyculture.generate.engines.answer import Answer, read_content, read_text
+from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.chats import chat_text
 from polyculture.imports.mapping import DETECTED, TOKENS, Columns

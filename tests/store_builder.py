@@ -16,7 +16,7 @@ from polyculture.cache.parquet import objects_to_table, rows_to_table, write_par
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES, Prompt, WantedResponse
 from polyculture.cache.shards import JobShards
-from polyculture.generate.engines.answer import ending_of
+from polyculture.generate.engines.endings import ending_of
 from polyculture.link.linker import known_countries
 from polyculture.running.layout import store_layout
 

@@ -23,8 +23,8 @@ from polyculture.cache.parquet import joined, present_rows, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Load, Step, Work
-from polyculture.generate.engines.answer import ending_of
 from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.row_step import MadeRow, RowStep, adopted_answers, completion_columns

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from polyculture.generate.engines.answer import NoAnswerError, ending_of, read_answer, read_text, shape_of
+from polyculture.generate.engines.answer import NoAnswerError, read_answer, read_text
 from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.bodies import shape_of
+from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
 ENDINGS = {

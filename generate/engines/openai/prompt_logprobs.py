@@ -17,8 +17,9 @@ from typing import Any
 from polyculture.cache.errors import EngineError
 from polyculture.cache.model_facts import DIRECT
 from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
-from polyculture.generate.engines.answer import LONGEST_NAME, first_choice
+from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.bodies import first_choice
 from polyculture.generate.engines.hub import SILENT, hub_arguments
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import UselessAnswerError

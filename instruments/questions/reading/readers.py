@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.generate.engines.answer import ending_of, text_in
+from polyculture.generate.engines.answer import text_in
+from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.refusals import refusal_rules_id
 from polyculture.generate.refusals.phrases import built_in_languages
 from polyculture.instruments.questions.layout import AnswerRow
