@@ -50,7 +50,7 @@ def print_declared(
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
     heading = title or table.shown_title(values)
     print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
-    if any(_SHARED in str(value) for line in lines for value in line.values()):
+    if "shared" in rows.columns and any(row[rows.columns.index("shared")] for row in shown):
         sys.stdout.write(f"{_SHARED} over the cells that all models have\n")
     if len(shown) > SHOWN_ROWS:
         say(MORE)
