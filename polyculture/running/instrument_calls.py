@@ -132,6 +132,12 @@ class InstrumentCall:
         return self.command
 
     @property
+    def about(self) -> str:
+        """What is kept beside what was asked of other data: the command and its data set, where it has one."""
+        data = getattr(self.options, "set", getattr(self.options, "data", None))
+        return f"{self.command} {data}" if data else self.command
+
+    @property
     def later(self) -> bool:
         """Whether it asks about another part's results: it is asked once these are measured."""
         return False
@@ -202,14 +208,12 @@ class InstrumentCall:
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
             # Tables of a paper say what each part, and each command of each data set, asked of which model.
-            asked, model = self.options.model_dump(mode="json"), getattr(options, "model", None)
-            about = None if options is not self.options else asked.get("set", asked.get("data"))
-            title = f"{self.title} {about}" if about else self.title
-            for former in [one for one in known if model is None and one.startswith(f"{title} of ")]:
+            about, model = self.about, getattr(options, "model", None)
+            for former in [one for one in known if model is None and one.startswith(f"{about} of ")]:
                 del known[former]
-            if title != name:
-                entry = {"command": self.command, "options": {**asked, "model": model}}
-                known[f"{title} of {model}" if model else title] = entry
+            if about != name:
+                asked = {**self.options.model_dump(mode="json"), "model": model}
+                known[f"{about} of {model}" if model else about] = {"command": self.command, "options": asked}
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
@@ -242,6 +246,10 @@ class PartCall(InstrumentCall):
         argument = self.suite.declared.argument
         about = f" {getattr(self.suite.options, argument)}" if argument else ""
         return f"{self.suite.title}{about}, {self.part.name}"
+
+    @property
+    def about(self) -> str:
+        return self.title
 
     @property
     def later(self) -> bool:
