@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.manifest import require_run, write_manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_doubts import text_doubts
@@ -30,6 +31,15 @@ def written(tmp_path: Path, text_of: Callable[[str, int], str]) -> StoreBuilder:
     for number, dish in enumerate(DISHES):
         builder.link(dish, f"Q{number + 1}")
     return builder
+
+
+def measured(builder: StoreBuilder) -> RunFolder:
+    """The run, whose dishes are linked."""
+    for number, dish in enumerate(DISHES):
+        builder.link(dish, f"Q{number + 1}")
+    run = builder.write()
+    measure(run)
+    return run
 
 
 def doubts(builder: StoreBuilder, **sampling: float) -> tuple[list[str], set[tuple[str | None, int]]]:
@@ -69,10 +79,7 @@ def test_cells_without_a_number_do_not_make_up_for_texts_that_repeat_one_another
     for sample in range(N):
         builder.answer(counted, [DISHES[sample % 2]], model="one", sample=sample, text=DISHES[sample % 2])
         builder.answer(without, [], model="one", sample=sample, text=f"nothing {sample}")
-    for number, dish in enumerate(DISHES[:2]):
-        builder.link(dish, f"Q{number + 1}")
-    measure(run := builder.write())
-    with open_store(run, store_layout()) as store:
+    with open_store(measured(builder), store_layout()) as store:
         [row] = store.sql(
             "SELECT cells, missing, low, no_interval FROM numbers WHERE metric = 'granularity' AND level = 'model'"
         ).fetchall()
@@ -93,10 +100,7 @@ def test_a_difference_is_tested_where_both_sides_are_samples(
                 told = sample % sizes[1]
                 mention = {"surface": DISHES[told % 4], "granularity": told // 2 % 2}
                 builder.answer(prompt, [mention], model=model, sample=sample, text=f"{model} {told}")
-    for number, dish in enumerate(DISHES):
-        builder.link(dish, f"Q{number + 1}")
-    measure(run := builder.write())
-    with open_store(run, store_layout()) as store:
+    with open_store(measured(builder), store_layout()) as store:
         found = store.sql(
             "SELECT DISTINCT low IS NULL, reason FROM differences WHERE metric = 'granularity' AND target = 'these'"
             " AND dimension = 'model'"
@@ -111,10 +115,7 @@ def test_samples_in_one_language_do_not_make_up_for_repeats_in_another(tmp_path:
         for sample in range(N):
             told = sample % distinct
             builder.answer(prompt, [DISHES[told % 4]], model="one", sample=sample, text=f"{language} {told}")
-    for number, dish in enumerate(DISHES):
-        builder.link(dish, f"Q{number + 1}")
-    measure(run := builder.write())
-    with open_store(run, store_layout()) as store:
+    with open_store(run := measured(builder), store_layout()) as store:
         found = store.sql(
             "SELECT level, language, no_interval FROM numbers WHERE metric = 'diversity'"
             " AND level IN ('cell', 'model') ORDER BY ALL"
