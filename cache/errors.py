@@ -197,7 +197,8 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 1, otherwise: s
 def near_words(word: str, known: Iterable[str], most: int = 1, alike: int = _NEAR) -> list[str]:
     """The known words that are nearest to one, `most` of them; none that is less than `alike`, of 100.
 
-    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n.
+    A word that is a name of a known one leads to it: `english` to en, `USA` to US, `samples` to n; and that of a model
+    without its engine to the model.
     """
     from rapidfuzz import fuzz, process
 
@@ -207,5 +208,7 @@ def near_words(word: str, known: Iterable[str], most: int = 1, alike: int = _NEA
     names = sorted(map(str, known))
     if meant := meant_by(word, names):
         return [meant]
+    if of_engines := [name for name in names if name.casefold().endswith(f":{word.casefold()}")]:
+        return of_engines[:most]
     near = process.extract(word, names, scorer=fuzz.ratio, processor=str.casefold, limit=most, score_cutoff=alike)
     return [name for name, *_ in near]

@@ -137,6 +137,11 @@ def test_what_people_call_a_topic_leads_to_it(written: str, topic: str) -> None:
     assert near_words(written, read_catalog().topics) == [topic]
 
 
+def test_a_model_is_known_without_its_engine() -> None:
+    assert near_words("Qwen2.5", ["openai:qwen2.5", "ollama:llama3"]) == ["openai:qwen2.5"]
+    assert near_words("qwen", ["openai:llama3", "xqwen:other"]) == []
+
+
 def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Path) -> None:
     row: dict[str, object] = {
         "text": "Pizza.",
