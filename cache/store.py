@@ -39,12 +39,13 @@ from polyculture.cache.view_template import asks_of_schema, create_views, statem
 
 _IN_PLACE = "in_place()"
 _IN_PLACE_SQL = Path(__file__).with_name("in_place.sql")
-_opened: set[Path] = set()  # folders of runs whose files this process has asked DuckDB for
+_opened: dict[Path, None] = {}  # folders of runs whose files this process has asked DuckDB for, the latest last
 
 
 def opened_runs() -> list[Path]:
-    """The folders of the runs that this process has opened: an error of DuckDB may be about one of their files."""
-    return sorted(_opened)
+    """The folders of the runs that this process has opened, the latest first: an error of DuckDB may be about one of
+    their files."""
+    return list(reversed(_opened))
 
 
 def _local(path: Path) -> str:
@@ -162,7 +163,8 @@ def _put_rows(
     The views on top exist already: DuckDB opens every file below a view when it creates one, and a large run has
     thousands.
     """
-    _opened.add(run.root)
+    _opened.pop(run.root, None)
+    _opened[run.root] = None
     tables = [table for table in layout.tables if f"stored_{table.name}" in there]
     measured = layout.measures if "run_measures" in there else ()
     inputs = [(measure.name, inputs_of(run, manifest, measure)) for measure in measured]

@@ -12,9 +12,11 @@ import pytest
 
 from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store, opened_runs
 from tests import servers
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import StubServer
+from tests.store_builder import StoreBuilder
 from tests.test_nothing_is_lost import run_folder, say, tables, write_experiment
 
 # A command that comes upon a damaged file of the table, and what makes its rows again.
@@ -64,6 +66,14 @@ def test_the_part_to_delete_is_named_below_folders_that_are_named_like_tables() 
     gone = damaged_file(duckdb.IOException('IO Error: No files found that match the pattern "/runs/run/links.parquet"'))
     assert "cannot be opened" in str(gone)
     assert damaged_file(duckdb.IOException("IO Error: something else"), runs=[]) is None
+
+
+def test_of_several_runs_the_one_that_was_read_last_is_looked_at_first(tmp_path: Path) -> None:
+    for name in ("a", "b", "a"):
+        builder = StoreBuilder(tmp_path / name)
+        builder.answer(builder.ask())
+        open_store(builder.write()).close()
+    assert [path.name for path in opened_runs()[:2]] == ["a", "b"]
 
 
 @pytest.mark.parametrize("table", ["responses", "extractions", "mentions", "links"])
