@@ -44,6 +44,11 @@ class Noise:
     responses: float
     values: int
 
+    @property
+    def varies(self) -> bool:
+        """Whether any two numbers differed: without that, nothing says what a difference would have to exceed."""
+        return self.block + (self.rest or 0.0) + self.sampling > 0
+
     def scaled(self, values: int, samples: float) -> Noise:
         """The same with so many prompts in a mean, and so many samples of each."""
         factor = self.values * self.responses / (values * samples)

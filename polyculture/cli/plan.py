@@ -31,6 +31,7 @@ from polyculture.running.studies import calls_of_run, check_calls, open_works
 from polyculture.running.wikidata_requests import request_rows
 
 if TYPE_CHECKING:
+    from polyculture.cache.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
 
 SHOWN_PROMPTS = 3
@@ -103,7 +104,7 @@ def plan(
     _print_unsupported(workspace)
     _print_widened(workspace)
     _print_items(workspace, linking.source)
-    _print_detectable(workspace)
+    _print_detectable(workspace, pipeline.manifest)
     if not workspace.experiment.imported:
         _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary)]
@@ -198,8 +199,8 @@ def _print_examples(workspace: Workspace) -> None:
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
 
 
-def _print_detectable(workspace: Workspace) -> None:
-    differences, notes = detectable(workspace)
+def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:
+    differences, notes = detectable(workspace, manifest)
     if differences:
         rows = [
             (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.these, r.others))

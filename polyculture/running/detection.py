@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from polyculture.cache.manifest import Manifest
 from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import CELLS
@@ -22,6 +23,7 @@ from polyculture.metrics.components.design import LANGUAGE, MODEL
 from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
 from polyculture.metrics.components.rows import METRICS, prompt_design
 from polyculture.metrics.inference.family import OTHERS, THESE
+from polyculture.metrics.limits import disqualified
 from polyculture.metrics.places import RANGES
 
 DEMO_NOISE = Path(__file__).with_name("demo_noise.toml")  # written by bench.demo_noise
@@ -55,15 +57,23 @@ class Detectable:
     others: float | None  # of other prompts like these, in these wordings; likewise
 
 
-def detectable(workspace: Workspace) -> tuple[list[Detectable], list[str]]:
+def detectable(workspace: Workspace, manifest: Manifest) -> tuple[list[Detectable], list[str]]:
     """The smallest difference found, per metric and comparison, and lines that say what the numbers rest on.
 
-    Nothing where the experiment asks no prompt, or one model in one language.
+    `manifest` is of what the experiment asks. A metric in which it can tell no difference has a line in place of rows,
+    and so has one whose numbers were all alike. Nothing where it asks no prompt, or one model in one language.
     """
     if not workspace.prompts:
         return [], []
     rows, notes = [], dict[str, None]()
+    fixed = disqualified(manifest)
     for metric, source in _sources(workspace):
+        if metric in fixed:
+            notes[f"{metric}: {fixed[metric]}, so no difference of it is found"] = None
+            continue
+        if not any(noise.varies for noise in source.noise.values()):
+            notes[f"{metric}: all alike in {source.name}, which tells nothing of what would be found"] = None
+            continue
         new = list(_rows(workspace, metric, source))
         rows += new
         if new:
@@ -131,7 +141,7 @@ def _rows(workspace: Workspace, metric: str, source: Source) -> Iterator[Detecta
     sides = {MODEL: len(workspace.experiment.models), LANGUAGE: len(languages)}
     plan = Plan(topics, countries, len(wordings), workspace.sampling.n)
     for side, compared in SIDES.items():
-        if sides[side] < 2 or side not in source.noise:
+        if sides[side] < 2 or side not in source.noise or not source.noise[side].varies:
             continue
         # A side's value in a block and a wording is a mean over the names and the levels of the other factor.
         values = names * sides[LANGUAGE if side == MODEL else MODEL]

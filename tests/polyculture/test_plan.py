@@ -16,6 +16,7 @@ from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.tokens import count_tokens
+from polyculture.metrics.components.power import Noise
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate, read_rates
 from polyculture.running.detection import detectable
@@ -214,7 +215,7 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
     """Of a run of two models and three wordings, with the prompts of the experiment."""
     ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
     kitchen(ready.run.root).write()
-    rows, notes = detectable(ready)
+    rows, notes = detectable(ready, ready.manifest())
     assert {row.compared for row in rows} == {"two languages"}  # of models there is one
     granularity = next(row for row in rows if row.metric == "granularity")
     assert (granularity.condition, granularity.prompts) == ("explicit", 2)
@@ -223,6 +224,16 @@ def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path)
     assert granularity.these is not None
     assert "variances: planned, explicit prompts" in notes
     assert any("other prompts: no interval, which takes 3 topics and 3 countries" in note for note in notes)
+
+
+def test_what_a_run_cannot_tell_has_a_line_in_place_of_a_difference_of_zero(tmp_path: Path) -> None:
+    ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
+    kitchen(ready.run.root).write()
+    by_gazetteer = ready.manifest().model_copy(update={"extractor": {"with": "gazetteer"}})
+    rows, notes = detectable(ready, by_gazetteer)
+    assert "granularity" not in {row.metric for row in rows}
+    assert any(note.startswith("granularity: constant by construction") for note in notes)
+    assert Noise(0.0, None, None, 0.0, 10, 1).varies is False
 
 
 def test_a_part_of_a_country_is_said_to_be_the_whole(tmp_path: Path) -> None:
