@@ -51,9 +51,25 @@ def print_declared(
     heading = title or table.shown_title(values)
     print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
     if "shared" in rows.columns and any(row[rows.columns.index("shared")] for row in shown):
-        sys.stdout.write(f"{_SHARED} over the cells that all models have\n")
+        sys.stdout.write(f"{_SHARED} over the cells of all models that have at least half of them\n")
+    if "missing" in rows.columns and "missing" not in told and (lacking := _lacking(rows.columns, shown)):
+        sys.stdout.write(f"{lacking}\n")
     if len(shown) > SHOWN_ROWS:
         say(MORE)
+
+
+def _lacking(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
+    """A line where a mean is over too few of its cells for a claim about others: of which it has the fewest."""
+    from polyculture.metrics.components.design import MOST_FILLED
+
+    named = [dict(zip(columns, row, strict=True)) for row in rows]
+    known = [(row["cells"], row["missing"]) for row in named if row["estimate"] is not None]
+    cells, missing = min(known, key=lambda of: of[0] / (of[0] + of[1]), default=(1, 0))
+    if missing <= MOST_FILLED * (cells + missing):
+        return None
+    return (
+        f"no number in up to {missing} of {cells + missing} cells of a mean: nothing linked there, or nothing done yet"
+    )
 
 
 def _lines(header: Header, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:

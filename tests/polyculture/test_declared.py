@@ -10,18 +10,25 @@ from polyculture.reports.sections import HEADLINE
 
 ROWS = """
 SELECT * FROM (VALUES
-    ('m', NULL, 'diversity', 3.5, 3.0, 4.0, NULL, NULL, NULL, NULL, {shared}),
-    ('m', 'en', 'diversity', 2.5, NULL, NULL, 'few responses', NULL, NULL, NULL, {shared})
-) AS t (model, language, metric, estimate, low, high, no_interval, no_estimate, wide_low, wide_high, shared)
+    ('m', NULL, 'diversity', 3.5, 3.0, 4.0, NULL, NULL, NULL, NULL, {shared}, 39, 1),
+    ('m', 'en', 'diversity', 2.5, NULL, NULL, 'few responses', NULL, NULL, NULL, {shared}, 8, {missing})
+) AS t (model, language, metric, estimate, low, high, no_interval, no_estimate, wide_low, wide_high, shared, cells, missing)
 """
 
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_mean_over_some_of_a_models_cells_is_marked(shared: bool, capsys: pytest.CaptureFixture[str]) -> None:
     with duckdb.connect() as connection:
-        print_declared(HEADLINE.declared, connection.sql(ROWS.format(shared=shared)))
+        print_declared(HEADLINE.declared, connection.sql(ROWS.format(shared=shared, missing=0)))
     shown = capsys.readouterr().out
     assert ("3.5†" in shown) == shared
     assert ("2.5† (few" in shown) == shared
     assert ("† over the cells" in shown) == shared
     assert "[3.0, 4.0]" in shown
+    assert "no number in" not in shown
+
+
+def test_means_that_lack_more_than_a_twentieth_of_their_cells_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with duckdb.connect() as connection:
+        print_declared(HEADLINE.declared, connection.sql(ROWS.format(shared=False, missing=4)))
+    assert "no number in up to 4 of 12 cells" in capsys.readouterr().out
