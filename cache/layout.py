@@ -14,7 +14,7 @@ import types
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -77,6 +77,10 @@ class Table(Generic[R]):
     asked: str = "model"  # the column that names the model that was asked and paid
     by_measure: bool = False
 
+    def of_measure(self, measure: str) -> Table[R]:
+        """The file of a measure in the folder of a table that is `by_measure`, as a table of its own."""
+        return replace(self, name=f"{self.name}/{measure}", by_measure=False)
+
     @property
     def sharded(self) -> bool:
         """Whether the table is written job by job."""
@@ -121,6 +125,7 @@ class Measure:
     name: str  # as in the column `measure` of `numbers`
     tables: tuple[Table[Any], ...]
     settings: Callable[[RunFolder, Manifest], object]  # what decides which rows of these tables count
+    topics: str = ""  # how the topics of the jobs begin that it measures; '' is all
 
 
 @dataclass(frozen=True)

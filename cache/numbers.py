@@ -38,11 +38,16 @@ def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
     Parts of sharded tables are known by name and size: none is ever written to in place. The time of writing is not
     used, so that the numbers of a copied run are still those of its data.
     """
-    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables))
+    return content_id(measure.settings(run, manifest), *data_of(run, measure.tables, measure.topics))
 
 
-def data_of(run: RunFolder, tables: Sequence[Table[Any]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
-    """What tells whether tables have changed: the hashes of whole files, the names and sizes of parts."""
+def data_of(
+    run: RunFolder, tables: Sequence[Table[Any]], topics: str = ""
+) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """What tells whether tables have changed: the hashes of whole files, the names and sizes of parts.
+
+    `topics` as in `Measure`.
+    """
     whole = {
         table.name: file_sha256(run.table(table.name))
         for table in tables
@@ -53,6 +58,7 @@ def data_of(run: RunFolder, tables: Sequence[Table[Any]]) -> tuple[dict[str, str
         for table in tables
         if table.sharded
         for part in committed_parts(run, table)
+        if part.parent.name.startswith(f"topic={topics}")
     ]
     return whole, parts
 

@@ -77,7 +77,7 @@ class RunFolder:
     @property
     def whole_files(self) -> list[Path]:
         """All Parquet files that are not parts of jobs: those of whole tables, and those of measures."""
-        return sorted([*self.root.glob("*.parquet"), *self.root.glob("numbers*/*.parquet")])
+        return sorted([*self.root.glob("*.parquet"), *self.root.glob("*/*.parquet")])
 
     def shards(self, table: str, job: Job) -> Path:
         """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`.

@@ -56,8 +56,10 @@ def renew(
     folder cannot be written.
     """
     manifest = require_run(run)
-    # Of all tables, not of the measure's alone: a view may read one that says nothing of which rows count.
-    common = _rests_on(run, manifest, layout, options), _code(compute, selection)
+    # Of all tables, not of the measure's alone: a view may read one that says nothing of which rows count. Not of those
+    # of which measures say what they read: `inputs` are of these.
+    named = [table for one in layout.measures for table in one.tables]
+    common = _rests_on(run, manifest, layout, options, named), _code(compute, selection)
     inputs = {one: inputs_of(run, manifest, one) for one in measures}
     made_by = {one: content_id(common, inputs[one]) for one in measures}
     outputs = [*beside, *(measure_file(run, DIFFERENCES, one.name) for one in measures if selection == MAIN)]
@@ -92,7 +94,7 @@ def renew_table(
     """
     manifest = require_run(run)
     asked = manifest.asked, manifest.setups
-    made_by = content_id(_rests_on(run, manifest, layout, options, table), asked, _code(rows, MAIN))
+    made_by = content_id(_rests_on(run, manifest, layout, options, [table]), asked, _code(rows, MAIN))
     if read_metadata(run.table(table.name)).get(_MADE_BY) == made_by:
         return
     with open_store(run, layout) as store:
@@ -107,10 +109,10 @@ def read_numbers(run: RunFolder, measure: str, selection: str = MAIN) -> list[Nu
 
 
 def _rests_on(
-    run: RunFolder, manifest: Manifest, layout: Layout, options: Mapping[str, Any] | None, but: Table[Any] | None = None
+    run: RunFolder, manifest: Manifest, layout: Layout, options: Mapping[str, Any] | None, but: Sequence[Table[Any]]
 ) -> object:
-    """What the run asks, the data of the layout's tables but for the one that is made of them, and options."""
-    tables = [one for one in layout.tables if not one.by_measure and one.name not in COMPUTED and one is not but]
+    """What the run asks, the data of the layout's tables but for some, and options."""
+    tables = [one for one in layout.tables if not one.by_measure and one.name not in COMPUTED and one not in but]
     return manifest.model_dump(mode="json", exclude=_OF_OTHERS), data_of(run, tables), options
 
 

@@ -131,7 +131,7 @@ def add_made_up(
     write_numbers(run, EMBEDDINGS.name, apart)
     maps = measure_file(run, ENTITY_POSITIONS, EMBEDDINGS.name)
     write_parquet(objects_to_table(ENTITY_POSITIONS, places), maps)
-    for measure in MEASURES if manifest else ():
+    for measure in MEASURES.values() if manifest else ():
         inputs = inputs_of(run, manifest, measure)
         rates = [(one, kind, shift) for one, kind, shift in swaps if one["task"] == measure.name]
         write_numbers(run, measure.name, [row for one in rates for row in _sides(*one, inputs)])

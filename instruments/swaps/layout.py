@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted, compose
@@ -80,8 +81,10 @@ class SwapReading:
     strict_predicted: int | None  # ner: names found, each as it was named
 
 
-SWAP_QUESTIONS = Table("swap_questions", SwapQuestion)
-WANTED_SWAPS = Table("wanted_swaps", WantedSwap)
+TASKS = ("sentiment", "qa", "ner")
+# A file a task: what one task asks changes no number of another.
+SWAP_QUESTIONS = Table("swap_questions", SwapQuestion, by_measure=True)
+WANTED_SWAPS = Table("wanted_swaps", WantedSwap, by_measure=True)
 SWAP_RESPONSES = Table(
     "swap_responses",
     SwapResponse,
@@ -96,15 +99,20 @@ SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="read
 _OWN = Path(__file__).parent
 
 
-def _settings(run: RunFolder, manifest: Manifest) -> object:
-    """The models and setups that were asked, and under which ids and readers their answers count."""
-    asked = {job.model for job in run.jobs(SWAP_RESPONSES.name)}
-    return {model: manifest.setups.get(f"answer {model}") for model in asked}, manifest.asked.get("swaps")
+def _settings(task: str, run: RunFolder, manifest: Manifest) -> object:
+    """The models and setups that a task asked, and under which ids and readers its answers count."""
+    models = {job.model for job in run.jobs(SWAP_RESPONSES.name) if job.topic.startswith(f"{task}-")}
+    asked = manifest.asked.get("swaps", {})
+    own = {key: made for key, made in asked.items() if key.removeprefix("reader ").startswith(f"{task} ")}
+    return {model: manifest.setups.get(f"answer {model}") for model in models}, own
 
 
-MEASURES = tuple(
-    Measure(task, (WANTED_SWAPS, SWAP_RESPONSES, SWAP_READINGS), _settings) for task in ("sentiment", "qa", "ner")
-)
+def _measure(task: str) -> Measure:
+    asked = (table.of_measure(task) for table in (SWAP_QUESTIONS, WANTED_SWAPS))
+    return Measure(task, (*asked, SWAP_RESPONSES, SWAP_READINGS), partial(_settings, task), f"{task}-")
+
+
+MEASURES = {task: _measure(task) for task in TASKS}
 SWAPS = compose(
     DATASETS,
     Layout(
@@ -118,7 +126,7 @@ SWAPS = compose(
                 "board_failures": ("swap_board_failures",),
             },
         ),
-        MEASURES,
+        tuple(MEASURES.values()),
     ),
 )
 LAYOUT = SWAPS

@@ -49,18 +49,18 @@ POOLED = "settings"  # the facet of numbers over all settings
 _METHOD = "ratio over contexts and entities, linearised, crossed; Wilson's for the effective number of answers"
 
 
-def measure_swaps(run: RunFolder) -> None:
-    """Writes the rates of both sides: of every type, over types, and over languages, where they are to be renewed.
+def measure_swaps(run: RunFolder, task: str) -> None:
+    """Writes a task's rates of both sides: of every type, over types, and over languages, where they are to be renewed.
 
     Differences of sides, models and languages go to `differences`. Raises as `renew`.
     """
-    renew(run, compose(CORE, SWAPS), MEASURES, _measured)
+    renew(run, compose(CORE, SWAPS), [MEASURES[task]], _measured)
 
 
 def _measured(
     store: duckdb.DuckDBPyConnection, measure: Measure, inputs: str
 ) -> tuple[Iterator[Number], list[Difference]]:
-    wholes = list(_wholes([way for way in _ways(store) if way.task == measure.name]))
+    wholes = list(_wholes(_ways(store, measure.name)))
     # A family of tests has each answer in one reading.
     rows = in_families(list(_differences(store, wholes, inputs)), lambda row: row.metric.startswith(OTHERWISE_READ))
     return _numbers(store, wholes, inputs), rows
@@ -85,10 +85,12 @@ def _is_pooled(row: Number) -> bool:
 def apart_lines(run: RunFolder, task: str, models: Sequence[str]) -> Iterator[str]:
     """Why answers of a task are not added up over languages or types: a line for each such row that there is not."""
     with asked_store(run, read_sql(QUERIES, "ways"), compose(CORE, SWAPS)) as store:
-        found = [(whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store)) for part in _levels(ways)]
+        found = [
+            (whole, part, _ways_of(ways, part)) for whole, ways in _wholes(_ways(store, task)) for part in _levels(ways)
+        ]
     reasons: dict[tuple[str, str, str, str], None] = {}
     for whole, part, ways in found:
-        if whole.task == task and whole.model in models and (apart := differences(ways)):
+        if whole.model in models and (apart := differences(ways)):
             reasons[whole.model, whole.dataset, _told(part), "; ".join(apart)] = None
     for model, dataset, over, reason in reasons:
         yield f"{task}: {model}, {dataset}: no rows over {over}, which were not asked alike ({reason})"
@@ -121,8 +123,8 @@ def _differences(
         yield from answer_differences([Answers(whole, ways, _read(store, whole)) for whole, ways in group], inputs)
 
 
-def _ways(store: duckdb.DuckDBPyConnection) -> list[Way]:
-    return [Way(*row) for row in store.execute(read_sql(QUERIES, "ways")).fetchall()]
+def _ways(store: duckdb.DuckDBPyConnection, task: str) -> list[Way]:
+    return [Way(*row) for row in store.execute(read_sql(QUERIES, "ways"), {"task": task}).fetchall()]
 
 
 def _wholes(ways: Sequence[Way]) -> Iterator[tuple[Whole, list[Way]]]:

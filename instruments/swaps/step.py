@@ -107,7 +107,7 @@ def _loads(swap: SwapJob, asking: Asking) -> Iterator[Load]:
 
 
 def wanted_tables(
-    run: RunFolder, jobs: Sequence[SwapJob], by_language: Mapping[str, Asking]
+    run: RunFolder, task: str, jobs: Sequence[SwapJob], by_language: Mapping[str, Asking]
 ) -> dict[Table[Any], pa.Table]:
     """The tables to write so that the answers of these jobs count; none that say so already.
 
@@ -125,8 +125,8 @@ def wanted_tables(
         return others.set_column(others.schema.get_field_index("times"), others.schema.field("times"), times)
 
     return {
-        **present_rows(run, SWAP_QUESTIONS, list(questions.values()), ("asked_id",)),
-        **present_rows(run, WANTED_SWAPS, wanted, (*context, "entity_id", "draw"), once),
+        **present_rows(run, SWAP_QUESTIONS.of_measure(task), list(questions.values()), ("asked_id",)),
+        **present_rows(run, WANTED_SWAPS.of_measure(task), wanted, (*context, "entity_id", "draw"), once),
     }
 
 
@@ -198,10 +198,11 @@ class ReadingStep(RowStep):
 
     def _answers(self, job: Job, columns: Sequence[str]) -> pa.Table:
         rows = JobShards(self._run, job, [SWAP_RESPONSES]).read(SWAP_RESPONSES.name, columns)
-        path = self._run.table(WANTED_SWAPS.name)
+        table = WANTED_SWAPS.of_measure(self._task)
+        path = self._run.table(table.name)
         if not path.exists():
             return rows.slice(0, 0)
-        wanted = read_rows(path, WANTED_SWAPS, ["request_id", "asked_id"])
+        wanted = read_rows(path, table, ["request_id", "asked_id"])
         asked_id = self._by_language[job.language].question.asked_id
         present = wanted.filter(pc.field("asked_id") == asked_id)["request_id"].combine_chunks()
         known = pc.is_in(rows["request_id"], value_set=present)

@@ -89,7 +89,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
             asked.say(line)
 
     def derive() -> None:
-        measure_swaps(asked.run)
+        measure_swaps(asked.run, options.task)
         for line in health_lines(read_numbers(asked.run, options.task), options.task, models):
             asked.say(line)
         for line in apart_lines(asked.run, options.task, models):
@@ -103,7 +103,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
         Validity(
             {f"answer {model}": setup for model, setup in setups.items()},
             {_place(one, language): one.question.asked_id for language, one in by_language.items()},
-            lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, jobs, by_language)},
+            lambda: {**present_tables(asked.run, dataset), **wanted_tables(asked.run, options.task, jobs, by_language)},
             changed_reason(dataset),
             {_place(one, language): one.reader.reader_id for language, one in by_language.items()},
         ),

@@ -82,6 +82,7 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
         elif manifest != before:
             write_manifest(manifest, run.manifest)
         for table, rows in tables.items():
+            run.table(table.name).parent.mkdir(exist_ok=True)
             write_parquet(rows, run.table(table.name))
     if before is not None and counted:
         lost = counted - _counted(run, manifest)

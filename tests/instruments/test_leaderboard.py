@@ -49,7 +49,7 @@ SIZES = {"asked": 200, "answered": 200, "readable": 200, "right": 90, "entities"
 RATE = replace(
     CBS, measure="qa", metric="accuracy", condition="qa", method="prompt", facets={"side": "native"}, sizes=SIZES, n=200
 )
-QA = next(measure for measure in SWAP_MEASURES if measure.name == "qa")
+QA = SWAP_MEASURES["qa"]
 Limits = tuple[float | None, float, float | None]  # low, estimate, high
 
 

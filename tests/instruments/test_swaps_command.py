@@ -141,6 +141,23 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert 'id="numbers"' not in page  # 100 % of texts that nobody asked for were said to be missing
 
 
+def test_a_task_measures_its_own_answers_and_leaves_the_numbers_of_others_as_they_are(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour = labelling(gold)
+    numbers = tmp_path / "runs" / "swapped" / "numbers"
+    measured, shown = numbers / "sentiment.parquet", "SELECT count(*) FROM swap_rates WHERE task = 'sentiment'"
+    assert polyculture("swap", "sentiment", *own, cwd=tmp_path).returncode == 0
+    assert [file.name for file in numbers.iterdir()] == ["sentiment.parquet"]
+    written, found = measured.stat().st_mtime_ns, rows(tmp_path, shown)
+    server.behaviour = lambda body, before: says('{"answer": "ramen"}')
+    assert polyculture("swap", "qa", *own, cwd=tmp_path).returncode == 0
+    assert sorted(file.name for file in numbers.iterdir()) == ["qa.parquet", "sentiment.parquet"]
+    assert polyculture("swap", "sentiment", *own, cwd=tmp_path).returncode == 0
+    assert measured.stat().st_mtime_ns == written
+    assert rows(tmp_path, shown) == found != [(0,)]
+
+
 def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
     tmp_path: Path, server: StubServer, own: tuple[Path, ...]
 ) -> None:

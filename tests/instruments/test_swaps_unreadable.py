@@ -131,11 +131,12 @@ def measured(folder: Path, answers: list[Told]) -> list[Number]:
     manifest = Manifest(experiment="x", polyculture="0", models=[], setups={f"answer {MODEL}": {}})
     write_manifest(manifest.model_copy(update={"asked": {"swaps": {**asked, **readers}}}), run.manifest)
     by_table: dict[Table[Any], list[Any]] = defaultdict(list)
-    by_table[SWAP_QUESTIONS].append(SwapQuestion("a", "ner", "tagger", None, None, 1))
+    questions, wanted = (table.of_measure("ner") for table in (SWAP_QUESTIONS, WANTED_SWAPS))
+    by_table[questions].append(SwapQuestion("a", "ner", "tagger", None, None, 1))
     place = {"dataset": "made", "culture": "Japanese", "entity_type": "names"}
     for number, one in enumerate(answers):
         ids = (f"q{number}", one.context, one.entity)
-        by_table[WANTED_SWAPS].append(WantedSwap(*ids, 0, 0, 1, MODEL, setup_id({}), "a"))
+        by_table[wanted].append(WantedSwap(*ids, 0, 0, 1, MODEL, setup_id({}), "a"))
         context = blank(
             "dataset_contexts", **place, context_id=one.context, language=one.language, unit=one.source or one.context
         )
@@ -165,10 +166,11 @@ def measured(folder: Path, answers: list[Told]) -> list[Number]:
             with JobShards(run, Job(MODEL, "ja", "ner-x"), (table,)) as shards:
                 shards.append_part({table.name: objects_to_table(table, rows_of)})
         else:
+            run.table(table.name).parent.mkdir(exist_ok=True)
             write_parquet(objects_to_table(table, list(dict.fromkeys(rows_of))), run.table(table.name))
     with open_store(run, store_layout()) as store:
         assert store.sql("SELECT count(*) FROM swap_answers").fetchall() == [(len(answers),)]
-    measure_swaps(run)
+    measure_swaps(run, "ner")
     return read_numbers(run, "ner")
 
 

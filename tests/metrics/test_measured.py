@@ -138,7 +138,7 @@ def test_what_fails_halfway_is_computed_again(run: RunFolder) -> None:
         measure_bias,
         measure_attention,
         measure_questions,
-        measure_swaps,
+        partial(measure_swaps, task="qa"),
         partial(measure_probe, minimum=1, resamples=9, seed=1),
         partial(measure_similarities, encoders={}),
         measure_separation,

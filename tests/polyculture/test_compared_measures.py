@@ -34,8 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = RunFolder(folder / "runs" / "run")
     manifest = read_manifest(run.manifest)
     assert manifest is not None
-    qa = next(measure for measure in SWAPS if measure.name == "qa")
-    for measure, metric, condition, sampled in ((CBS, "cbs", "grounded", False), (qa, "accuracy", "qa", True)):
+    for measure, metric, condition, sampled in ((CBS, "cbs", "grounded", False), (SWAPS["qa"], "accuracy", "qa", True)):
         inputs, rows = inputs_of(run, manifest, measure), []
         for level in LEVELS:
             shared = {"dataset": "camellia", "condition": condition, "method": "sum", **level}
