@@ -29,13 +29,13 @@ _REASONS = {
         f"[sampling] n = {FEWEST_OF_COUNT} or more",
     ),
     FEW_SHARED: (
-        "most cells of one side have no number on the other",
+        "fewer than half of the cells have a number on both sides",
         "the same prompts of both, answered, and with a linked mention",
     ),
     NOTHING: ("no side names a thing that is linked", "look at health: texts, mentions and links"),
     FEW_RESPONSES: (f"fewer than {FEWEST_RESPONSES} responses a side", "a larger [sampling] n"),
     FEW_DISTINCT: (
-        "more than half of the texts repeat another one of their prompt",
+        "in more than a twentieth of the cells of a side most texts repeat another one",
         "a server that heeds the seed, without a cache before it",
     ),
     UNEQUAL: ("the number grows with the responses, and the sides have unequal ones", "compare diversity"),

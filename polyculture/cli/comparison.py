@@ -87,5 +87,6 @@ def _said(one: Decision) -> str:
         return f"untestable: {words}. Remedy: {remedy}"
     exact = " exactly" if told.reason == NO_SAMPLING else ""
     interval = "" if told.low is None else f" [{told.low:+.4g}, {told.high:+.4g}]"
-    q = "" if one.q is None else f", q = {one.q:.2g}"
+    on_its_side = told.difference is not None and one.condition.is_met_by(told.difference)
+    q = f", q = {one.q:.2g}" if one.q is not None and on_its_side else ""  # else it is that of the other side
     return f"{_VERDICTS[one.holds]}: {told.difference:+.4g}{exact}{interval}{q}"

@@ -128,12 +128,14 @@ def test_a_candidate_that_is_lower_ends_with_7_and_one_that_is_not_with_0(folder
     assert code == 7, said
     assert [(row["condition"], row["target"], row["selection"]) for row in rows] == [("explicit", "these", "all")]
     assert rows[0]["fail_if"] == "granularity[explicit] lower by more than 0.02: holds"
+    assert any(": holds: " in line and ", q = " in line for line in said)
     assert said[-1].startswith("polyculture: --fail-if holds: 'granularity[explicit] lower by more than 0.02'")
     code, said, rows = gate(
         folder, "--fail-if", "granularity higher", "--fail-if", "specificity[explicit] lower by more than .3"
     )
     assert code == 0, said
     assert {str(row["fail_if"]).rpartition(": ")[2] for row in rows} == {"does not hold"}
+    assert not any(", q = " in line for line in said)  # a small one would be that of the other side
 
 
 def test_what_cannot_be_tested_never_passes_unless_that_is_allowed(folder: Path) -> None:

@@ -12,7 +12,9 @@ ROWS = """
 SELECT * FROM (VALUES
     ('m', NULL, 'diversity', 3.5, 3.0, 4.0, NULL, NULL, NULL, NULL, {shared}, 39, 1),
     ('m', 'en', 'diversity', 2.5, NULL, NULL, 'few responses', NULL, NULL, NULL, {shared}, 8, {missing})
-) AS t (model, language, metric, estimate, low, high, no_interval, no_estimate, wide_low, wide_high, shared, cells, missing)
+) AS t (
+    model, language, metric, estimate, low, high, no_interval, no_estimate, wide_low, wide_high, shared, cells, missing
+)
 """
 
 
