@@ -1,4 +1,4 @@
-"""What steps of instruments have in common: rows of answers, answers that are there already, rows without a model."""
+"""What steps of instruments have in common: asking for answers, and rows without a model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
 from polyculture.cache.answers import find_answers
-from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Step, Work
@@ -38,17 +37,31 @@ def completion_columns(said: Completion) -> dict[str, Any]:
     }
 
 
-def adopted_answers(
-    run: RunFolder, job: Job, table: Table[Any], missing: Sequence[Any], of_now: Sequence[str]
-) -> Mapping[str, pa.Table]:
-    """The answers to the same requests that runs beside this one hold, and this one where it asked otherwise alike.
+class Asked(Protocol):
+    """A sample of a request, whose answer is a row."""
 
-    `of_now` names the columns, and attributes of the missing items, that follow from where a text stands now: they are
-    taken over with the same request's answer.
-    """
-    columns = {name: [getattr(item, name) for item in missing] for name in of_now}
-    wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in of_now]))
-    return {table.name: find_answers(run, job, table, wanted, by=("request_id", "sample"))}
+    @property
+    def answer_id(self) -> str: ...
+
+
+A = TypeVar("A", bound=Asked)
+
+
+class AnswerStep(Step[A, Models]):
+    """Asks for answers, a row each. One to the same request is not asked again, whoever asked it about what."""
+
+    # Columns, and attributes of an item, that follow from what is asked about now: the rest is the request's answer.
+    of_now: ClassVar[tuple[str, ...]]
+
+    def keys(self, item: A) -> tuple[str, ...]:
+        return (item.answer_id,)
+
+    def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> Mapping[str, pa.Table]:
+        """The answers to the same requests that runs beside this one hold, and this one about something else."""
+        table = self.tables[-1]
+        columns = {name: [getattr(item, name) for item in missing] for name in self.of_now}
+        wanted = pa.table(columns, schema=pa.schema([table.schema.field(name) for name in self.of_now]))
+        return {table.name: find_answers(run, work.job, table, wanted, by=("request_id", "sample"))}
 
 
 class MadeRow(NamedTuple):

@@ -6,30 +6,25 @@ An answer that names no option is an answer: only what did not come at all is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-import pyarrow as pa
-
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Step, Work
+from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.base import Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS, AnswerRow
-from polyculture.instruments.row_step import adopted_answers, completion_columns
-
-# Of an answer, what follows from how its question stands in the set now: taken over with the same request's answer.
-_OF_NOW = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
+from polyculture.instruments.row_step import AnswerStep, completion_columns
 
 
-class AskStep(Step[Ask, Models]):
+class AskStep(AnswerStep[Ask]):
     """Jobs of questions whose answers are rows of `answers`."""
 
     tables = (ANSWERS,)
+    of_now = ("answer_id", "request_id", "sample", "question_id", "prompt", "order", "labels", "shown")
 
     def __init__(self, name: str, jobs: Sequence[AskJob]) -> None:
         self.name = name
@@ -39,13 +34,6 @@ class AskStep(Step[Ask, Models]):
         """A work per job."""
         for job, one in self._jobs.items():
             yield Work(job, {MODEL: job.model}, one.asks, one.size, f"{job.model} {job.language} {job.topic}")
-
-    def keys(self, item: Ask) -> tuple[str, ...]:
-        return (item.answer_id,)
-
-    def adopt(self, run: RunFolder, work: Work[Ask], missing: Sequence[Ask]) -> Mapping[str, pa.Table]:
-        """The answers to the same requests that runs beside this one hold, and this one under another question."""
-        return adopted_answers(run, work.job, ANSWERS, missing, _OF_NOW)
 
 
 class GenerationStep(AskStep):

@@ -6,7 +6,7 @@ file of labels, never pays for an answer again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import orjson
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import setup_id
+from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Load
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
@@ -21,8 +23,9 @@ from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.request import as_lists, request_id
 from polyculture.generate.sampling import chat
-from polyculture.instruments.swaps.layout import SwapQuestion
+from polyculture.instruments.swaps.layout import SwapQuestion, WantedSwap
 from polyculture.instruments.swaps.prompts import STANDARD, Prompts
+from polyculture.instruments.swaps.selection import SwapTexts
 from polyculture.instruments.swaps.tasks import NameTagging, QuestionAnswering, Sentiment
 from polyculture.instruments.swaps.text import Filled, PromptReader, Reader, Task
 
@@ -142,3 +145,51 @@ class Questions:
         for ask in asks:
             message = Message("user", self.task.prompt(ask.filled, self.prompts))
             yield Request(ask.answer_id, (message,), self.decoding, (ask.seed,))
+
+
+@dataclass(frozen=True)
+class SwapJob:
+    """Texts, the model that is asked about them, and how."""
+
+    job: Job
+    texts: SwapTexts
+    asking: Asking
+    setup: Mapping[str, Any]  # of the model, for answers
+
+    @property
+    def size(self) -> int:
+        return sum(len(self._samples(draws)) for _, drawn in self.texts.drawn for _, draws in drawn)
+
+    def asks(self) -> Iterator[Ask]:
+        """Every text once, or once for each draw that has it."""
+        seed = self.asking.question.seed
+        for filled, request, draws in self._requests():
+            for sample in self._samples(draws):
+                key = content_id(request, filled.context.context_id, filled.entity.entity_id, sample)
+                yield Ask(key, request, filled, sample, seed + sample)
+
+    def wanted(self) -> Iterator[WantedSwap]:
+        """What is asked: a row for each draw that has a text."""
+        asked_id, setup = self.asking.question.asked_id, setup_id(self.setup)
+        for filled, request, draws in self._requests():
+            ids = request, filled.context.context_id, filled.entity.entity_id
+            for draw, times in draws.items():
+                sample = 0 if self.asking.repeatable else draw
+                yield WantedSwap(*ids, sample, draw, times, self.job.model, setup, asked_id)
+
+    def loads(self) -> Iterator[Load]:
+        """What all of it costs at most: a context's question is read once for each of its texts."""
+        for context, drawn in self.texts.drawn:
+            entities = [entity for entity, draws in drawn for _ in self._samples(draws)]
+            if load := self.asking.load(Filled(context, entities[0])):
+                yield replace(load, times=len(entities), apart=" ".join(entity.surface for entity in entities))
+
+    def _requests(self) -> Iterator[tuple[Filled, str, Mapping[int, int]]]:
+        for context, drawn in self.texts.drawn:
+            for entity, draws in drawn:
+                filled = Filled(context, entity)
+                yield filled, self.asking.request_id(self.job.model, self.setup, filled), draws
+
+    def _samples(self, draws: Mapping[int, int]) -> Collection[int]:
+        """The samples of a text that these draws have."""
+        return (0,) if self.asking.repeatable else draws

@@ -135,7 +135,6 @@ def checked_prompts(data: dict[str, Any], file: Path) -> Prompts:
 
 TEXT = "text"  # of --ask: the language of the text
 OWN = "own"  # what a user's prompts are called
-_LANGUAGE_SLOT = f"{{{LANGUAGE}}}"
 
 
 @dataclass(frozen=True)
@@ -216,24 +215,14 @@ def _own(language: str, folder: Path | None) -> Prompts | None:
 
 def _named(prompts: Prompts, language: str, where: Path) -> Prompts:
     """The prompts with the name of the text's language in its slots."""
-    sentiment, qa, ner = prompts.sentiment, prompts.qa, prompts.ner
-    if not any(_LANGUAGE_SLOT in text for text in (sentiment.prompt, qa.prompt, qa.question, ner.prompt)):
-        return prompts
-    name = prompts.languages.get(language)
-    if name is None:
-        remedy = f"Add under [languages]: {language} = '...'."
-        raise DataSetError(f"{_LANGUAGE_SLOT}: there is no name for {language!r}", where=where, remedy=remedy)
-
-    def said(text: str) -> str:
-        return text.replace(_LANGUAGE_SLOT, name)
-
-    with_qa = _with_qa(prompts, prompt=said(qa.prompt), question=said(qa.question))
-    changed = {
-        "sentiment": sentiment.model_copy(update={"prompt": said(sentiment.prompt)}),
-        "ner": ner.model_copy(update={"prompt": said(ner.prompt)}),
-    }
-    return with_qa.model_copy(update=changed)
-
-
-def _with_qa(prompts: Prompts, **changed: str) -> Prompts:
-    return prompts.model_copy(update={"qa": prompts.qa.model_copy(update=changed)})
+    slot, name, changed = _slot(LANGUAGE), prompts.languages.get(language), {}
+    for task in ("sentiment", "qa", "ner"):
+        own = getattr(prompts, task)
+        templates = {key: text for key, text in own if key in ("prompt", "question") and slot in text}
+        if templates and name is None:
+            remedy = f"Add under [languages]: {language} = '...'."
+            raise DataSetError(f"{slot}: there is no name for {language!r}", where=where, remedy=remedy)
+        if templates:
+            said = {key: text.replace(slot, str(name)) for key, text in templates.items()}
+            changed[task] = own.model_copy(update=said)
+    return prompts.model_copy(update=changed) if changed else prompts

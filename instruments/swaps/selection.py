@@ -1,4 +1,4 @@
-"""Which entities are put into which contexts, and the jobs that they make.
+"""Which entities are put into which contexts.
 
 The papers' protocol: 50 texts of each culture for each context, three times over in Camellia, five times in CAMeL.
 Draw d takes the entities with the least hash of seed, d, context and entity, so that it is the same on every machine,
@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.run_folder import Job
 from polyculture.instruments.datasets.load import QA
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext, gold_label
 from polyculture.instruments.datasets.selection import Selection, Tell, chosen_contexts, untold
@@ -37,38 +36,33 @@ class DrawOptions:
     equal_sides: bool = False  # one with fewer gives them again, until there are as many texts
 
 
-@dataclass(frozen=True)
-class SwapJob:
-    """The part of a data set that one job queries: contexts, and the entities inserted into each."""
+@dataclass(frozen=True, slots=True)
+class SwapTexts:
+    """The texts of a type of one native culture in a language: contexts, and the entities inserted into each."""
 
-    job: Job
-    task: str
-    seed: int  # of draw 0; draw d has this plus d
-    asked: Sequence[tuple[MaskedContext, Sequence[Drawn]]]
-    setup: Mapping[str, Any] = field(default_factory=dict)  # of the model, for answers
+    language: str
+    entity_type: str
+    topic: str  # of their jobs: task, data set, culture and type
+    drawn: Sequence[tuple[MaskedContext, Sequence[Drawn]]]
 
 
-def swap_jobs(
-    dataset: DataSet,
-    task: str,
-    model: str,
-    selection: Selection,
-    draws: DrawOptions,
-    *,
-    tell: Tell = untold,
-) -> list[SwapJob]:
-    """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
+def swap_texts(
+    dataset: DataSet, task: str, selection: Selection, draws: DrawOptions, *, tell: Tell = untold
+) -> list[SwapTexts]:
+    """The texts per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
 
     A context that no entity of one of its cultures fits is out: `tell` gets a line about them.
     """
-    found = []
-    for (language, culture, kind), contexts in chosen_contexts(
-        _fit(dataset, task), _with_setting(selection, task), tell
-    ):
-        asked = list(_asked(dataset, contexts, draws))
-        job = Job(model, language, f"{task}-{dataset.name}-{culture}-{kind}".lower())
-        found.append(SwapJob(job, task, draws.seed, asked))
-    return found
+    chosen = chosen_contexts(_fit(dataset, task), _with_setting(selection, task), tell)
+    return [
+        SwapTexts(
+            language,
+            kind,
+            f"{task}-{dataset.name}-{culture}-{kind}".lower(),
+            list(_drawn_into(dataset, contexts, draws)),
+        )
+        for (language, culture, kind), contexts in chosen
+    ]
 
 
 def _fit(dataset: DataSet, task: str) -> DataSet:
@@ -87,10 +81,10 @@ def _with_setting(selection: Selection, task: str) -> Selection:
     return replace(whole, settings=(QA,)) if task == "qa" and not selection.settings else whole
 
 
-def _asked(
+def _drawn_into(
     dataset: DataSet, contexts: Sequence[MaskedContext], draws: DrawOptions
 ) -> Iterator[tuple[MaskedContext, Sequence[Drawn]]]:
-    """The contexts of a job, each with the entities of all draws."""
+    """Contexts, each with the entities of all draws."""
     sides: dict[tuple[str | None, ...], list[_Side]] = {}  # hundreds of contexts ask for the same
     for context in contexts:
         kind = context.gender, context.source_language

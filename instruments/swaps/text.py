@@ -7,7 +7,7 @@ answer its score, or the reason why it has none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -46,8 +46,8 @@ class Filled:
 class Judged:
     """An answer as it was understood, and what of it is right; the columns of `SwapReading` of these names."""
 
-    answer: str
-    matched: int
+    answer: str | None = None
+    matched: int | None = None
     predicted: int | None = None
     elsewhere: int | None = None
     strict: int | None = None  # qa, ner: as `matched`, but character by character
@@ -70,18 +70,8 @@ class Reading:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of `SwapReading` that a reader fills."""
-        judged = self.judged
-        return {
-            "status": self.status,
-            "error": self.error,
-            "answer": judged.answer if judged else None,
-            "matched": judged.matched if judged else None,
-            "predicted": judged.predicted if judged else None,
-            "elsewhere": judged.elsewhere if judged else None,
-            "strict": judged.strict if judged else None,
-            "strict_predicted": judged.strict_predicted if judged else None,
-            "refused": self.refused,
-        }
+        judged = asdict(self.judged or Judged())
+        return {"status": self.status, "error": self.error, "refused": self.refused, **judged}
 
 
 class Task(Protocol):

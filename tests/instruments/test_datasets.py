@@ -26,7 +26,7 @@ from polyculture.instruments.datasets.opened import DatasetOptions, open_data_se
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.datasets.sheets import read_sheets
-from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
+from polyculture.instruments.swaps.selection import DrawOptions, swap_texts
 from tests.polyculture.test_command_line import one_line, polyculture
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -172,12 +172,10 @@ def test_english_takes_the_contexts_and_entities_that_the_original_takes(tmp_pat
     assert {context.english for context, _ in here.asked} == {context.text for context, _ in there.asked}
     for (_, ours), (_, english) in zip(here.asked, there.asked, strict=True):
         assert {entity.english for entity in ours} == {entity.surface for entity in english}
-    drawn = [
-        swap_jobs(dataset, "ner", "x", Selection(), DrawOptions(4, 2)) for dataset in (original, in_english(original))
-    ]
+    drawn = [swap_texts(dataset, "ner", Selection(), DrawOptions(4, 2)) for dataset in (original, in_english(original))]
     names = [
-        {context.english: {entity.english for entity, _ in entities} for context, entities in jobs[0].asked}
-        for jobs in drawn
+        {context.english: {entity.english for entity, _ in entities} for context, entities in texts[0].drawn}
+        for texts in drawn
     ]
     assert names[0] == names[1]
 

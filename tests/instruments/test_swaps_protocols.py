@@ -12,16 +12,12 @@ import pytest
 from pydantic import ValidationError
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.swaps import text
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
 from polyculture.instruments.swaps.prompts import PROMPTS, preset_prompts, worded
-from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
-from polyculture.instruments.swaps.study import size_lines
 from polyculture.instruments.swaps.tasks import read_label
 from polyculture.instruments.swaps.text import AnswerError
 from polyculture.instruments.swaps.ways import Way, differences
-from tests.instruments.test_datasets import SHARED
 from tests.instruments.test_swaps_command import (
     CONTEXTS,
     NATIVE,
@@ -169,22 +165,6 @@ def test_a_side_with_fewer_entities_gives_them_again_until_there_are_as_many_tex
     assert polyculture(*words, "--entities", "2", cwd=tmp_path).returncode == 0
     assert len(server.asked) == TEXTS
     assert set(rows(tmp_path, "SELECT times FROM swap_answers")) == {(1,)}
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published files are not here")
-def test_sizes_stand_beside_the_printed_ones_with_what_they_differ_by() -> None:
-    dataset = open_data_set("camellia", SHARED / "camellia", as_published=True)
-    told = {}
-    for options in (SentimentOptions, QaOptions):
-        asked = options.model_validate({"preset": "camellia"})
-        selection = replace(asked.selection("causal"), contexts=None, entities=None)
-        jobs = swap_jobs(dataset, asked.task, "m", selection, DrawOptions(1, 1))
-        told.update({line.split(":")[0]: line for line in size_lines(jobs, asked)})
-    assert told["qa zh"] == "qa zh: 64 contexts x 50 = 3,200 texts a side in each draw, as Table 11 prints"
-    assert told["sentiment ja"].endswith("= 15,750 texts a side in each draw; Table 10 prints 13,850, 1,900 fewer")
-    assert told["sentiment zh"].endswith("Table 10 prints 17,900, 2,550 more; 50 of each context of Table 3 are 12,850")
-    part = SentimentOptions.model_validate({"preset": "camellia", "contexts": 2})
-    assert all("prints" not in line for line in size_lines(jobs, part))
 
 
 @pytest.mark.parametrize(
