@@ -18,7 +18,7 @@ from typing import Any
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import NoAnswerError, read_answer
-from polyculture.generate.engines.bodies import flat_names, shape_of
+from polyculture.generate.engines.bodies import has_answer, parts_of, small
 from polyculture.imports.chats import (
     chat_text,
     conversation,
@@ -183,15 +183,17 @@ class Shape:
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:
     for one in path.split("|"):
         for _, value in find(record.values, one):
-            if isinstance(value, Mapping) and shape_of(value) is not None and not (one == "." and _is_plain(value)):
+            if isinstance(value, Mapping) and has_answer(value) and not (one == "." and _is_plain(value)):
                 return value
     return None
 
 
 def _is_plain(values: Mapping[str, Any]) -> bool:
     """Whether what a record says of its answer is in columns of usual names: then all of it is columns."""
-    usual, own = known_names()["names"], flat_names(values)
-    if own is None or own[0].casefold() not in usual["text"] or own[1] not in {*values} & {*usual["finish_reason"]}:
+    usual, own = known_names()["names"], parts_of(values).names
+    if own is None or any(
+        name not in map(small, usual[field]) for name, field in zip(own, ("text", "finish_reason"), strict=True)
+    ):
         return False
     counted = read_answer(values).usage.completion is not None
     return not counted or any(name in values for name in usual["completion_tokens"])

@@ -24,6 +24,7 @@ from polyculture.generate.engines.bodies import (
     table_of,
 )
 from polyculture.generate.engines.endings import ending_of
+from polyculture.generate.engines.error_body import message_of
 from polyculture.generate.engines.metering import Bill, Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 
@@ -184,15 +185,15 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     parts = parts_of(answer)
     usage, error = read_usage(parts.usage, sanitizer), parts.error
     text = parts.text if isinstance(parts.text, str) else None
-    if parts.shape is None or (text is None and parts.text is not None) or (error is not None and not text):
+    counted = text is not None and usage.completion is not None
+    if not (parts.known or counted) or (text is None and parts.text is not None) or (error is not None and not text):
+        status, words = error_status(error if error is not None else answer), error_words(error)
+        if not words and not parts.known and answer:
+            said = f" ({one_line(message)})" if (message := message_of(answer)) else ""
+            words = f"no answer in a known form: it has {one_line(', '.join(answer))}{said}"
         # What says that it is an error costs nothing, unless it says that, too.
-        free = usage.bill.unknown and error is not None
-        known = (
-            ""
-            if parts.shape or error is not None or not answer
-            else f"no answer in a known form: it has {one_line(', '.join(answer))}"
-        )
-        raise NoAnswerError(error_words(error) or known, Bill.nothing() if free else usage.bill, error_status(error))
+        free = usage.bill.unknown and (error is not None or status is not None)
+        raise NoAnswerError(words, Bill.nothing() if free else usage.bill, status)
     refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)

@@ -1,33 +1,46 @@
-"""The bodies of servers' and logs' answers: which shape one has, and the parts of it that make an answer."""
+"""The bodies of servers' and logs' answers, whoever wrote them: the text, how it ended, and what stands beside it.
+
+Services differ in names and in levels, and hardly in what they mean by them. On the way to a text stand tables
+(`message`, `output`, `result`) and lists of alternatives (`choices`, `candidates`, `generations`): the first is taken.
+The text is a string, pieces of one, or parts with types. Beside it, or on the way to it, stand its ending, its
+reasoning, a refusal, an error and the counts of tokens. So no service needs a reader of its own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from polyculture.generate.engines.endings import ending_of
-
-Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "message", "flat"]
+from polyculture.generate.engines.error_body import message_of
 
 # Names of fields and kinds of parts with reasoning, and not with what is said of it: `reasoning_effort`.
 _REASONING = re.compile(
     r"(?!.*(?:effort|budget|tokens?|signature|mode|level|time|id)$).*(?:reasoning|think|thought)", re.IGNORECASE
 )
 _TEXTS = ("text", "value", "content", "summary")  # where a part has its text
-# Names of a text and of its ending in a body of no other shape, in small letters without underscores.
-_FLAT = frozenset(
+# What a text is called, and what stands on the way to one; all of it as `small` writes it, in the singular.
+_NAMES = frozenset(
     {"generatedtext", "generation", "completion", "response", "content", "text", "outputtext", "output", "answer"}
+    | {"reply", "result", "token"}
 )
+_WAY = _NAMES | {"choice", "candidate", "alternative", "prediction", "message", "data", "body"}
+_SURE = ("choices", "candidates")  # lists that nothing but an answer has
 _ENDING = re.compile(
-    "^(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$|^(?:done|status|stopped[a-z]+)$"
+    "^(?:native)?(?:finish|stop|done|end|completion|termination)(?:reason|type|status)$"
+    "|^(?:done|status|incompletedetails|stopped[a-z]+)$"
 )
+_ASKERS = ("user", "system", "developer", "tool", "human")
+_WORST = ("cut", "withheld", "broken")
+_DEEPEST, _WIDEST = 6, 16  # tables within tables, and ways that are followed
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a body that make an answer, as its shape names them."""
+    """The parts of a body that make an answer."""
 
     text: object = None
     ending: object = None
@@ -35,160 +48,124 @@ class Parts:
     refusal: object = None
     error: object = None
     usage: object = None
-    shape: Shape | None = None  # None: no known one
+    known: bool = False  # whether it is the body of an answer
+    # The names of the text and of its ending as `small` writes them, where both are the body's own.
+    names: tuple[str, str] | None = None
 
 
 def parts_of(body: Mapping[str, Any]) -> Parts:
-    """The parts of a body by its shape; of one without a known shape its usage and its error."""
-    shape = shape_of(body)
-    found = Parts(usage=body.get("usage")) if shape is None else _SHAPES[shape][1](body)
-    return replace(found, ending=_word(found.ending), error=found.error or _error_of(body), shape=shape)
+    """The parts of a body."""
+    way, name = _way(body)
+    value, inner_first = way[-1].get(name), way[::-1]
+    text, thought = content_of(value)
+    fields = (_plain_text(one) for table in inner_first for key, one in table.items() if _is_reasoning(key))
+    ending_name, ending = _ending(inner_first)
+    parts = [table_of(part) for one in _list(value) for part in (one, *_list(table_of(one).get("content")))]
+    blocked = table_of(_first(inner_first, "promptfeedback")).get("blockReason")
+    refusals = (_first(inner_first, "refusal"), *(part.get("refusal") for part in parts), blocked)
+    sure = any(first_choice(one) for table in way for key, one in table.items() if small(key) in _SURE)
+    return Parts(
+        text,
+        (blocked and "blocked") or ending,
+        thought or next(filter(None, fields), None),
+        next(filter(None, refusals), None),
+        _first(inner_first, "error") or (body if body.get("object") == "error" else None),
+        _usage(inner_first),
+        bool(blocked or (name and ending_name) or (sure and (name or ending is not None or len(way) > 2))),
+        (small(name), small(ending_name)) if name and ending_name in body and len(way) == 1 else None,
+    )
 
 
-def shape_of(body: Mapping[str, Any]) -> Shape | None:
-    """Which of the known shapes a body has; None where it is none of them."""
-    return next((shape for shape, (fits, _) in _SHAPES.items() if fits(body)), None)
+def has_answer(body: Mapping[str, Any]) -> bool:
+    """Whether a table is the body of an answer, rather than a row with a text among its columns."""
+    return parts_of(body).known
 
 
-def _chat(body: Mapping[str, Any]) -> Parts:
-    """https://platform.openai.com/docs/api-reference/chat/object and what servers add to it."""
-    choice = first_choice(body.get("choices"))
-    message = table_of(choice.get("message"))
-    content = message.get("content")
-    text, thought = content_of(content)
-    fields = (_plain_text(table[name]) for table in (message, choice) for name in table if _is_reasoning(name))
-    reasoning = next(filter(None, fields), None) or thought
-    ending, native = choice.get("finish_reason"), choice.get("native_finish_reason")
-    if not ending or (isinstance(native, str) and ending_of(native) in ("cut", "withheld", "broken")):
-        ending = native  # a gateway may call it "stop" when the model behind it was stopped
-    refusal = message.get("refusal") or next((table_of(one).get("refusal") for one in _list(content)), None)
-    return Parts(text, ending, reasoning, refusal, choice.get("error") or message.get("error"), body.get("usage"))
+def _way(body: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], str]:
+    """The tables on the way to the text, the outermost first, and the text's name in the last of them.
+
+    The text that stands highest is taken; where none is written, the deepest place for one.
+    """
+    level, places = [[body]], list[tuple[list[Mapping[str, Any]], str]]()
+    last = level[0]
+    while level:
+        last = level[0]
+        for way in level:
+            for name, value in way[-1].items():
+                if _singular(name) not in _NAMES or not _holds_text(name, value):
+                    continue
+                if value and isinstance(value, str | list | Mapping):
+                    return way, name
+                places.append((way, name))
+        level = [[*way, inner] for way in level[:_WIDEST] for inner in _within(way)]
+    return places[-1] if places else (last, "")
 
 
-def _completions(body: Mapping[str, Any]) -> Parts:
-    """https://platform.openai.com/docs/api-reference/completions/object"""
-    choice = first_choice(body.get("choices"))
-    return Parts(choice.get("text"), choice.get("finish_reason"), error=choice.get("error"), usage=body.get("usage"))
-
-
-def _responses(body: Mapping[str, Any]) -> Parts:
-    """https://platform.openai.com/docs/api-reference/responses/object"""
-    texts: list[str] = []
-    thoughts: list[str] = []
-    refusal = None
-    for item in map(table_of, _list(body.get("output"))):
-        parts = [table_of(one) for one in (*_list(item.get("content")), *_list(item.get("summary")))]
-        into = thoughts if item.get("type") == "reasoning" else texts
-        into += [one["text"] for one in parts if isinstance(one.get("text"), str)]
-        refusal = refusal or next((one["refusal"] for one in parts if one.get("refusal")), None)
-    why = table_of(body.get("incomplete_details")).get("reason")
-    ending = why if body.get("status") == "incomplete" and why else body.get("status")
-    text = "".join(texts) if texts or body.get("status") == "completed" else None
-    return Parts(text, ending, "\n\n".join(thoughts) or None, refusal, body.get("error"), body.get("usage"))
-
-
-def _anthropic(body: Mapping[str, Any]) -> Parts:
-    """https://docs.anthropic.com/en/api/messages"""
-    text, thought = content_of(body.get("content"))
-    return Parts(text or "", body.get("stop_reason"), thought, usage=body.get("usage"))
-
-
-def _gemini(body: Mapping[str, Any]) -> Parts:
-    """https://ai.google.dev/api/generate-content#generatecontentresponse"""
-    candidate = first_choice(body.get("candidates"))
-    blocked = table_of(body.get("promptFeedback")).get("blockReason")
-    parts = [table_of(one) for one in _list(table_of(candidate.get("content")).get("parts"))]
-    said = [(bool(one.get("thought")), one["text"]) for one in parts if isinstance(one.get("text"), str)]
-    text = "".join(words for thought, words in said if not thought)
-    thoughts = "\n\n".join(words for thought, words in said if thought)
-    ending = (blocked and "blocked") or candidate.get("finishReason")
-    return Parts(text, ending, thoughts or None, refusal=blocked, usage=body.get("usageMetadata"))
-
-
-def _bedrock(body: Mapping[str, Any]) -> Parts:
-    """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"""
-    text, thought = content_of(table_of(table_of(body.get("output")).get("message")).get("content"))
-    return Parts(text, body.get("stopReason"), thought, usage=body.get("usage"))
-
-
-def _message(body: Mapping[str, Any]) -> Parts:
-    """One message with its ending beside it: a choice alone, Ollama's chat, Cohere's
-    (https://docs.cohere.com/reference/chat)."""
-    choice = {**body, "finish_reason": body.get("finish_reason") or body.get("done_reason")}
-    return _chat({"choices": [choice], "usage": body.get("usage", body if "eval_count" in body else None)})
-
-
-def _flat(body: Mapping[str, Any]) -> Parts:
-    """A text and its ending beside it, as servers have them that are of no other shape: llama.cpp, Ollama, TGI, SGLang,
-    Cohere, Replicate, watsonx, and Bedrock's models by their own names."""
-    body = _with_first(body)
-    text, ending = flat_names(body) or ("", "")
-    within = [body, *(value for value in body.values() if isinstance(value, Mapping))]
-    ended = next((table[ending] for table in within if table.get(ending) is not None), None)
-    if isinstance(ended, bool):
-        ended = ending if ended and "_" in ending else None  # `stopped_eos`, and `done` of any end
-    usage = {name: value for table in within[::-1] for name, value in table.items() if not isinstance(value, bool)}
-    thought = next((body[name] for name in body if _is_reasoning(name)), None)
-    return Parts(_flat_text(body[text]), ended, _plain_text(thought), usage=usage)
-
-
-def flat_names(body: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The names of a text and of its ending, where a body has both beside one another; None where it does not."""
-    texts = (name for name in body if _small(name) in _FLAT and _flat_text(body[name]) is not None)
-    tables = [body, *(value for value in body.values() if isinstance(value, Mapping))]
-    endings = {name: value for table in tables for name, value in table.items() if _ENDING.search(_small(name))}
-    said = (name for name, value in endings.items() if value not in (None, False, True))
-    text, ending = next(texts, None), next(said, None) or next((name for name in endings if endings[name]), None)
-    ending = ending or next(iter(endings), None)
-    return None if text is None or ending is None else (text, ending)
-
-
-def _small(name: object) -> str:
-    return str(name).replace("_", "").casefold()
-
-
-def _flat_text(value: object) -> str | None:
-    """A text, as Replicate has it in pieces."""
+def _holds_text(name: str, value: object) -> bool:
+    """Whether a value is a text, pieces or parts of one, rather than what stands on the way to it."""
     if isinstance(value, list):
-        return "".join(value) if value and all(isinstance(one, str) for one in value) else None
-    return value if isinstance(value, str) else None
+        typed = all(isinstance(one, str) or "type" in table_of(one) for one in value)
+        return typed or _singular(name) == "content"
+    parts = small(name) == "content" or (small(name) == "text" and isinstance(content_of(value)[0], str))
+    return parts or not isinstance(value, Mapping)
 
 
-def _with_first(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A body with what its first result has, where its text is in a list of results."""
-    if flat_names(body) is None:
-        for name in ("results", "generations", "outputs", "completions"):
-            one = first_choice(body.get(name))
-            if flat_names(one := {**body, **one, **table_of(one.get("data"))}) is not None:
-                return one
-    return body
+def _within(way: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The tables within the last one of a way; of a list of alternatives the first."""
+    for name, value in way[-1].items() if len(way) < _DEEPEST else ():
+        inner = first_choice(value) if isinstance(value, list) else table_of(value)
+        if _singular(name) in _WAY and inner and str(inner.get("role", "")).casefold() not in _ASKERS:
+            yield inner
 
 
-def _is_message(body: Mapping[str, Any]) -> bool:
-    message = table_of(body.get("message"))
-    said = message.get("role", "assistant") not in ("user", "system", "developer", "tool", "human")
-    return said and "content" in message and any(name in body for name in ("finish_reason", "done_reason", "done"))
+def _ending(tables: Sequence[Mapping[str, Any]]) -> tuple[str, object]:
+    """The name of an ending and its word, of the innermost table with one, or of the tables in it.
+
+    Where a gateway says "stop", the model behind it may have been stopped: of several words one that says so counts.
+    """
+    known: tuple[str, object] = ("", None)
+    for table in tables:
+        beside = (table, *(one for one in table.values() if isinstance(one, Mapping)), *_within([table]))
+        found = [(key, _word(key, one)) for each in beside for key, one in each.items() if _ENDING.search(small(key))]
+        words = [(key, word) for key, word in found if isinstance(word, str) and word]
+        if words:
+            worse = [one for one in words if ending_of(str(one[1])) in _WORST]
+            return worse[-1] if worse else words[0]
+        known = next((one for one in found if one[1] is not None), found[0]) if found and not known[0] else known
+    return known
 
 
-def _is_output(output: object) -> bool:
-    return isinstance(output, list) and all("type" in table_of(one) for one in output)
+def _word(name: str, ending: object) -> object:
+    """The word of an ending, which some servers have in a table, a list or a name: `stopped_eos`; `done` says none."""
+    if isinstance(ending, bool):
+        return name if ending and small(name).startswith("stopped") else None
+    if isinstance(ending, Mapping):
+        return ending.get("reason") or ending.get("type") or ending
+    return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
 
 
-def _is_gemini(candidate: Mapping[str, Any]) -> bool:
-    return "content" in candidate or "finishReason" in candidate
+def _usage(tables: Sequence[Mapping[str, Any]]) -> object:
+    """The counts of tokens: under `usage`, or beside the text or in any table there."""
+    if (usage := _first(tables, "usage")) is not None:
+        return usage
+    beside = [*tables, *(one for table in tables for one in table.values() if isinstance(one, Mapping))]
+    return {key: one for table in beside[::-1] for key, one in table.items() if not isinstance(one, bool)}
 
 
-# Shape -> what a body has that is of it, and its reader; the first that fits.
-_SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Parts]]] = {
-    "chat": (lambda body: isinstance(first_choice(body.get("choices")).get("message"), Mapping), _chat),
-    "completions": (lambda body: "text" in first_choice(body.get("choices")), _completions),
-    "responses": (lambda body: "status" in body and _is_output(body.get("output")), _responses),
-    "anthropic": (lambda body: "content" in body and "stop_reason" in body, _anthropic),
-    "gemini": (lambda body: "promptFeedback" in body or _is_gemini(first_choice(body.get("candidates"))), _gemini),
-    "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
-    "message": (_is_message, _message),
-    "flat": (lambda body: flat_names(_with_first(body)) is not None, _flat),
-}
+def _first(tables: Sequence[Mapping[str, Any]], name: str) -> Any:
+    """The first value of a name in tables that says something."""
+    values = (one for table in tables for key, one in table.items() if small(key) == name)
+    return next((one for one in values if one), None)
+
+
+@lru_cache(maxsize=4096)
+def small(name: str) -> str:
+    """A name of a field as names are compared: `finishReason` and `finish_reason` are one."""
+    return str(name).replace("_", "").replace("-", "").casefold()
+
+
+def _singular(name: str) -> str:
+    return small(name).removesuffix("s")
 
 
 def content_of(content: object) -> tuple[object, str | None]:
@@ -206,8 +183,12 @@ def content_of(content: object) -> tuple[object, str | None]:
         named = [name for name in one if _is_reasoning(name) and one[name] is not True]  # Gemini marks a part `thought`
         if named or _is_reasoning(str(one.get("type", ""))) or one.get("thought") is True:
             thoughts += filter(None, [_plain_text(one[named[0]] if named else one)])
-        elif (text := _plain_text(part)) is not None:
-            texts.append(text)
+            continue
+        text, thought = (
+            content_of(inner) if isinstance(inner := one.get("content"), list) else (_plain_text(part), None)
+        )
+        texts += [text] if isinstance(text, str) else []
+        thoughts += [thought] if thought else []
     return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None
 
 
@@ -222,6 +203,8 @@ def _plain_text(value: object) -> str | None:
     if isinstance(value, list):
         return "\n\n".join(filter(None, map(_plain_text, value))) or None
     table = table_of(value)
+    if "effort" in table:  # how to reason, and not what
+        return None
     within = (table[name] for name in table if name in _TEXTS or _is_reasoning(name))
     return next((text for one in within if (text := _plain_text(one)) is not None), None)
 
@@ -242,33 +225,20 @@ def _list(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _error_of(body: Mapping[str, Any]) -> object:
-    """The error in a body, which servers write under HTTP 200, too; None where there is none."""
-    error = body.get("error")
-    return error if error else ({"message": body.get("message")} if body.get("object") == "error" else None)
-
-
 def error_words(error: object) -> str:
     """An error's own words with its code."""
     if error is None:
         return ""
     table = table_of(error)
-    words = [table.get("code"), table.get("message")] if table else [error]
-    return one_line(" ".join(str(one) for one in words if one is not None) or "error")
+    words = (table.get("code"), message_of(error) or (None if table else error))
+    return one_line(" ".join(str(one) for one in words if one is not None)) or "error"
 
 
 def error_status(error: object) -> int | None:
-    """The HTTP status that an error names as its code."""
-    code = table_of(error).get("code")
-    found = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
-    return found if 400 <= found < 600 else None
-
-
-def _word(ending: object) -> object:
-    """The word of an ending, which some servers have in a table or a list."""
-    if isinstance(ending, Mapping):
-        return ending.get("reason") or ending.get("type") or ending
-    return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
+    """The HTTP status that an error names."""
+    codes = [one for key, one in table_of(error).items() if small(key) in ("code", "status", "statuscode")]
+    found = [int(one) for one in codes if isinstance(one, int | str) and str(one).isdecimal()]
+    return next((one for one in found if 400 <= one < 600), None)
 
 
 def one_line(words: str) -> str:

@@ -71,6 +71,7 @@ _NAMES = {
         "promptevalcount",
         "tokensevaluated",
         "inputtexttokencount",
+        "inputtexttokens",
     ),
     "completion_tokens": (
         *("completiontokens", "outputtokens", "candidatestokencount", "evalcount"),

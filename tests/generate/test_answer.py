@@ -8,7 +8,7 @@ import pytest
 
 from polyculture.generate.engines.answer import NoAnswerError, read_answer, read_text
 from polyculture.generate.engines.base import Completion
-from polyculture.generate.engines.bodies import shape_of
+from polyculture.generate.engines.bodies import has_answer
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
@@ -130,6 +130,36 @@ SHAPES = {
         None,
     ),
     "watsonx": ({"results": [{"generated_text": "Pizza.", "stop_reason": "max_tokens"}]}, "Pizza.", "cut", None),
+    "DashScope": (
+        {"code": "", "message": "", "usage": {"input_tokens": 3, "output_tokens": 4}, "output": {
+            "text": None, "finish_reason": None, "choices": chat({"content": "Pizza.", "reasoning_content": "Hm"},
+                                                                  "length")["choices"]}}, "Pizza.", "cut", "Hm",
+    ),
+    "MiniMax": (
+        {"reply": "Pizza.", "choices": [{"finish_reason": "max_output", "messages": [{"sender_type": "BOT"}]}],
+         "base_resp": {"status_code": 0, "status_msg": ""}}, "Pizza.", "cut", None,
+    ),
+    "RunPod": (
+        {"id": "a", "status": "COMPLETED", "output": [{"choices": [{"tokens": ["Piz", "za."]}]}]}, "Pizza.", "whole",
+        None,
+    ),
+    "Hunyuan": (
+        {"Response": {"Choices": [{"FinishReason": "length", "Message": {"Role": "assistant", "Content": "Pizza."}}]}},
+        "Pizza.", "cut", None,
+    ),
+    "YandexGPT": (
+        {"result": {"alternatives": [{"message": {"role": "assistant", "text": "Pizza."},
+                                      "status": "ALTERNATIVE_STATUS_TRUNCATED_FINAL"}]}}, "Pizza.", "cut", None,
+    ),
+    "Workers AI": (
+        {"success": True, "errors": [], "result": {"response": "Pizza.", "usage": {"completion_tokens": 4}}}, "Pizza.",
+        "unknown", None,
+    ),
+    "settings of reasoning": (
+        {"status": "completed", "reasoning": {"effort": None, "summary": "auto"}, "text": {"format": {"type": "text"}},
+         "output": [{"type": "message", "content": [{"type": "output_text", "text": "Pizza."}]}]}, "Pizza.", "whole",
+        None,
+    ),
     "SGLang": ({"text": "Pizza.", "meta_info": {"finish_reason": {"type": "length"}}}, "Pizza.", "cut", None),
 }  # fmt: skip
 
@@ -194,8 +224,14 @@ def test_an_ending_in_a_table_or_a_list(finish: Any) -> None:
 
 
 def test_a_body_in_no_known_form_is_refused_with_what_it_has() -> None:
-    with pytest.raises(NoAnswerError, match="no answer in a known form: it has reply, base_resp"):
-        read_answer({"reply": "Pizza.", "base_resp": {}})
+    with pytest.raises(NoAnswerError, match=r"no answer in a known form: it has utterance, base_resp \(login fail\)"):
+        read_answer({"utterance": "Pizza.", "base_resp": {"status_code": 1004, "status_msg": "login fail"}})
+
+
+@pytest.mark.parametrize("body", [{"response": "Model is loading"}, {"result": "no"}, {"output": {"text": "denied"}}])
+def test_a_text_without_an_ending_or_a_count_is_no_answer(body: dict[str, Any]) -> None:
+    with pytest.raises(NoAnswerError):
+        read_answer(body)
 
 
 def test_error_in_a_body_names_its_status() -> None:
@@ -301,7 +337,7 @@ def test_counts_under_other_names(usage: dict[str, Any], counts: tuple[int | Non
 
 
 def test_shape_of_an_unknown_body() -> None:
-    assert shape_of({"hello": 1}) is None
+    assert not has_answer({"hello": 1})
 
 
 def completion(text: str, ending: str) -> Completion:

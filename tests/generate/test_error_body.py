@@ -8,8 +8,8 @@ import pytest
 
 from polyculture.cache.faults import kind_of_error
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
+from polyculture.generate.engines.error_body import NO_REASON, WEB_PAGE, named_wait, read_error
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.error_body import NO_REASON, WEB_PAGE, named_wait, read_error
 from tests.servers import Reply, StubServer, failure
 
 BODIES: list[tuple[bytes, str]] = [

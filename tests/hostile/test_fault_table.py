@@ -10,7 +10,7 @@ import pytest
 
 from polyculture.cache import faults
 from polyculture.cache.faults import FaultKind, fault_table, kind_of, kind_of_error, reason
-from polyculture.generate.engines.openai.error_body import NO_REASON
+from polyculture.generate.engines.error_body import NO_REASON
 
 TABLE = fault_table()
 

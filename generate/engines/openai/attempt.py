@@ -10,8 +10,8 @@ import openai
 from polyculture.cache.errors import EngineError
 from polyculture.cache.faults import RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
+from polyculture.generate.engines.error_body import named_wait
 from polyculture.generate.engines.metering import Bill, Meter, read_usage
-from polyculture.generate.engines.openai.error_body import named_wait
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.retries import LONGEST_RETRY_AFTER

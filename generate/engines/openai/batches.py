@@ -29,9 +29,9 @@ from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.engines.error_body import read_error
 from polyculture.generate.engines.openai.batch_api import BatchApi, GoneError, request_line
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
-from polyculture.generate.engines.openai.error_body import read_error
 from polyculture.generate.engines.openai.faults import RequestError
 
 ATTEMPTS = 3  # batches that a request with transient faults is sent in

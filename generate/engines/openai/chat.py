@@ -20,9 +20,9 @@ from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of,
 from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.error_body import looks_like_html
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
-from polyculture.generate.engines.openai.error_body import looks_like_html
 from polyculture.generate.engines.openai.faults import RequestError, Server
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.openai.transport import open_client

@@ -11,8 +11,8 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of_error
 from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import Ending
+from polyculture.generate.engines.error_body import WEB_PAGE, ServerError, read_error
 from polyculture.generate.engines.metering import Bill
-from polyculture.generate.engines.openai.error_body import WEB_PAGE, ServerError, read_error
 
 _MAX_REASON = 300  # characters of a server's message that are kept
 _TOO_MANY = 429

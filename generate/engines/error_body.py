@@ -20,8 +20,8 @@ _DEEPEST = 8  # tables within tables
 _CODES = ("code", "type", "status", "reason")
 # Where the message stands, the likeliest first; the names are compared without case, `_` and `-`.
 _MESSAGES = (
-    "message", "msg", "errormessage", "errordescription", "detail", "description", "faultstring", "title", "error",
-    "errors", "fault", "details", "reason",
+    "message", "msg", "errormessage", "errormsg", "statusmsg", "errordescription", "detail", "description",
+    "faultstring", "title", "error", "errors", "fault", "details", "reason", "baseresp",
 )  # fmt: skip
 _WAIT_NAME = re.compile(
     r"(?:(?:retry|reset|available)s?(?:after|delay|in)|wait(?:time|for)?|backoff|estimatedtime|cooldown)"
@@ -62,7 +62,7 @@ def read_error(content: bytes | object, headers: Mapping[str, str] | None = None
                 return ServerError(WEB_PAGE, wait=retry_after(headers))
     fields = list(_fields(body))
     codes = [value.lower() for name, value in fields if name in _CODES and isinstance(value, str)]
-    words = _words(body) or (str(body) if body else NO_REASON)
+    words = message_of(body) or (str(body) if body else NO_REASON)
     said = (named_wait(value) for _, value in fields if isinstance(value, str))  # a gateway quotes what it was told
     waits = (retry_after(headers), *(_wait_of(name, value) for name, value in fields), named_wait(words), *said)
     return ServerError(words, tuple(codes), next((wait for wait in waits if wait is not None), None))
@@ -90,15 +90,15 @@ def _fields(value: object, depth: int = 0) -> Iterator[tuple[str, Any]]:
             yield from _fields(inner, depth + 1)
 
 
-def _words(value: object, depth: int = 0) -> str:
+def message_of(value: object, depth: int = 0) -> str:
     """The message in a body; empty where there is none."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, Mapping) and depth <= _DEEPEST:
         named = {_plain(name): inner for name, inner in value.items()}
-        return next((words for name in _MESSAGES if (words := _words(named.get(name), depth + 1))), "")
+        return next((words for name in _MESSAGES if (words := message_of(named.get(name), depth + 1))), "")
     if isinstance(value, Sequence) and depth <= _DEEPEST:
-        return "; ".join(filter(None, (_words(one, depth + 1) for one in value[:3])))
+        return "; ".join(filter(None, (message_of(one, depth + 1) for one in value[:3])))
     return ""
 
 
