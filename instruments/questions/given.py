@@ -61,14 +61,14 @@ class Taken:
             f"{number} to prompt {name!r}" for name, number in sorted(told.items())
         )
         for what, rows in (
-            ("rows of no question", self.unmatched),
-            ("rows that contradict another, which counts", self.conflicts),
-            ("rows not taken", self.left_out),
+            ("of no question", self.unmatched),
+            ("left out, as it contradicts another row", self.conflicts),
+            ("not taken", self.left_out),
         ):
             if rows:
-                yield f"{len(rows)} {what}: {'; '.join(rows[:_NAMED])}{'; ...' if len(rows) > _NAMED else ''}"
+                yield f"{len(rows)} x {what}: {'; '.join(rows[:_NAMED])}{'; ...' if len(rows) > _NAMED else ''}"
         if self.repeated:
-            yield f"{self.repeated} rows that say the same as another"
+            yield f"{self.repeated} x the same as another row"
 
 
 @dataclass(frozen=True)
@@ -207,4 +207,6 @@ class AnswerFile:
         if name is not None and not name.startswith(UNNAMED) and prompts:
             known = ", ".join(prompt.name for prompt in prompts)
             raise LookupError(f"prompt {shown(name)!r} is none of {known}")
-        return UNNAMED, order, tuple(ascii_uppercase[: len(stands)]), shown_options(question, order, None)
+        shared = {labels_of(question, prompt) for prompt in prompts}  # what all prompts of the set show, the model saw
+        labels = (shared.pop() if len(shared) == 1 else ()) or tuple(ascii_uppercase[: len(stands)])
+        return UNNAMED, order, labels, shown_options(question, order, None)

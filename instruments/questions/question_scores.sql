@@ -8,7 +8,7 @@
 --   value: which category, country, level, ...; NULL: all questions
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are
---   n: answers behind the number; of pairs and orders, questions
+--   n: answers behind the number; of pairs and orders, questions; NULL of a bound
 --   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
 -- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, n, unread, undirected
@@ -27,7 +27,7 @@ SELECT
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
     nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
-    metric, estimate, low, high, no_interval, n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
+    metric, estimate, low, high, no_interval, nullif(n, 0) AS n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
 FROM parts
 WHERE $part IN (

@@ -29,6 +29,7 @@ from polyculture.instruments.questions.layout import QUESTIONS, WANTED_ANSWERS, 
 from polyculture.instruments.questions.model import Prompt, Question, QuestionSet
 from polyculture.instruments.questions.reading_step import ReadingStep, unread_lines
 from polyculture.instruments.questions.rules.check import lacking
+from polyculture.instruments.questions.rules.questions import LEFT_OUT
 from polyculture.instruments.questions.section import MAIN, SCORES
 
 _KEY = ("request_id", "question_id", "prompt")
@@ -164,10 +165,11 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports what of a set's files is left out or read otherwise, by reason, and what cannot be computed."""
     for family, reason in lacking(one):
         say(f"{one.name}: numbers of {family!r} cannot be computed: {reason}")
-    counted = by_reason(one.remarks)
+    counted = sorted(by_reason(one.remarks), key=lambda line: not line[0].startswith(LEFT_OUT))
     if counted:
         told = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in counted[:_NAMED])
-        say(f"{one.name}: {told}" + (f"; and {len(counted) - _NAMED} more reasons" if len(counted) > _NAMED else ""))
+        more = f"; and {len(counted) - _NAMED} more reasons, in `polyculture data check`"
+        say(f"{one.name}: {told}" + (more if len(counted) > _NAMED else ""))
 
 
 def ask_jobs(part: Part, options: AskOptions, method: Method, model: str, setup: Setup, seed: int) -> Iterator[AskJob]:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
-from polyculture.instruments.questions.reading.answer_text import MARKS, answer_text, folded, unspelled
+from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, answer_text, folded, unspelled
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, Offered, offered, place_of
@@ -24,6 +24,7 @@ _MARKS = re.escape(MARKS)
 _TEXT = re.compile(f"[{TEXTS}]")
 _STOP = re.compile(r"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[。！？।۔؟።]+|\n+")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
+_NEXT = re.compile(rf" +{WORD}")
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
 
 
@@ -163,9 +164,16 @@ class _Answer:
         for line in self.text.split("\n"):
             for found in joined.finditer(line):
                 label, text = (one for one in found.groups() if one)
-                yield place_of(label), place_of(text)
+                if place_of(label) == place_of(text) or not self._goes_on(line[found.end() :]):
+                    yield place_of(label), place_of(text)
             for found in _BEHIND.finditer(line):
                 yield place_of(found[2]), place_of(found[1])
+
+    def _goes_on(self, rest: str) -> bool:
+        """Is an option's text the beginning of a sentence about it, as in "B. Rice is not common there"?"""
+        rest = _STOP.split(rest, 1)[0]
+        claimed = self.words["because"].match(rest.lstrip(" ")) or self.words["answer"].search(rest)
+        return _NEXT.match(rest) is not None and not claimed
 
     def _says_unknown(self, standing: Sequence[Named] = ()) -> bool:
         """Is there a phrase that nobody can know, which is not what an option does: "the man did not know"?"""

@@ -35,7 +35,7 @@ class Words(BaseModel):
     words: tuple[str, ...] = ()  # words that look like labels: articles, prepositions, conjunctions of one letter
     pronouns: tuple[str, ...] = ()  # of these words the pronouns, folded: read beside every language, of English alone
     acts: tuple[str, ...] = ()  # verbs that follow such a pronoun and no label
-    articles: tuple[str, ...] = ()  # before an option's text; one that ends in an apostrophe is written onto it
+    articles: tuple[str, ...] = ()  # before an option's text; one that ends in an apostrophe or "-" is written onto it
     suffixes: tuple[str, ...] = ()  # that are written onto a label or an option: particles, endings
     answer: tuple[str, ...] = ()  # names or makes an answer: "answer", "correct", "choose", "it is"
     option: tuple[str, ...] = ()  # names an option: "option", "letter"
@@ -84,7 +84,10 @@ class Language:
     @cached_property
     def article(self) -> str:
         """A pattern of an article with its space; English ones are those of texts in English alone."""
-        forms = [re.escape(unspelled(word)) + ("" if word.endswith("'") else " +") for word in self.own.articles]
+        forms = [
+            re.escape(unspelled(word.removesuffix("-"))) + ("" if word.endswith(("'", "-")) else " +")
+            for word in self.own.articles
+        ]
         return rf"(?<!{WORD})(?:{'|'.join(forms) or '(?!)'})"
 
     def next_question(self, text: str) -> int | None:

@@ -2,8 +2,10 @@
 
 Exact match and token F1 are those of SQuAD (Rajpurkar et al. 2016): without case, punctuation and articles, the best
 over all accepted answers. Soft match is that of BLEnD (Myung et al. 2024, SEM-B and SEM-W; nlee0212/BLEnD,
-evaluation/exact_match.py), where an accepted answer stands within the text. BLEnD lemmatises words in 13 languages by
-as many packages; here words are compared as `cache/folding` folds them, without the plural s in English.
+evaluation/exact_match.py), where an accepted answer stands within the text, be it within a word. BLEnD lemmatises words
+in 13 languages by as many packages; here words are compared as `cache/folding` folds them, without the plural s in
+English, and a number within a longer one is another number. Texts and accepted answers are spelled alike first:
+digits of all scripts are 0 to 9, forms of one Arabic letter are one.
 """
 
 from __future__ import annotations
@@ -14,14 +16,12 @@ from collections.abc import Sequence
 
 from polyculture.cache.folding import ANSWERS, fold, fold_case
 from polyculture.cache.inflection import singular
-from polyculture.instruments.questions.reading.answer_text import answer_text
+from polyculture.instruments.questions.reading.answer_text import answer_text, unspelled
 from polyculture.instruments.questions.reading.languages import ENGLISH, Language, language_of
 from polyculture.instruments.questions.reading.tokens import HANGUL, NO_SPACES
 
 _APART = str.maketrans("-", " ")
 _CHARACTERS = re.compile(rf"{NO_SPACES.pattern}|{HANGUL}")
-
-
 MATCHES = ("exact", "f1", "soft", "weighted")
 
 
@@ -34,9 +34,10 @@ def matches(text: str, answers: Sequence[str], weights: Sequence[float], languag
     """
     words = language_of(language)
     said = answer_text(text, words.is_answer_key)
-    units, accepted = _units(said, words), [_units(answer, words) for answer in answers]
+    spelled = [unspelled(answer) for answer in answers]
+    units, accepted = _units(said, words), [_units(answer, words) for answer in spelled]
     counts = tuple(weights) or (1.0,) * len(answers)
-    within = [count for answer, count in zip(answers, counts, strict=True) if _within(answer, said, words)]
+    within = [count for answer, count in zip(spelled, counts, strict=True) if _within(answer, said, words)]
     return {
         "exact": float(bool(units) and units in accepted),
         "f1": max((_f1(units, one) for one in accepted), default=0.0),
@@ -47,10 +48,19 @@ def matches(text: str, answers: Sequence[str], weights: Sequence[float], languag
 
 def _within(answer: str, said: str, language: Language) -> bool:
     one, whole = fold_case(answer).strip().translate(_APART), fold_case(said).translate(_APART)
-    if not one or one in whole:
+    if not one or _stands_in(one, whole):
         return bool(one)
     wanted = set(_stems(one, language))
     return bool(wanted) and wanted <= set(_stems(whole, language))
+
+
+def _stands_in(one: str, whole: str) -> bool:
+    """Is one text within another, and no number within a longer one: no 2 in 12, 2.5 or 1,200?"""
+    if one not in whole:
+        return False
+    before = r"(?<!\d)(?<!\d[.,:/])" if one[0].isdigit() else ""
+    after = r"(?!\d|[.,:/]\d)" if one[-1].isdigit() else ""
+    return re.search(f"{before}{re.escape(one)}{after}", whole) is not None
 
 
 def _stems(text: str, language: Language) -> list[str]:

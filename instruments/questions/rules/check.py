@@ -52,9 +52,6 @@ def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
     if found.kind != "open":
         yield from _counted("options", [f"{len(question.options)} a question" for question in questions])
         yield from _counted("role", [role or "none" for question in questions for role in question.roles])
-        without = sum(not question.right for question in questions)
-        if any(question.right for question in questions):
-            yield CheckRow("without a right option", "", without)
     yield from _counted("context", [one.facets["context"] for one in questions if "context" in one.facets])
     undirected = [remark for remark in found.remarks if remark.reason == NO_DIRECTION]
     if undirected or any(BIASED in question.roles for question in questions):
@@ -102,7 +99,7 @@ def _as_asked(found: QuestionSet, question: Question) -> str:
 def _told(question: Question) -> str:
     right = [question.options[place] for place in question.right]
     roles = [f"{text}: {role}" for text, role in zip(question.options, question.roles, strict=True) if role]
-    answers = list(question.answers[:SHOWN])
+    answers = [repr(text) for text in question.answers[:SHOWN]]
     lines = [("right", right), ("roles", roles), ("answers", answers)]
     return "".join(f"\n  {name}: {'; '.join(values)}" for name, values in lines if values) + "\n"
 

@@ -70,7 +70,7 @@ Value = Annotated[Annotated[_NumberOrName, Tag("name")] | Annotated[From, Tag("f
 
 
 class OptionsColumn(_Rules):
-    """Options, or their roles, in one column; or the same of every row."""
+    """Options, their roles or accepted answers in one column; or the same of every row."""
 
     column: Name | None = None
     text: Texts = ()  # of every row: `{ text = ["True", "False"] }`
@@ -82,6 +82,10 @@ class OptionsColumn(_Rules):
         if (self.column is None) is not bool(self.text):
             raise ValueError("needs one of: column, text")
         return self
+
+
+# Accepted answers, or their weights: a column, a path to several (`annotations[].answers`), or a list in one column.
+Accepted = Annotated[Annotated[Name, Tag("name")] | Annotated[OptionsColumn, Tag("in a column")], Discriminator(_shape)]
 
 
 class Where(_Rules):
@@ -151,8 +155,8 @@ class Block(_Rules):
         Discriminator(_shape),
     ] = {}
     right: Wheres = ()
-    answers: Name | None = None  # of an open question, as `annotations[].answers`
-    weights: Name | None = None
+    answers: Annotated[tuple[Accepted, ...], BeforeValidator(_several)] = ()  # of an open question, from all of these
+    weights: Accepted | None = None  # as many as each of these has answers
     join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
     replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap

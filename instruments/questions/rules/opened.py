@@ -103,9 +103,13 @@ def open_set(
     read = Questions(rules, name, root)
     read.read()
     if not read.found:
-        first = f"; the first: {read.remarks[0].place}: {read.remarks[0].reason}" if read.remarks else ""
+        first = (
+            f"; the first of {len(read.remarks)} remarks: {read.remarks[0].place}: {read.remarks[0].reason}"
+            if read.remarks
+            else ""
+        )
         remedy = f"See what is made of its rows with `polyculture data check {name_or_file}`."
-        raise DataSetError(f"holds no usable question; {len(read.remarks)} remarks{first}", where=root, remedy=remedy)
+        raise DataSetError(f"holds no usable question{first}", where=root, remedy=remedy)
     questions = tuple(read.found.values())
     _check_orders(rules, questions, name_or_file)
     return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),

@@ -57,7 +57,7 @@ class Options:
 
     def __init__(self, row: Row, texts: Sequence[str], columns: Sequence[str], category: str) -> None:
         self._row, self._texts, self._columns, self._category = row, texts, columns, category
-        self._folded = [text.casefold() for text in texts]
+        self._folded = [_folded(text) for text in texts]
 
     def find(self, wheres: Sequence[Where]) -> tuple[int, ...]:
         """The indexes that the first rule to find any means. Raises `RowError` where a value names no option."""
@@ -98,7 +98,7 @@ class Options:
         if where.place is not None:
             return (where.place - 1,) if where.place <= len(self._texts) else ()
         if where.text:
-            wordings = {text.casefold() for text in where.text}
+            wordings = {_folded(text) for text in where.text}
             return tuple(number for number, text in enumerate(self._folded) if text in wordings)
         if where.groups:
             return self._grouped(where)
@@ -124,8 +124,8 @@ class Options:
         elif where.form == "letter":
             label = _LABEL.fullmatch(_ascii_digits(told))
             place = None if label is None else int(label[2]) - 1 if label[2] else ord(label[1].upper()) - ord("A")
-        elif self._folded.count(told.casefold()) == 1:
-            place = self._folded.index(told.casefold())
+        elif self._folded.count(_folded(told)) == 1:
+            place = self._folded.index(_folded(told))
         if place is None or not 0 <= place < len(self._texts):
             raise RowError(f"{where.column} {told!r} is none of the {len(self._texts)} options")
         return place
@@ -144,6 +144,11 @@ class Options:
         real = [number for number, one in enumerate(persons) if one.code.casefold() != "unknown"]
         found = targets(self._category, list(dict.fromkeys(groups)), [persons[number] for number in real])
         return (real[found[0]],) if len(found) == 1 else ()
+
+
+def _folded(text: str) -> str:
+    """A text without case, its letters composed: columns of one file may be written in two forms of Unicode."""
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _ascii_digits(text: str) -> str:

@@ -48,9 +48,9 @@ def _of_language(rules: Rules, questions: Sequence[Question], language: str) -> 
     words = _of(_house(), spoken) or {}
     if ("open" if rules.kind == "open" else "choose") not in words:
         what = f"has no prompt in {language!r}, the language of some of its questions"
-        remedy = (
-            f"Write templates.{language} under [prompts], or there instruction = 'en' to ask under the English one."
-        )
+        slots = "{question}" if rules.kind == "open" else "{question}\\n{options}"
+        remedy = f"""Write it under [prompts], as templates.{language} = "...\\n{slots}\\n...", or there \
+instruction = "en" to ask under the English one."""
         raise DataSetError(what, where=rules.name, remedy=remedy)
     mine = [question for question in questions if question.language == language]
     template = house_template(words, rules.kind == "open", mine, _labels(rules.prompts.label, _MOST_LABELS))

@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import MASK, LeftOut
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.files import Joined, files_of, read_rows
-from polyculture.instruments.questions.rules.model import TARGET, Block, From, Rules, Value, Wheres
+from polyculture.instruments.questions.rules.model import (
+    TARGET,
+    Accepted,
+    Block,
+    From,
+    OptionsColumn,
+    Rules,
+    Value,
+    Wheres,
+)
 from polyculture.instruments.questions.rules.options import Options, options_of, roles_of
-from polyculture.instruments.questions.rules.values import Row, RowError, as_text, parse_condition, tidy
+from polyculture.instruments.questions.rules.values import Row, RowError, as_text, number_of, parse_condition, tidy
 
+NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
 LEFT_OUT, SKIPPED = "left out: ", "skipped: "
 _SEEN_TWICE = "read once: the same question stands in "
@@ -78,8 +89,11 @@ class Questions:
             self.remarks.append(LeftOut(row.place, f"{_SEEN_TWICE}{first.place}", name))
         elif first is not question:
             self._repeated.append((first, question))
-        elif BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
-            self.remarks.append(LeftOut(row.place, NO_DIRECTION, name))
+        else:
+            if block.right and not question.right:
+                self.remarks.append(LeftOut(row.place, NO_RIGHT, name))
+            if BIASED not in question.roles and {BIASED, TARGET} & set(block.roles):
+                self.remarks.append(LeftOut(row.place, NO_DIRECTION, name))
 
     def _question(self, row: Row, block: Block, name: str) -> Question:
         facets = self._facets(row, block)
@@ -132,22 +146,23 @@ class Questions:
 
     def _answers(self, row: Row, block: Block) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The answers that an open question accepts, and the weight of each: that of all its spellings."""
-        if block.answers is None:
-            return (), ()
-        told = row.all(block.answers)
-        weights = row.all(block.weights) if block.weights else [1.0] * len(told)
-        if len(weights) != len(told):
-            raise RowError(f"{block.weights} is not there for each of {len(told)} answers")
         found: list[tuple[str, float]] = []
-        for value, weight in zip(told, weights, strict=True):
-            values = value if isinstance(value, list) else [value]
-            numbers = weight if isinstance(weight, list) else [weight] * len(values)
-            if len(numbers) != len(values):
-                raise RowError(f"{block.weights} has {len(numbers)} numbers for {len(values)} answers")
-            found += [(text, _number(block.weights, number)) for one, number in zip(values, numbers, strict=True)
-                      if (text := as_text(block.answers, one))]  # fmt: skip
-        if not found:
+        for source in block.answers:
+            told = _values(row, source)
+            weights = [1.0] * len(told) if block.weights is None else _values(row, block.weights)
+            if len(weights) != len(told):
+                raise RowError(f"{_named(block.weights)} is not there for each of {len(told)} answers")
+            for value, weight in zip(told, weights, strict=True):
+                values = value if isinstance(value, list) else [value]
+                numbers = weight if isinstance(weight, list) else [weight] * len(values)
+                if len(numbers) != len(values):
+                    raise RowError(f"{_named(block.weights)} has {len(numbers)} numbers for {len(values)} answers")
+                found += [(text, number_of(_named(block.weights), number))
+                          for one, number in zip(values, numbers, strict=True)
+                          if (text := as_text(_named(source), one))]  # fmt: skip
+        if block.answers and not found:
             raise RowError("it has no answer")
+        found = list(dict.fromkeys(found))
         return tuple(text for text, _ in found), tuple(weight for _, weight in found)
 
     def _roles(self, row: Row, block: Block, known: Options, options: list[str], right: tuple[int, ...],
@@ -259,13 +274,17 @@ def _replaced(text: str, block: Block) -> str:
     return tidy(text) if block.replace else text
 
 
-def _number(name: str | None, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise RowError(f"{name} {value!r} is no number")
-    try:
-        return float(value)
-    except ValueError as fault:
-        raise RowError(f"{name} {value!r} is no number") from fault
+def _values(row: Row, source: Accepted) -> list[Any]:
+    """What stands at a path, or the list that a column holds. Raises `RowError` where there is no such column."""
+    if isinstance(source, OptionsColumn):
+        return [options_of(row, source, str)]
+    if not row.has(source):
+        row.text(source)  # which says what there is
+    return row.all(source)
+
+
+def _named(source: Accepted | None) -> str:
+    return str(source.column if isinstance(source, OptionsColumn) else source)
 
 
 def where_from(rules: Rules) -> str:

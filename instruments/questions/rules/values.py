@@ -24,7 +24,7 @@ _BRACES = re.compile(r"\{([^{}]+)\}")
 _WORD = r"'[^']*'|\"[^\"]*\""
 _TEST = re.compile(
     rf"(?:(?P<column>{_WORD}|(?!not\b)[^\s'\"]+)\s+)??(?P<no>not\s+)?"
-    rf"(?:is\s+(?P<isnot>not\s+)?(?P<empty>empty)|(?P<verb>is(?:\s+(?P<other>not))?|contains)\s+(?P<word>{_WORD}))"
+    rf"(?:is\s+(?P<isnot>not\s+)?(?P<empty>empty)|(?P<verb>is(?:\s+(?P<other>not))?|contains|at\s+least)\s+(?P<word>{_WORD}))"
 )
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a byte that is not UTF-8, or of a broken escape
@@ -41,7 +41,7 @@ class Test:
     """One test of a condition."""
 
     column: str
-    verb: str  # 'empty' | 'is' | 'contains'
+    verb: str  # 'empty' | 'is' | 'contains' | 'at' ('at least')
     word: str
     wanted: bool
 
@@ -104,6 +104,8 @@ class Row:
         if test.verb == "empty":
             return (value in (None, "", [], {}) or not str(value).strip()) == test.wanted
         text = tidy("" if value is None else str(value))
+        if test.verb == "at":
+            return (number_of(test.column, text) >= float(test.word)) == test.wanted
         return (text == test.word if test.verb == "is" else test.word in text) == test.wanted
 
 
@@ -120,6 +122,16 @@ def as_text(name: object, value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return tidy(str(value))
+
+
+def number_of(name: object, value: object) -> float:
+    """A value as a number. Raises `RowError` where it is none."""
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise RowError(f"{name} {value!r} is no number")
 
 
 def _flat(name: str, value: Any) -> Sequence[str]:
@@ -150,10 +162,14 @@ def parse_condition(text: str) -> Condition:
         match = _TEST.fullmatch(part)
         column = (match["column"] or "").strip("'\"") or (tests[-1].column if tests else "") if match else ""
         if match is None or not column:
-            raise ValueError(f"{part!r} is no test: COLUMN is empty, COLUMN is 'x', COLUMN contains 'x'; with not, and")
+            forms = "COLUMN is empty, COLUMN is 'x', COLUMN contains 'x', COLUMN at least '3'; with not, and"
+            raise ValueError(f"{part!r} is no test: {forms}")
         verb = "empty" if match["empty"] else match["verb"].split()[0]
         wanted = not (match["no"] or match["isnot"] or match["other"])
-        tests.append(Test(parse_name(column), verb, (match["word"] or "")[1:-1], wanted))
+        word = (match["word"] or "")[1:-1]
+        if verb == "at":
+            float(word)
+        tests.append(Test(parse_name(column), verb, word, wanted))
     return tuple(tests)
 
 

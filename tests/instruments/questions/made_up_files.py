@@ -164,8 +164,10 @@ def write(name: str, folder: Path) -> None:
             _written(folder, "evaluation/mc_data/mc_questions_file.csv", rows)
         case "blend-short":
             said = [{"answers": ["차", "녹차"], "en_answers": ["tea"], "count": 3}]
+            known = {"idk": 0, "no-answer": 0, "not-applicable": 0}
             asked = {
-                f"a-{n}": {"question": f"음료 {n}?", "en_question": f"Drink {n}?", "annotations": said} for n in ROWS
+                f"a-{n}": {"question": f"음료 {n}?", "en_question": f"Drink {n}?", "annotations": said, "idks": known}
+                for n in ROWS
             }
             _written(folder, "data/annotations/South_Korea_data.json", asked)
             rows = [{"": n, "ID": f"a-{n}", "Topic": "Food", "Source": "", "Question": f"음료 {n}?",

@@ -61,9 +61,9 @@ def test_a_table_of_ids_and_letters(here: Path) -> None:
     (here / "gpt.tsv").write_text(text, encoding="utf-8")
     said = take(here, "gpt.tsv")
     assert "60 answers taken: 60 to prompt 'as given'" in said
-    assert "1 rows of no question: row 64 (nobody-99)" in said
-    assert "1 rows that contradict another, which counts: row 63" in said
-    assert "1 rows that say the same as another" in said
+    assert "1 x of no question: row 64 (nobody-99)" in said
+    assert "1 x left out, as it contradicts another row: row 63" in said
+    assert "1 x the same as another row" in said
     assert rows(here, RIGHT, RUN) == [(1.0, 60)]
     assert rows(here, "SELECT DISTINCT model FROM answers", RUN) == [("imported:gpt",)]
     assert polyculture("plan", f"{RUN}.toml", cwd=here).returncode in (0, 2)
@@ -73,6 +73,16 @@ def test_answers_in_conversations_that_are_one_text(here: Path) -> None:
     said = [f"Human: {asked(one)}\n\nAssistant: {right_letter(one)}" for one in demo_questions()]
     write_lines(here / "gpt.jsonl", [{"chosen": one, "language": "en"} for one in said])
     assert "60 answers taken" in take(here, "gpt.jsonl", "text=chosen")
+    assert rows(here, RIGHT, RUN) == [(1.0, 60)]
+
+
+def test_letters_that_the_prompts_of_the_set_show_are_those_of_a_file_without_prompts(here: Path) -> None:
+    rules = (here / "made-up.toml").read_text(encoding="utf-8")
+    letters = '["ሀ", "ለ", "ሐ"]'
+    (here / "made-up.toml").write_text(f"{rules}\n[prompts]\nlabel = {letters}\n", encoding="utf-8")
+    lines = [f"{one.name}\t{'ሀለሐ'[one.right[0]]}" for one in demo_questions()]
+    (here / "gpt.tsv").write_text("\n".join(["id\tresponse", *lines]), encoding="utf-8")
+    take(here, "gpt.tsv")
     assert rows(here, RIGHT, RUN) == [(1.0, 60)]
 
 
@@ -97,7 +107,7 @@ def test_the_prompts_text_says_the_question_and_the_order(here: Path) -> None:
     write_lines(here / "chats.jsonl", [*records, {"prompt": "Who is late, and why?", "response": "A", "model": "m"}])
     said = take(here, "chats.jsonl")
     assert "6 answers taken: 1 to prompt 'as given', 5 to prompt 'house'" in said
-    assert "1 rows of no question: row 7 (Who is late, and why?)" in said
+    assert "1 x of no question: row 7 (Who is late, and why?)" in said
     assert rows(here, RIGHT, RUN) == [(1.0, 6)]
     assert rows(here, 'SELECT DISTINCT "order", labels FROM answers', RUN) == [(list(ORDER), ["A", "B", "C"])]
 

@@ -20,6 +20,10 @@ from polyculture.instruments.questions.reading.open_answers import matches
         ("米饭", ["米饭"], "zh", 1, 1),
         ("", ["rice"], "en", 0, 0),
         ("rice", [], "en", 0, 0),
+        ("১৯৫২", ["১৯৫২"], "bn", 1, 1),  # accepted answers are spelled as texts are
+        ("1952", ["১৯৫২"], "bn", 1, 1),
+        ("الشاي", ["الشاي"], "ar", 1, 1),
+        ("کتاب", ["كتاب"], "fa", 1, 1),
     ],
 )
 def test_exact_match_and_f1(said: str, answers: list[str], language: str, exact: float, f1: float) -> None:
@@ -44,3 +48,12 @@ def test_soft_match_weighs_by_the_people_who_gave_the_answer(said: str, soft: fl
 def test_without_weights_all_answers_weigh_alike_and_characters_in_another_order_are_another_word() -> None:
     assert matches("noodle", ["rice", "noodle"], [], "en")["weighted"] == 1
     assert matches("饭和米", ["米饭"], [1], "zh")["soft"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "soft"),
+    [("The answer is 2.", "2", 1), ("12", "2", 0), ("2.5", "2", 0), ("1,200", "200", 0), ("২টি", "২", 1),
+     ("২০২", "২", 0), ("at 14:00", "14:00", 1), ("2, 3", "2", 1), ("green tea", "tea", 1)],
+)  # fmt: skip
+def test_a_number_within_a_longer_one_is_another_number(said: str, answer: str, soft: float) -> None:
+    assert matches(said, [answer], [], "bn")["soft"] == soft

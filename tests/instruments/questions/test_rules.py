@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from polyculture.cache.errors import CatalogError, DataSetError
 from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.model import Block
 from polyculture.instruments.questions.rules.opened import SETS, known_sets, open_set, read_rules, rules_of
+from polyculture.instruments.questions.rules.questions import NO_RIGHT
 from polyculture.instruments.questions.rules.values import parse_pattern, tidy
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nlicence = "ours"\n'
@@ -89,6 +92,64 @@ templates = {{ es = "{{question}}\\n{{options}}\\nRespuesta:", ko = "{{question}
         "es": (("A", "B"), "Respuesta:"),
         "ko": (("(a)", "(b)"), "답:"),
     }
+
+
+OPEN = (
+    HEAD
+    + """
+kind = "open"
+numbers = ["exact_match"]
+language = "bn"
+[[questions]]
+files = "mine.csv"
+id = "no"
+text = "question"
+answers = [{ column = "answers", as = "split", separator = ";" }, "english"]
+weights = { column = "votes", as = "split", separator = ";" }
+skip = { when = "unknown at least '3'", reason = "three people did not know" }
+[prompts]
+templates = { bn = "{question}" }
+"""
+)
+
+
+def test_accepted_answers_of_a_cell_and_of_several_columns_with_the_votes_of_each(tmp_path: Path) -> None:
+    rows = ["no,question,answers,votes,english,unknown", "1,q,২; দুই,8;2,two,2", "2,q,২,9,,10", "3,q,২;দুই,1,,0"]
+    (tmp_path / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+    found = open_set(rules(tmp_path, OPEN.replace(', "english"', "")))
+    assert [(one.answers, one.weights) for one in found.questions] == [(("২", "দুই"), (8, 2))]
+    assert [remark.reason for remark in found.remarks] == [
+        "skipped: three people did not know", "left out: votes has 1 numbers for 2 answers",
+    ]  # fmt: skip
+    every = "\n".join(line for line in OPEN.splitlines() if "weights" not in line)
+    assert open_set(rules(tmp_path, every)).questions[0].answers == ("২", "দুই", "two")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (OPEN.replace('column = "answers"', 'column = "answer"'), "there is no 'answer'"),
+        (OPEN.replace('"english"]', '"inglish"]'), "there is no 'inglish'"),
+        (OPEN.replace("'3'", "'three'"), "three"),
+        (OPEN.replace("templates = { bn", "templates = { hi"), 'templates.bn = "...\\n{question}\\n..."'),
+    ],
+)
+def test_a_slip_in_the_rules_of_open_questions_names_its_remedy(tmp_path: Path, wrong: str, told: str) -> None:
+    (tmp_path / "mine.csv").write_text("no,question,answers,votes,english,unknown\n1,q,২,8,two,0\n", encoding="utf-8")
+    wrong = wrong.replace("weights", "# weights")
+    with pytest.raises(DataSetError, match=re.escape(told)):
+        open_set(rules(tmp_path, wrong))
+
+
+def test_a_right_text_in_another_form_of_unicode_and_a_question_without_one(tmp_path: Path) -> None:
+    text = f"""{CHOICE}files = "mine.csv"\nid = "no"\ntext = "question"\noptions = ["a", "b"]
+right = {{ column = "key" }}\n"""
+    composed, apart = unicodedata.normalize("NFC", "café"), unicodedata.normalize("NFD", "Café")
+    rows = ["no,question,a,b,key", f"1,q,tea,{composed},{apart}", "2,q,tea,water,"]
+    (tmp_path / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+    found = open_set(rules(tmp_path, text))
+    assert [question.right for question in found.questions] == [(1,), ()]
+    assert [(str(one.place), one.reason) for one in found.remarks] == [("mine.csv row 3", NO_RIGHT)]
 
 
 def test_context_roles_and_pairs_follow_from_right_polarity_and_whom_it_is_about(tmp_path: Path) -> None:
@@ -226,7 +287,7 @@ def test_the_examples_of_the_page_are_rules(tmp_path: Path) -> None:
 
 
 def test_a_language_without_a_prompt_is_named_and_never_asked_in_english(tmp_path: Path) -> None:
-    with pytest.raises(DataSetError, match=r"'yo'.*templates\.yo.*instruction = 'en'"):
+    with pytest.raises(DataSetError, match=r"'yo'.*templates\.yo.*instruction = .en."):
         bias_set(tmp_path, {}, name="Religion_yo.jsonl")
     lines(tmp_path, "Religion_yo.jsonl", [ROW])
     found = open_set(rules(tmp_path, f'{BIAS}\n[prompts]\ninstruction = "en"\n'))

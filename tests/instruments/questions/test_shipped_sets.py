@@ -78,4 +78,4 @@ def test_blend_as_published(shared_data: Path) -> None:
     counted = {
         what: number for what, of, number, _, _ in check_rows(open_set("blend-short", shared_data / "blend")) if not of
     }
-    assert counted["questions"] == 5383
+    assert counted["questions"] == 5167
