@@ -163,7 +163,7 @@ class TextReader:
 
     @cached_property
     def _names(self) -> WrittenNames:
-        return WrittenNames(self.catalog)
+        return WrittenNames(self.catalog, everywhere=True)
 
     @cached_property
     def _prompts(self) -> PromptReader:

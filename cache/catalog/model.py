@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from polyculture.cache.catalog.pack import Pack
 from polyculture.cache.errors import CatalogError, did_you_mean, near_words
+
+if TYPE_CHECKING:
+    from babel import Locale
 
 
 def _qid(text: str) -> str:
@@ -268,13 +271,32 @@ def country_names(language: str) -> Mapping[str, str]:
 
     Empty for a language that CLDR lacks.
     """
+    locale = _locale(language)
+    return dict(locale.territories) if locale else {}
+
+
+@cache
+def language_names(language: str) -> Mapping[str, str]:
+    """The names of languages in a language, by CLDR's code (`zh_Hant`). Empty for a language that CLDR lacks."""
+    locale = _locale(language)
+    return dict(locale.languages) if locale else {}
+
+
+@cache
+def every_language() -> tuple[str, ...]:
+    """The languages that CLDR has names in, in its own codes, without those of one country."""
+    from babel.localedata import locale_identifiers
+
+    return tuple(sorted(code for code in locale_identifiers() if "_" not in code))
+
+
+def _locale(language: str) -> Locale | None:
     from babel import Locale, UnknownLocaleError  # here: few commands need it
 
     try:
-        locale = Locale.parse(language.replace("-", "_"))
+        return Locale.parse(language.replace("-", "_"))
     except (UnknownLocaleError, ValueError):
-        return {}
-    return dict(locale.territories)
+        return None
 
 
 @cache

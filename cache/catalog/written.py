@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
-from polyculture.cache.catalog.model import Catalog, country_names, long_codes
+from polyculture.cache.catalog.model import Catalog, country_names, every_language, language_names, long_codes
+
+Kind = Literal["languages", "countries"]
 
 
 @cache
@@ -18,20 +21,27 @@ def written_names() -> Mapping[str, Mapping[str, str]]:
 
 
 class WrittenNames:
-    """Codes of a catalogue by what people write for them, in any case. None where it is nobody's name."""
+    """Codes of a catalogue by what people write for them, in any case. None where it is nobody's name.
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
+    Languages and countries are known by their names in the catalogue's languages; `everywhere`, as in files of theirs,
+    in all languages of Unicode's CLDR: that takes a second, once.
+    """
+
+    def __init__(self, catalog: Catalog, *, everywhere: bool = False) -> None:
+        self.catalog, self.everywhere = catalog, everywhere
 
     def language(self, written: str) -> str | None:
-        """By BCP-47 code (`en-US`, `zh_Hant`), ISO 639-2/3 code, English name or the language's own."""
+        """By BCP-47 code (`en-US`, `zh_Hant`), ISO 639-2/3 code or name: `Spanisch`, `espagnol`."""
+        return self._language_of_code(written) or self._named(written, "languages")
+
+    def _language_of_code(self, written: str) -> str | None:
         code = written.casefold().replace("_", "-")
         parts = code.split("-")
         for one in ("-".join(parts[:end]) for end in range(len(parts), 0, -1)):
             known = written_names()["languages"].get(one, one)
             if known in self.catalog.languages:
                 return known
-        return self._languages.get(written.casefold())
+        return None
 
     def topic(self, written: str) -> str | None:
         """By code or name, or by what the topic is called in a language of the catalogue."""
@@ -48,23 +58,52 @@ class WrittenNames:
         upper, folded = written.upper(), written.casefold()
         named = {**written_names()["countries"], **written_names()["parts"]}.get(folded)
         code = named or long_codes().get(upper, upper)
-        return code if code in self.catalog.countries else self._countries.get(folded)
+        return code if code in self.catalog.countries else self._named(written, "countries")
+
+    def _meant_by_code(self, code: str) -> set[str]:
+        """The catalogue's languages of a code of CLDR: `Chinese` may be both of them. The code itself without any."""
+        known = {one for one in self.catalog.languages if one.split("-")[0] == code}
+        return known or {self._language_of_code(code) or code}
+
+    def _named(self, written: str, kind: Kind) -> str | None:
+        """The code of a name: of the catalogue itself, of CLDR in its languages, and of CLDR in all others."""
+        folded = written.casefold()
+        known = self._of_catalog[kind].get(folded) or self._of_cldr(tuple(self.catalog.languages))[kind].get(folded)
+        return known or (self._of_cldr(every_language())[kind].get(folded) if self.everywhere else None)
 
     @cached_property
-    def _languages(self) -> dict[str, str]:
-        every = self.catalog.languages.values()
-        return {name.casefold(): one.code for one in every for name in (one.code, one.name, one.endonym)}
+    def _of_catalog(self) -> dict[Kind, dict[str, str]]:
+        languages = {
+            name.casefold(): one.code for one in self.catalog.languages.values() for name in (one.name, one.endonym)
+        }
+        return {
+            "languages": languages,
+            "countries": {one.name.casefold(): one.code for one in self.catalog.countries.values()},
+        }
+
+    def _of_cldr(self, languages: tuple[str, ...]) -> dict[Kind, dict[str, str]]:
+        """Codes by their names in some languages, where a name is that of one language or country alone."""
+        if languages not in self._read:
+            codes_of: dict[Kind, dict[str, set[str]]] = {"languages": {}, "countries": {}}
+            for language in languages:
+                for code, name in country_names(language).items():
+                    if code.isalpha():  # none of a region: Persian has one name for Australia and Australasia
+                        codes_of["countries"].setdefault(name.casefold(), set()).add(code)
+                for code, name in language_names(language).items():
+                    codes_of["languages"].setdefault(name.casefold(), set()).update(self._meant_by_code(code))
+            known: dict[Kind, Collection[str]] = {
+                "languages": self.catalog.languages,
+                "countries": self.catalog.countries,
+            }
+            self._read[languages] = {
+                kind: {name: code for name, (code, *others) in names.items() if not others and code in known[kind]}
+                for kind, names in codes_of.items()
+            }
+        return self._read[languages]
 
     @cached_property
-    def _countries(self) -> dict[str, str]:
-        """Codes by name: the catalogue's, and CLDR's in its languages where the name is of one country alone."""
-        codes_of: dict[str, set[str]] = {}
-        for language in self.catalog.languages:
-            for code, name in country_names(language).items():
-                if code in self.catalog.countries:
-                    codes_of.setdefault(name.casefold(), set()).add(code)
-        alone = {name: next(iter(codes)) for name, codes in codes_of.items() if len(codes) == 1}
-        return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
+    def _read(self) -> dict[tuple[str, ...], dict[Kind, dict[str, str]]]:
+        return {}
 
 
 @cache

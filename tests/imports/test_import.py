@@ -137,6 +137,29 @@ def test_what_people_call_a_topic_leads_to_it(written: str, topic: str) -> None:
     assert near_words(written, read_catalog().topics) == [topic]
 
 
+@pytest.mark.parametrize(
+    ("written", "language"),
+    [
+        ("Spanisch", "es"),
+        ("espagnol", "es"),
+        ("Türkisch", "tr"),
+        ("koreański", "ko"),
+        ("英語", "en"),
+        ("zh_Hant", "zh-tw"),
+    ],
+)
+def test_languages_are_known_by_their_names_in_any_language(written: str, language: str) -> None:
+    assert WrittenNames(read_catalog(), everywhere=True).language(written) == language
+
+
+@pytest.mark.parametrize(
+    ("written", "country"),
+    [("Niemcy", "DE"), ("Allemagne", "DE"), ("Япония", "JP"), ("England", "GB"), ("Kongo", None)],
+)
+def test_countries_are_known_by_their_names_in_any_language(written: str, country: str | None) -> None:
+    assert WrittenNames(read_catalog(), everywhere=True).country(written) == country
+
+
 def test_a_model_is_known_without_its_engine() -> None:
     assert near_words("Qwen2.5", ["openai:qwen2.5", "ollama:llama3"]) == ["openai:qwen2.5"]
     assert near_words("qwen", ["openai:llama3", "xqwen:other"]) == []
