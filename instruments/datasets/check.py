@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def findings(dataset: DataSet) -> Iterator[LeftOut]:
     """Words that differ and mean one thing, and contexts that no entity of a side fits, each at its first place."""
-    yield from _alike(dataset, "language", _language, "are one language by CLDR")
+    yield from _alike(dataset, "language", language_in_full, "are one language by CLDR")
     yield from _alike(dataset, "culture", fold, "differ in case alone")
     yield from _sides(dataset)
 
@@ -42,7 +42,7 @@ def _alike(dataset: DataSet, attribute: str, plain: Callable[[str], str], why: s
             yield LeftOut(places[words[-1]], f"{told}: contexts of one do not meet entities of the other")
 
 
-def _language(code: str) -> str:
+def language_in_full(code: str) -> str:
     """A code in full, by CLDR: 'tl-Latn' and 'fil' are 'fil_latn_ph', 'zh-TW' is 'zh_hant_tw'."""
     base, *more = code.casefold().replace("-", "_").split("_")
     base = get_global("language_aliases").get(base, base)

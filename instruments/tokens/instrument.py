@@ -27,7 +27,10 @@ class TokensOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    language: Annotated[tuple[str, ...], Field(description="These languages. Default: all that can be told.")] = ()
+    language: Annotated[
+        tuple[str, ...],
+        Field(description="These languages. Default: those of the catalogue and of Camellia that can be told."),
+    ] = ()
     characters: Annotated[
         Literal["letters", "ranges"],
         Field(description="letters: of the language's script; ranges: Camellia's ranges of characters."),
@@ -57,21 +60,26 @@ def study(asked: Asked, options: TokensOptions) -> Study:
 
 
 def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> list[str]:
-    """Those that can be told by how they are written, or else all such; a line names the others.
+    """Those that are named, or else the usual ones; a line tells of each that cannot be told by how it is written.
 
-    Raises `CatalogError` where none of those that were named can be told.
+    Raises `CatalogError` where that is all of those that were named.
     """
-    from polyculture.instruments.tokens.step import told_languages, writings_of
+    from polyculture.cache.errors import CatalogError
+    from polyculture.instruments.tokens.step import usual_languages, writings_of
 
-    told = told_languages(characters)
     if not named:
-        return told
-    untold = [language for language in named if language not in told]
-    if len(untold) == len(named):
-        writings_of(untold[0], characters)  # raises
-    for language in untold:
+        return usual_languages(asked.catalog.languages, characters)
+    faults: dict[str, CatalogError] = {}
+    for language in named:
+        try:
+            writings_of(language, characters)
+        except CatalogError as fault:
+            faults[language] = fault
+    if len(faults) == len({*named}):
+        raise next(iter(faults.values()))
+    for language in faults:
         asked.say(f"{language}: cannot be told from other languages by how it is written; left out")
-    return [language for language in named if language in told]
+    return [language for language in named if language not in faults]
 
 
 COMMANDS: Mapping[str, Command] = {

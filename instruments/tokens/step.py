@@ -2,8 +2,8 @@
 
 How much of a model's vocabulary is a language's own.
 
-Two ways to tell: by letters (Unicode's property Script, `writing.toml`), and by ranges of characters, as papers do it
-(`ranges.toml`). A language may have several readings of its ranges: each is counted.
+Two ways to tell: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges of
+characters, as papers do it (`ranges.toml`). A language may have several readings of its ranges: each is counted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from fontTools.unicodedata import script_name
+
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import setup_id
@@ -25,6 +27,7 @@ from polyculture.cache.worker import Done, Kept, Step, Work
 from polyculture.generate.engines import TOKENIZING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.request import request_id
+from polyculture.instruments.datasets.check import language_in_full
 from polyculture.instruments.tokens.layout import VOCABULARY_SHARES, CountedVocabulary, WantedVocabulary
 
 Characters = Literal["letters", "ranges"]
@@ -65,20 +68,26 @@ class VocabularyShare:
         return self.own / self.tokens if self.tokens else None
 
 
+# CLDR's names of several scripts that a language is written in together -> what letters are told by.
+_TOGETHER = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
+
+
 @cache
-def writings() -> Mapping[str, Writing]:
-    """The languages that their writing distinguishes from others, from `writing.toml`."""
-    found = tomllib.loads(Path(__file__).with_name("writing.toml").read_text(encoding="utf-8"))
-    return {
-        code: Writing(frozenset(entry.get("scripts", ())), frozenset(entry.get("letters", "")))
-        for code, entry in found.items()
-    }
+def letters_of(language: str) -> Writing | None:
+    """What tells a language by its letters: those of `letters.toml`, else its script by CLDR. None in Latin letters.
+
+    English is written in these, and most of a vocabulary: a letter of theirs tells no language.
+    """
+    if own := _read("letters.toml").get(language):
+        return Writing(letters=frozenset(own))
+    script = f"{language_in_full(language)}_".split("_")[1].title()
+    scripts = {one for one in _TOGETHER.get(script, (script,)) if script_name(one, None) is not None}
+    return Writing(frozenset(scripts)) if scripts - {"Latn"} else None
 
 
 @cache
 def ranges() -> Mapping[str, tuple[Writing, ...]]:
     """The languages with ranges of characters, each with all its readings, from `ranges.toml`."""
-    found = tomllib.loads(Path(__file__).with_name("ranges.toml").read_text(encoding="utf-8"))
     return {
         code: tuple(
             Writing(
@@ -88,8 +97,12 @@ def ranges() -> Mapping[str, tuple[Writing, ...]]:
             )
             for entry in readings
         )
-        for code, readings in found.items()
+        for code, readings in _read("ranges.toml").items()
     }
+
+
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
 
 
 def vocabulary_shares(
@@ -110,20 +123,26 @@ def vocabulary_shares(
     ]
 
 
-def told_languages(characters: Characters = LETTERS) -> list[str]:
-    """The languages that can be told so."""
-    return sorted(writings() if characters == LETTERS else ranges())
+def usual_languages(catalogue: Iterable[str], characters: Characters = LETTERS) -> list[str]:
+    """The languages that are counted where none is named: of ranges all, of letters also those of the catalogue."""
+    if characters != LETTERS:
+        return sorted(ranges())
+    return sorted(code for code in {*catalogue, *ranges()} if letters_of(code) is not None)
 
 
 def writings_of(language: str, characters: Characters = LETTERS) -> tuple[Writing, ...]:
     """The readings of a language's distinctive writing. Raises `CatalogError` where there is none."""
-    known = told_languages(characters)
-    if language not in known:
-        what = f"{language!r} cannot be told from other languages by how it is written"
-        if characters != LETTERS:
-            what = f"{language!r} has no range of characters in ranges.toml"
-        raise CatalogError(what, remedy=did_you_mean(language, known))
-    return (writings()[language],) if characters == LETTERS else ranges()[language]
+    if characters == LETTERS:
+        if (writing := letters_of(language)) is None:
+            what = f"{language!r} cannot be told from other languages by how it is written"
+            raise CatalogError(
+                what, remedy="Name one that is not written in Latin letters, by its code: --language ru."
+            )
+        return (writing,)
+    if language not in ranges():
+        what = f"{language!r} has no range of characters in ranges.toml"
+        raise CatalogError(what, remedy=did_you_mean(language, ranges()))
+    return ranges()[language]
 
 
 def _share(language: str, writing: Writing, letters: Sequence[frozenset[str]], partial: int) -> VocabularyShare:

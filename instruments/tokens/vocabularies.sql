@@ -1,4 +1,4 @@
--- How much of a model's vocabulary is a language's own
+-- Tokens of a model's vocabulary in a language's letters
 -- vocabularies: a row is a language's share in a model's vocabulary, by one reading of what its letters are.
 -- printed: model, language, characters, reading, tokens, own, share, partial
 SELECT model, language, characters, reading, tokens, own, share, partial

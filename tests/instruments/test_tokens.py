@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.generate.engines import TOKENIZING, ModelSpec, open_engine
-from polyculture.instruments.tokens.step import BROKEN, ranges, vocabulary_shares, writings
+from polyculture.instruments.tokens.step import BROKEN, ranges, usual_languages, vocabulary_shares
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -25,6 +26,8 @@ from tests.tiny_models import save_causal
         ("ko", ["김치", " 밥을"], ["食", "-"]),
         ("hi", ["पनीर", "ि", "े और"], ["।", "পনির", "paneer"]),
         ("ar", ["كسكس", " و"], ["،", "7"]),
+        ("am", ["ምግብ"], ["።", "injera"]),
+        ("uz-Cyrl", ["ош", "Қозон"], ["osh"]),
         ("vi", ["được", unicodedata.normalize("NFD", "phở"), "Ở"], ["déjà vu", "pão", "niño", "pho", "crêpe"]),
     ],
 )  # fmt: skip
@@ -57,14 +60,15 @@ def test_nothing_has_no_share() -> None:
     assert share.share is None
 
 
-def test_a_language_in_shared_letters_is_refused() -> None:
-    with pytest.raises(CatalogError, match=r"'en'.*languages"):
-        vocabulary_shares(["a"], ["en"])
+@pytest.mark.parametrize("language", ["en", "uz", "no-such"])
+def test_a_language_in_shared_letters_is_refused(language: str) -> None:
+    with pytest.raises(CatalogError, match=rf"'{language}'.*languages"):
+        vocabulary_shares(["a"], [language])
 
 
 def test_every_language_of_the_published_data_sets_can_be_told() -> None:
     published = {"zh", "ja", "ko", "vi", "ur", "hi", "gu", "mr", "ml", "ar"}
-    assert published <= set(writings())
+    assert published <= set(usual_languages(()))
 
 
 def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: Path) -> None:
@@ -98,7 +102,7 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
     assert written.returncode == 0, written.stderr
     table = polyculture("table", "vocabularies", "exp.toml", "characters=letters", "--format", "csv", cwd=tmp_path)
     rows = list(csv.DictReader(table.stdout.splitlines()))
-    assert [row["language"] for row in rows] == sorted(writings())
+    assert [row["language"] for row in rows] == usual_languages(read_catalog().languages)
     # All that was counted is kept, each language once, and nothing of it is counted again.
     assert "tokens " not in polyculture("probe", "tokens", "exp.toml", "--language", "hi", cwd=tmp_path).stderr
     query = "SELECT language, reading, own, share FROM vocabulary_shares"
