@@ -1,4 +1,4 @@
-"""Which countries an imported prompt names: in its own language and in English, by CLDR's names.
+"""Which countries an imported prompt names: in its own language, that of the answer and English, by CLDR's names.
 
 A country is named where its name is whole, written as a name, and nothing else in that place: "turkey", "Chad is at
 home", "Michael Jordan" and "New Mexico" may be no country. Nor is it certain that none is named: people write "Italian
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from polyculture.cache.catalog import Catalog
+from polyculture.generate.detection import detect
 from polyculture.imports.prompt_words import CountryWords, capitals_show_names, country_words, plain, small
 
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
@@ -39,7 +40,7 @@ class PromptReader:
     _words: dict[str, CountryWords] = field(default_factory=dict)
 
     def named(self, prompt: str, language: str) -> NamedCountries:
-        """The countries that a prompt in a language names."""
+        """The countries that a prompt names, whose answer is in a language; it may be in another one itself."""
         found = self._seen.get((prompt, language))
         if found is None:
             found = self._seen[prompt, language] = self._named(unicodedata.normalize("NFC", prompt), language)
@@ -48,14 +49,15 @@ class PromptReader:
     def _named(self, text: str, language: str) -> NamedCountries:
         if len(text) > LONGEST:
             return NamedCountries(unsure=("a prompt too long to tell",))
-        capitals, low = capitals_show_names(language), small(text)
+        languages = self._languages(text, language)
+        capitals, low = all(map(capitals_show_names, languages)), small(text)
         certain, possible, unsure, read = set[str](), set[str](), set[str](), set[int]()
-        for one in dict.fromkeys((language, "en")):
+        for one in dict.fromkeys((*languages, "en")):
             words = self._of(one)
             for match in words.names.finditer(low):
                 name = next(name for name in _endings(match[0]) if name in words.codes)
                 start, end = match.end() - len(name), match.end()
-                if start in read or (one != language and text[start].islower()):
+                if start in read or (one not in languages and text[start].islower()):
                     continue  # a small word of the prompt's language may look like an English name
                 read.update(range(start, end))
                 possible.add(words.codes[name])
@@ -63,17 +65,23 @@ class PromptReader:
                     certain.add(words.codes[name])
                 else:
                     unsure.add(text[start:end])
-        words = self._of(language)
-        persons = (match for match in words.persons.finditer(low) if not text[match.start()].islower())
-        for match in (*words.like.finditer(plain(text)), *persons, *(_within(text) if capitals else ())):
-            if not read & set(range(*match.span())):
-                unsure.add(text[slice(*match.span())])
+        for words in map(self._of, languages):
+            persons = (match for match in words.persons.finditer(low) if not text[match.start()].islower())
+            for match in (*words.like.finditer(plain(text)), *persons, *(_within(text) if capitals else ())):
+                if not read & set(range(*match.span())):
+                    unsure.add(text[slice(*match.span())])
         # A name that is somebody's in one place is nobody's country in another.
-        doubted = {code for code in certain if any(small(word) in self._names_of(code, language) for word in unsure)}
+        names = {code: self._names_of(code, languages) for code in certain}
+        doubted = {code for code in certain if any(small(word) in names[code] for word in unsure)}
         return NamedCountries(frozenset(certain - doubted), frozenset(possible), tuple(sorted(unsure)))
 
-    def _names_of(self, code: str, language: str) -> set[str]:
-        return {name for one in {language, "en"} for name, its in self._of(one).codes.items() if its == code}
+    def _languages(self, prompt: str, language: str) -> tuple[str, ...]:
+        """That of the answer, and the prompt's own where it is another: a study may ask all languages in its own."""
+        own = detect(prompt, self.catalog.language(language), self.catalog).language
+        return (language, own) if own is not None and own not in (language, "en") else (language,)
+
+    def _names_of(self, code: str, languages: Iterable[str]) -> set[str]:
+        return {name for one in {*languages, "en"} for name, its in self._of(one).codes.items() if its == code}
 
     def _of(self, language: str) -> CountryWords:
         if language not in self._words:

@@ -79,7 +79,7 @@ def test_countries_are_known_by_long_codes_and_names_and_others_have_a_remedy() 
     with pytest.raises(NoTextError, match=r"in this spelling.*ISO 3166"):
         reader.country("Narnia")
     with pytest.raises(NoTextError, match=r"in this spelling.*known codes are ar, de"):
-        reader.language("Englisch")
+        reader.language("Elvish")
 
 
 def test_seeds_of_tables_are_read_and_unreadable_ones_are_counted(tmp_path: Path) -> None:

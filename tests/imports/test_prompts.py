@@ -53,6 +53,19 @@ def test_a_word_or_a_person_is_no_country(prompt: str, language: str, word: str)
 
 
 @pytest.mark.parametrize(
+    ("prompt", "country"),
+    [
+        ("Schreibe etwas über das Abendessen einer Frau aus Spanien.", "ES"),
+        ("Rédige un texte sur le dîner d'une personne qui vient d'Allemagne.", "DE"),
+        ("请写一段关于一个来自土耳其的人吃晚饭的短文。", "TR"),
+    ],
+)
+def test_a_study_may_ask_all_languages_in_its_own(prompt: str, country: str) -> None:
+    named = READER.named(prompt, "tr")
+    assert named.possible == {country}
+
+
+@pytest.mark.parametrize(
     "prompt", ["Name Mexican food.", "What does Kenji eat?", "A dinner in Paris", "Japanese food?"]
 )
 def test_what_is_of_a_country_is_neither_explicit_nor_neutral(prompt: str) -> None:
