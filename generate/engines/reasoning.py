@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,6 @@ _LIKE_ANGLE = re.compile("POINTING|ANGLE BRACKET|(?:LESS|GREATER)-THAN SIGN$")
 _BRACKETS = (*range(0x100), *range(0x2000, 0x3100), *range(0xFE00, 0x10000))  # where Unicode has them
 _QUOTES = "«‹〈《"  # around a word or a title, too: an opening one alone says nothing
 _NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
-_HEADING = re.compile(  # `**Thinking:**`, `## Thinking`, `== Thinking ==`, `[THINKING]`, `Thinking:`
-    rf"[^\w\n]{{0,4}}?(?P<marked>#{{1,6}} ?|[\[【]|[-=~]{{2,8}}|[*_]{{1,3}}(?! ))?[^\w\n]{{0,4}}?{_NAME} ?"
-    r"(?(marked)[:：]?(?:\*\*|__|[\]】]|[^\w\n]{0,8}\n) ?[:：]?|[:：])"
-)
 _SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
@@ -109,9 +106,32 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
         if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
             gap = _EMPTY_LINE.search(body, found.end())
             spoken = max(spoken, gap.start() if gap else len(body))
-        if not (before.endswith("`") or struck_out or (role and found.start() < spoken)):
+        own = role and (found.start() < spoken or _is_one_of_a_list(body, found))
+        if not (before.endswith("`") or struck_out or own):
             return before.rstrip(), found[0].strip()
     return body, None
+
+
+def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
+    """Whether the name of a role is one of the text's own headings, or of its list: others of the same form stand
+    beside it ("### Natural: ...", "Machine: 10 %"), and no answerer's name follows, as in an invented dialogue."""
+    sign, labels = found["sign"], _labels(body, found["sign"])
+    users, _, answerers = names_of_speakers()
+    if any(at > found.start() and name in answerers for at, name in labels):
+        return False
+    others = {at for at, name in labels if name not in users}
+    if sign:
+        return bool(others)
+    line = body[found.end() :].partition("\n")[0]
+    return found.end() + len(line) + 1 in others and not line.rstrip().endswith(("?", "？", "؟"))
+
+
+@lru_cache(maxsize=8)
+def _labels(body: str, sign: str) -> Sequence[tuple[int, str]]:
+    """Where the lines of a text begin that have a name behind this sign, and the names; a plain one has a colon."""
+    colon = r"[*\]]{0,3}[ \t]?[:：]" + (r"|[ \t]*$" if sign.startswith("#") else "")
+    line = re.compile(rf"(?m:^)[ \t]*{re.escape(sign)}[ \t]?(?P<name>[^\W\d_][^:：\n*\]]{{0,60}}?)(?m:{colon})")
+    return [(one.start(), one["name"].strip().casefold()) for one in line.finditer(body)]
 
 
 def _end_of_dialogue(body: str) -> int:
@@ -215,34 +235,35 @@ def _split_bare(text: str) -> Split | None:
 
 def _split_lead(text: str, *, cut: bool) -> Split | None:
     """A text that begins with reasoning, in a pair of tags or under a heading, and goes on behind it."""
-    start, closing = text.lstrip(), None
-    opening, lead = next(((found, one) for one in _leads() if (found := _opened_by(one, start))), (None, None))
-    if opening is not None and lead is not None:
-        tag = opening[0].strip()
-        if _tags("names").fullmatch(tag) or start.count(tag) > 1:
+    start, unclosed = text.lstrip(), None
+    for lead in _leads():
+        opening = lead.open.match(start)
+        if opening is None or not (_is_like_reasoning if lead.pair else _is_heading)(opening["name"]):
+            continue
+        if lead.pair and (_tags("names").fullmatch(tag := opening[0].strip()) or start.count(tag) > 1):
             return None
-        closing = re.compile(lead.close.replace("{same}", re.escape(opening["name"]))).search(start, opening.end())
-    heading = None if closing else _HEADING.match(start)
-    heading = heading if heading is not None and _is_heading(heading["name"]) else None
-    begin = opening or heading
-    if begin is None:
-        return None
-    ended = closing or (_answer_heading().search(start, begin.end()) if heading else None)
-    inside = start[begin.end() : ended.start() if ended else None]
-    if ended is None:  # a plain "Thinking:" may head an answer
-        return Split(None, _joined([inside])) if cut and (opening or (heading and heading["marked"])) else None
-    behind = start[ended.end() :]
+        closing = lead.closing(opening).search(start, opening.end())
+        # What answers a question of the text itself is not the answer behind its reasoning.
+        if closing is not None and (lead.cut or _own_question().search(start, opening.end(), closing.start()) is None):
+            return _behind(start, opening, closing, cut=cut)
+        unclosed = unclosed or (opening if lead.cut else None)
+    return Split(None, _joined([start[unclosed.end() :]])) if cut and unclosed else None
+
+
+def _behind(start: str, opening: re.Match[str], closing: re.Match[str], *, cut: bool) -> Split | None:
+    """A text with the reasoning between two marks; None where no answer follows."""
+    inside, behind = start[opening.end() : closing.start()], start[closing.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
-    word = opening is not None and opening["name"].casefold() not in _data()["names"]
+    word = opening["name"].casefold() not in _data()["names"] and not _is_heading(opening["name"])
     if not behind.strip() or (word and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
         return None
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
-    return Split(answer, _joined([inside, rest.reasoning or ""]))
+    return Split(answer, _joined([inside, closing.groupdict().get("more") or "", rest.reasoning or ""]))
 
 
 def _split_object(text: str) -> Split | None:
-    """A JSON object of reasoning and an answer, and of nothing else."""
+    """A JSON object of reasoning and an answer, and of numbers about them (a confidence)."""
     body = _FENCE.fullmatch(text.strip())
     inside = (body["inside"] if body else text).strip()
     if not (inside.startswith("{") and inside.endswith("}")):
@@ -253,16 +274,13 @@ def _split_object(text: str) -> Split | None:
         return None
     told = [key for key in fields if key.casefold().replace(" ", "_") in _data()["answers"] and key != "text"]
     thoughts = [key for key in fields if _is_heading(key.replace("_", " "))]
-    strings = all(isinstance(value, str) for value in fields.values())
-    if len(told) != 1 or not thoughts or len(fields) > 1 + len(thoughts) or not strings:
+    beside = [value for key, value in fields.items() if key not in (*told, *thoughts)]
+    if len(told) != 1 or not thoughts or any(isinstance(value, str | list | dict) and value for value in beside):
         return None
-    return Split(fields[told[0]], _joined([fields[key] for key in thoughts]))
-
-
-def _opened_by(lead: _Lead, text: str) -> re.Match[str] | None:
-    found = lead.open.match(text)
-    fits = _is_like_reasoning if lead.pair else _is_heading
-    return found if found is not None and fits(found["name"]) else None
+    said = [value if isinstance(value, list) else [value] for value in map(fields.get, (*told, *thoughts))]
+    if not all(isinstance(one, str) for one in chain(*said)) or not isinstance(fields[told[0]], str):
+        return None
+    return Split(fields[told[0]], _joined(chain(*said[1:])))
 
 
 def _is_heading(name: str) -> bool:
@@ -379,25 +397,29 @@ class _Lead:
     open: re.Pattern[str]
     close: str
     pair: bool = False  # of tags
+    cut: bool = True  # whether what it opens is reasoning where no end follows
+
+    def closing(self, opening: re.Match[str]) -> re.Pattern[str]:
+        """What ends the reasoning that was opened."""
+        return re.compile(self.close.replace("{same}", re.escape(opening["name"])))
 
 
 @cache
 def _leads() -> Sequence[_Lead]:
     inside = {
         "{name}": _NAME,
+        "{answer}": _answer_heading(),
         "{left}": f"[{_brackets('Ps', 'Pi')}{_angles()[0]}]",
         "{right}": f"[{_brackets('Pe', 'Pf')}{_angles()[1]}]",
     }
-    return [
-        _Lead(re.compile(_filled(row["open"], inside)), _filled(row["close"], inside), row.get("pair", False))
-        for row in _data()["leads"]
-    ]
 
+    def filled(pattern: str) -> str:
+        for name, one in inside.items():
+            pattern = pattern.replace(name, one)
+        return pattern
 
-def _filled(pattern: str, inside: Mapping[str, str]) -> str:
-    for name, one in inside.items():
-        pattern = pattern.replace(name, one)
-    return pattern
+    return [_Lead(**{**row, "open": re.compile(filled(row["open"])), "close": filled(row["close"])})
+            for row in _data()["leads"]]  # fmt: skip
 
 
 def _brackets(*categories: str) -> str:
@@ -418,14 +440,21 @@ def _answer_words() -> str:
 
 
 @cache
-def _answer_heading() -> re.Pattern[str]:
-    """The heading of an answer: bold, in brackets, or at the beginning of a line."""
+def _answer_heading() -> str:
+    """The heading of an answer, as a regular expression: bold, in brackets, or at the beginning of a line."""
     word, colon = _answer_words(), "[ \\t]?[:：]"
-    return re.compile(
-        rf"(?:\*\*|__)[^\w\n]{{0,4}}{word}(?:{colon})?(?:\*\*|__)(?:{colon})?|[\[【]{word}[\]】](?:{colon})?"
+    return (
+        rf"(?:(?:\*\*|__)[^\w\n]{{0,4}}{word}(?:{colon})?(?:\*\*|__)(?:{colon})?|[\[【]{word}[\]】](?:{colon})?"
         rf"|\n[^\w\n]{{1,8}}{word}[^\w\n]{{0,8}}(?=\n)"
-        rf"|\n[^\w\n]{{0,4}}{word}(?:[*_]{{2}})?{colon}[*_]{{0,3}}"
+        rf"|\n[^\w\n]{{0,4}}{word}(?:[*_]{{2}})?{colon}[*_]{{0,3}})"
     )
+
+
+@cache
+def _own_question() -> re.Pattern[str]:
+    """The name of a question at the beginning of a line."""
+    words = {word for form in _data()["turn"]["forms"][:-1] for word in form["question"]}
+    return re.compile(rf"\n[^\w\n]{{0,5}}(?:{'|'.join(sorted(map(re.escape, words)))})[*_]{{0,3}}[ \t]?[:：]")
 
 
 @cache
@@ -440,13 +469,17 @@ def _turn_ends() -> re.Pattern[str]:
     ends, roles, headed = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles", "headed"))
     special = (
         r"(?i:[<\[](?:eo[a-z]|bo[st]|pad)[>\]]|<(?:end|start|begin)[ _-]?of[ _-]?\w{2,15}>"
-        r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\])"
+        r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\]"
+        r"|<\w{0,20}(?:reserved|unused|extra_id|special_token)\w{0,20}>)"
     )
-    said = (
-        rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?:#{{2,4}} ?|\*\*|\[)?(?:{roles}|{roles.upper()})(?: ?\d)?\]?(?:\*\*)?) ?[:：]"
-    )
+    marker = r"[<\[][|｜][\w▁:/ -]{1,40}[|｜][>\]]|<[|｜]\w{2,20}[|｜]?$"  # the last one may be cut
+    # A decoder that drops special tokens leaves the roles between them, glued to a sentence or alone in a line.
+    left = r"(?<=[.!?…。！？)”])(?:user|assistant|model)\n|\n(?:user|assistant|model)\n"
+    name = rf"(?:{roles}|{roles.upper()})(?: ?\d)?"
+    said = rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?P<sign>#{{2,4}}|\*\*|\[|) ?{name}\]?(?:\*\*)?) ?[:：]"
+    alone = rf"[ \t]*(?:\[{name}\]|<{name}>|[-=]{{2,}} ?{name} ?[-=]{{2,}})[ \t]*\n"
     asked = rf"[ \t]*\n#{{2,4}} ?(?:{headed}) ?[:：]"
-    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{special}|{ends}|\n(?:{asked}|{said})")
+    return re.compile(rf"{marker}|{special}|{ends}|{left}|\n(?i:{alone})|\n(?:{asked}|{said})")
 
 
 @cache

@@ -249,6 +249,12 @@ TURNS = [
     ("Pizza.\n\n### User: And then?", "Pizza."),
     ("Pizza. `<|im_end|>` ends a turn.", "Pizza. `<|im_end|>` ends a turn."),
     ("User: who asks?", "User: who asks?"),
+    ("Pizza.[|endofturn|]", "Pizza."),
+    ("Pizza.<extra_id_1>User", "Pizza."),
+    ("Pizza.<reserved_106>More", "Pizza."),
+    ("Pizza.<|im_end", "Pizza."),
+    ("<assistant>Pizza.</assistant>", "Pizza."),
+    ("Log in as <user_name>: pizza.", "Log in as <user_name>: pizza."),
     ("Take [START_OF_MEAL] bread.", "Take [START_OF_MEAL] bread."),
     ("Pizza.\n\n用户：还有呢？", "Pizza."),
     ("Pizza.\n\n**Usuario:** ¿Y luego?", "Pizza."),
@@ -260,7 +266,7 @@ def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
     found = read_text(raw, "length")
     assert found.text == text
     assert found.raw == (raw if raw != text else None)
-    ended = raw.startswith(("Pizza.<", "Pizza.\n", "<"))
+    ended = raw.startswith(("Pizza.<", "Pizza.[", "Pizza.\n", "<"))
     assert (found.ending == "whole", found.note is not None) == (ended, ended)
 
 

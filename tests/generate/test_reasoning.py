@@ -154,6 +154,17 @@ SPLITS = [
     ("=== THINKING ===\nHm.\n=== ANSWER ===\nPizza.", "Pizza.", "Hm."),
     ("*Thinking...* is a song.\n\nIt is liked.", "*Thinking...* is a song.\n\nIt is liked.", None),
     ("*Thinking* is what people do.\n\nPizza.", "*Thinking* is what people do.\n\nPizza.", None),
+    ("*Thinking...*\n\nHm.\n\n**Answer:** Pizza.", "Pizza.", "Hm."),
+    ("*Thinking... hm?\n\ntacos?*\n\nPizza.", "Pizza.", "hm?\n\ntacos?"),
+    ("*Thinking: hm.*\n\n*Tacos?*\n\nPizza.", "Pizza.", "hm.\n\n*Tacos?*"),
+    ("*Thinking: hm.*\n\n*Tacos* are good.\n\nYes.", "*Tacos* are good.\n\nYes.", "hm."),
+    ("> Thinking: tacos?\n> Hm.\n\nPizza.", "Pizza.", "tacos?\n> Hm."),
+    ("💭 Thinking...\nHm\n\n✅ Answer:\nPizza.", "Pizza.", "Hm"),
+    ("Thought: hm\n\nAnswer: Pizza.", "Pizza.", "hm"),
+    ("Thinking: the art\n\nIt is rice.\n\nAnswer: eat.", "Thinking: the art\n\nIt is rice.\n\nAnswer: eat.", None),
+    ("Thoughts: a quiz.\n\nQuestion: rice?\nAnswer: yes.", "Thoughts: a quiz.\n\nQuestion: rice?\nAnswer: yes.", None),
+    ('{"reasoning": ["a", "b"], "answer": "Pizza.", "confidence": 0.9}', "Pizza.", "a\n\nb"),
+    ('{"reasoning": "a", "answer": "b", "place": "Rome"}', '{"reasoning": "a", "answer": "b", "place": "Rome"}', None),
     ("Thinking... so my aunt said.\n\n---\n\nPizza.", "Thinking... so my aunt said.\n\n---\n\nPizza.", None),
 ]  # fmt: skip
 
@@ -161,7 +172,8 @@ SPLITS = [
 LONG = ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000, "a <think>" * 9_000 + "</think>" * 9_000,
         "Thought: a" + "\n answer" * 20_000, "Robot: a" + "\nHuman: b" * 20_000 + "\nRobot: c",
         "*Thinking..." + "a\n" * 50_000, "Thinking...\n" * 20_000, "⟨think⟩" * 20_000,
-        "Thinking...\n" + "done \n" * 20_000]  # fmt: skip
+        "Thinking...\n" + "done \n" * 20_000, "### Rice: a" + "\n### Human: b" * 5_000,
+        "*Thinking: a.*\n" + "\n*b*\n" * 9_000]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", LONG)
@@ -191,6 +203,18 @@ def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reas
         ("Robot: Hi.\nHuman: Hello.\nRobot: Bye.\nUser: tacos", "Robot: Hi.\nHuman: Hello.\nRobot: Bye."),
         ("My friend said:\nHuman: no\nUser: yes", "My friend said:\nHuman: no\nUser: yes"),
         ("My friend said:\nHuman: no\n\nHuman: Tacos?", "My friend said:\nHuman: no"),
+        ("Pizza.\n\n### Human: And lunch?\n\n### Assistant: Soup.", "Pizza."),
+        ("### Rice\nWet.\n\n### Human: And?\n\n### AI: Soup.", "### Rice\nWet."),
+        ("### Rain: wet\n\n### Human: farms\n", "### Rain: wet\n\n### Human: farms\n"),
+        ("# Why\n\n### Rain\nWet.\n\n### Human: farms", "# Why\n\n### Rain\nWet.\n\n### Human: farms"),
+        ("**Animal:** 20\n**Human:** 80", "**Animal:** 20\n**Human:** 80"),
+        ("Errors\n\nHuman: 80 %\nMachine: 10 %", "Errors\n\nHuman: 80 %\nMachine: 10 %"),
+        ("Pizza.\nHuman: And tacos?\nClaudius: Yes.", "Pizza."),
+        ("Pizza.\n[User]\nMore?", "Pizza."),
+        ("Pizza.\n--- User ---\nMore?", "Pizza."),
+        ("Pizza.assistant\n\nMore.", "Pizza."),
+        ("Pizza.\nuser\nMore?", "Pizza."),
+        ("Ask the user\nabout pizza.", "Ask the user\nabout pizza."),
         ("The user: he eats.\nA human: eats.", "The user: he eats.\nA human: eats."),
     ],
 )
