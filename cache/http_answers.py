@@ -7,7 +7,7 @@ import re
 import ssl
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -23,7 +23,14 @@ _PIECE = 1 << 16  # bytes that are decompressed at once
 _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 32 + zlib.MAX_WBITS}
 ACCEPTED = "gzip, deflate"  # what a client that reads by `bounded` may accept
 _LONGEST = 366 * 24 * 3600.0  # seconds; a server may ask for more than clocks and floats hold
-_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # the RFC has whole seconds; some servers send fractions
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # the RFC has whole seconds; some servers send fractions
+_AN_EPOCH = 1e9  # a number of seconds that is no wait, but a time since 1970
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# A time with its unit: the groups are the number and the unit.
+TIME = (
+    r"(\d+(?:\.\d+)?)\s*(?:more )?((?i:ms|milli\w*|s|secs?|seconds?|sekunden?|segundos?|secondes?|m|mins?|minutes?|"
+    r"h|hrs?|hours?|d|days?)(?![^\W\d_])|毫秒|秒|分钟?|小时)"
+)
 
 
 class TooLargeError(Exception):
@@ -124,28 +131,53 @@ class _Inflater:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `Retry-After` asks for, as a number or a date; None where the header is missing or is neither.
+    """The seconds that `Retry-After` asks for; None where the header is missing, or names no time.
 
-    At most a year. `Retry-After-Ms`, which some servers add, is finer.
+    At most a year. `Retry-After-Ms`, which some servers add, is finer; others write a name of their own before it.
     A date is compared with the server's own `Date`, whose clock may differ from ours. A date in the past is 0.
     """
-    fine = headers.get("Retry-After-Ms", "").strip()
-    if _SECONDS.fullmatch(fine):
-        return min(float(fine) / 1000, _LONGEST)
-    header = headers.get("Retry-After", "").strip()
-    if _SECONDS.fullmatch(header):
-        return min(float(header), _LONGEST)
-    until = _date(header)
-    if until is None:
+    by_name = {str(name).lower(): value for name, value in headers.items()}
+    now = _date(by_name.get("date", ""))
+    for name, unit in (("retry-after-ms", "ms"), ("retry-after", "s")):
+        values = (wait_of(value, unit, now) for key, value in by_name.items() if key.endswith(name))
+        if (found := next((value for value in values if value is not None), None)) is not None:
+            return found
+    return None
+
+
+def wait_of(value: object, unit: str = "s", now: datetime | None = None) -> float | None:
+    """The seconds that a value asks to wait: a number of `unit`, `1m30s`, `PT30S`, a date, or a time since 1970."""
+    now, text = now or datetime.now(UTC), str(value).strip()
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        if number >= _AN_EPOCH:
+            seconds = number / (1000 if number >= 1000 * _AN_EPOCH else 1) - now.timestamp()
+        else:
+            seconds = number * _UNITS[unit]
+    elif (until := _date(text)) is not None:
+        seconds = (until - now).total_seconds()
+    elif not text.startswith("-") and (named := seconds_in(text)) is not None:
+        seconds = named
+    else:
         return None
-    now = _date(headers.get("Date", "")) or datetime.now(UTC)
-    return min(max(0.0, (until - now).total_seconds()), _LONGEST)
+    return min(max(0.0, seconds), _LONGEST)
+
+
+def seconds_in(text: str) -> float | None:
+    """The sum of the times in a text, as `1m30s` has them; None where there is none."""
+    found = [float(number) * _UNITS[_unit(unit)] for number, unit in re.findall(TIME, text)]
+    return sum(found) if found else None
+
+
+def _unit(word: str) -> str:
+    word = word.lower()
+    return "ms" if word.startswith(("ms", "milli", "毫")) else {"秒": "s", "分": "m", "小": "h"}.get(word[0], word[0])
 
 
 def _date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-        # In UTC: a comparison must not leave the calendar, either.
-        return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    """A date as HTTP or ISO 8601 writes it, in UTC: a comparison must not leave the calendar, either."""
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        with suppress(TypeError, ValueError, OverflowError):
+            date = read(text)
+            return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    return None

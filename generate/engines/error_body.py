@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.http_answers import retry_after
+from polyculture.cache.http_answers import TIME, retry_after, seconds_in, wait_of
 from polyculture.cache.sanitize import parse
 
 WEB_PAGE = "a web page (HTML)"
@@ -24,17 +24,14 @@ _MESSAGES = (
     "faultstring", "title", "error", "errors", "fault", "details", "reason", "baseresp",
 )  # fmt: skip
 _WAIT_NAME = re.compile(
-    r"(?:(?:retry|reset|available)s?(?:after|delay|in)|wait(?:time|for)?|backoff|estimatedtime|cooldown)"
+    r"(?:(?:retry|reset|available)s?(?:after|delay|in|at)|wait(?:time|for)?|backoff|estimatedtime|cooldown)"
     r"(?:in)?(?P<unit>seconds|secs?|s|milliseconds|millis|ms)?"
 )
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_TIME = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])", re.IGNORECASE
-)
+# "retry in 1m30s", "in 30 seconds please try again", "请在10秒后重试"
 _NAMED = re.compile(
-    r"\b(?:retry\w*|try again|wait|come back|available again|resets?)\b(?:\W+[a-z]+){0,3}?\W+"
-    rf"((?:{_TIME.pattern}\W*(?:and\s+)?)+)",
-    re.IGNORECASE,
+    r"(?i:\b(?:retry\w*|try again|wait|come back|available|resets?)\b(?:\W+[a-z]+){0,3}?\W+"
+    rf"|\b(?P<before>in|after)\s+|[在请])\s*(?P<times>(?:{TIME}\W*(?:and\s+)?)+)"
+    r"(?(before)(?:[a-z]+\W+){0,3}?(?:retry|try))"
 )
 
 
@@ -71,7 +68,7 @@ def read_error(content: bytes | object, headers: Mapping[str, str] | None = None
 def named_wait(words: str) -> float | None:
     """The seconds until the next try that a message names: "Please try again in 7m12s"."""
     found = _NAMED.search(words)
-    return None if found is None else _seconds(found[1])
+    return None if found is None else seconds_in(found["times"])
 
 
 def looks_like_html(body: str | bytes) -> bool:
@@ -107,20 +104,8 @@ def _wait_of(name: str, value: object) -> float | None:
     match = _WAIT_NAME.fullmatch(name)
     if match is None or isinstance(value, bool):
         return None
-    if isinstance(value, Mapping):
-        value = value.get("seconds")
-    text = f"{value} {match['unit'] or 's'}" if str(value).replace(".", "", 1).isdecimal() else str(value)
-    return _seconds(text)
-
-
-def _seconds(text: str) -> float | None:
-    parts = [float(number) * _UNITS[_unit(unit)] for number, unit in _TIME.findall(text)]
-    return sum(parts) if parts else None
-
-
-def _unit(word: str) -> str:
-    word = word.lower()
-    return "ms" if word.startswith(("ms", "milli")) else word[0]
+    fine = (match["unit"] or "").startswith("m")
+    return wait_of(value.get("seconds") if isinstance(value, Mapping) else value, "ms" if fine else "s")
 
 
 def _plain(name: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -60,25 +61,17 @@ class Meter(Protocol):
         ...
 
 
-# A count's names, without case and underscores: OpenAI's, those of its /v1/responses, Anthropic's, Bedrock's, Gemini's,
-# llama.cpp's, Replicate's, and of gateways that hand on Ollama's, TGI's or watsonx's.
+# A count's names, without case and underscores, whichever service or gateway wrote them.
 _NAMES = {
-    "prompt_tokens": (
-        "prompttokens",
-        "inputtokens",
-        "prompttokencount",
-        "inputtokencount",
-        "promptevalcount",
-        "tokensevaluated",
-        "inputtexttokencount",
-        "inputtexttokens",
+    "prompt_tokens": re.compile(
+        "(?:nb|num|total)?(?:prompt|input)(?:text|eval)?(?:tokens?(?:count)?|count)|tokensevaluated"
     ),
-    "completion_tokens": (
-        *("completiontokens", "outputtokens", "candidatestokencount", "evalcount"),
-        *("generatedtokens", "generatedtokencount", "generationtokencount", "outputtokencount", "tokenspredicted"),
+    "completion_tokens": re.compile(
+        "(?:nb|num|total)?(?:completion|output|candidates|generat(?:ed|ion))(?:text)?tokens?(?:count)?"
+        "|evalcount|tokenspredicted"
     ),
-    "total_tokens": ("totaltokens", "totaltokencount"),
-    "reasoning_tokens": ("reasoningtokens", "thinkingtokens", "thoughtstokencount"),
+    "total_tokens": re.compile("totaltokens?(?:count)?"),
+    "reasoning_tokens": re.compile("(?:reasoning|thinking|thoughts?)(?:output)?tokens?(?:count)?"),
 }
 # Tables within: of the reasoning, and of all counts.
 _WITHIN = ("completiontokensdetails", "outputtokensdetails", "tokens", "billedunits")  # Cohere has both
@@ -98,7 +91,8 @@ def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
     table = _folded(table)
     table = {**{name: one for key in _WITHIN for name, one in _folded(table.get(key)).items()}, **table}
     given = {
-        name: next((table[key] for key in keys if table.get(key) is not None), None) for name, keys in _NAMES.items()
+        name: next((one for key, one in table.items() if one is not None and known.fullmatch(key)), None)
+        for name, known in _NAMES.items()
     }
     # No prompt has 0 tokens; some servers write it where they do not count.
     counts = {name: sanitizer.count(name, value, least=name == "prompt_tokens") for name, value in given.items()}
