@@ -8,6 +8,8 @@ folder   all of these in it, one after the other
 
 from __future__ import annotations
 
+import json
+import re
 import struct
 import tempfile
 import zipfile
@@ -24,10 +26,11 @@ from polyculture.imports.record import LONGEST_LINE, BadRow, Record, Rows, shown
 from polyculture.imports.tables import read_parquet, read_separated, read_workbook
 
 _LARGEST_JSON = 2**30  # bytes of a file that is one value, which is read whole
+_DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval")
 _MOST_MEMBERS = 1_000_000
 _MOST_BYTES = 64 * 2**30  # of all samples together, uncompressed
-_BLANK = b"\xef\xbb\xbf \r\n\t"  # a byte order mark counts as one
+_BLANK = b"\xef\xbb\xbf \r\n\t\x1e"  # a byte order mark counts as one, as does what separates records (RFC 7464)
 _AS_XLSX = "Save a workbook as .xlsx or CSV UTF-8."
 _ZSTD = 93  # the number of this compression in a zip
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
@@ -101,7 +104,7 @@ def _read_json(path: Path, encoding: str, *, tables: bool) -> Rows:
         file.seek(0)
         if array or not lines or _is_last(file):
             file.seek(0)
-            whole = _whole(path, file, must=array and not lines)
+            whole = _whole(path, file, array=array, lines=lines)
             if whole is not None:
                 one = whole if isinstance(whole, list) else _of_table(whole) if tables else [whole]
                 for number, values in enumerate(one, 1):
@@ -128,21 +131,29 @@ def _is_last(file: IO[bytes]) -> bool:
 
 
 def _of_table(whole: Any) -> list[Any]:
-    """The records of one value: a table of columns, as pandas writes one, whose cells stand in lists or under the rows'
-    numbers; a table of records under their keys; or itself one."""
+    """The records of one value: a table as pandas writes one, by columns, by rows or apart from their names; a table of
+    records under their keys; or itself one."""
     if not isinstance(whole, dict) or len(whole) < 2:
         return [whole]
+    names, rows = whole.get("columns"), whole.get("data")
+    if isinstance(names, list) and isinstance(rows, list) and all(_is_row(one, len(names)) for one in rows):
+        return [dict(zip(names, row, strict=True)) for row in rows]
     columns = list(whole.values())
     if all(isinstance(cells, list) for cells in columns):
-        plain = all(not isinstance(cell, dict | list) for cells in columns for cell in cells)
-        same = plain and len({len(cells) for cells in columns}) == 1
+        same = all(_is_row(cells, len(columns[0])) for cells in columns)
         return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)] if same else [whole]
     keys = list(columns[0]) if isinstance(columns[0], dict) else []
     if not keys or not all(isinstance(cells, dict) and list(cells) == keys for cells in columns):
         return [whole]
     if all(key.isdecimal() for key in keys):
         return [{name: cells[key] for name, cells in whole.items()} for key in keys]
-    return [{"key": key, **one} for key, one in whole.items()]
+    plain = all(_is_row(list(one.values()), len(keys)) for one in columns)  # else parts of one record
+    return [{"key": key, **one} for key, one in whole.items()] if plain else [whole]
+
+
+def _is_row(cells: Any, length: int) -> bool:
+    """Whether cells are those of a table: as many as there are names, and none with more within it."""
+    return isinstance(cells, list) and len(cells) == length and not any(isinstance(one, dict | list) for one in cells)
 
 
 def _is_json(line: bytes | None) -> bool:
@@ -156,19 +167,36 @@ def _record(row: str, values: Any) -> Record | BadRow:
     return Record(row, values) if isinstance(values, dict) else BadRow(row, "is no JSON object", shown(values))
 
 
-def _whole(path: Path, file: IO[bytes], *, must: bool) -> Any:
-    """The one value of a file; None where it is none, and may be lines. Raises `UserError` where it must be one."""
+def _whole(path: Path, file: IO[bytes], *, array: bool, lines: bool) -> Any:
+    """The one value of a file, or its values where they are not `lines`; None where it has neither, and may have broken
+    lines. Raises `UserError` of a broken `array`."""
     if path.stat().st_size > _LARGEST_JSON:
         what = f"is one JSON value of more than {_LARGEST_JSON // 2**20} MiB"
         raise UserError(
             what, where=path, remedy="Write an object a line (JSON Lines); of Inspect: inspect log convert."
         )
+    content = file.read().strip(_BLANK)
     try:
-        return parse(file.read().strip(_BLANK))
+        return parse(content)
     except ValueError as fault:
-        if must:
+        if not lines and (several := _stream(content)) is not None:
+            return several
+        if array and not lines:
             raise UserError(f"is no JSON: {shown(fault)}", where=path, remedy="Get or write the file again.") from fault
         return None
+
+
+def _stream(content: bytes) -> list[Any] | None:
+    """Values one after the other, each over several lines, as jq writes them; None where anything else is there."""
+    text, place, values = content.decode("utf-8", "surrogateescape"), 0, list[Any]()
+    try:
+        while place < len(text):
+            value, place = _DECODER.raw_decode(text, place)
+            values.append(value)
+            place = gap.end() if (gap := _GAP.match(text, place)) else place
+    except (ValueError, RecursionError):
+        return None
+    return values
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:

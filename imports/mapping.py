@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
-from polyculture.imports.chats import conversation
+from polyculture.imports.chats import conversation, is_asked
 from polyculture.imports.record import MOST_COLUMNS, Record, known_names, merged, missing, names
 from polyculture.imports.shapes import ANSWER, Source
 
@@ -127,7 +127,8 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
             columns[name] = own
             of_shape.append(name)
             continue
-        column = next((by_case[one] for one in usual.get(name, ()) if one in by_case), None)
+        there = [by_case[one] for one in usual.get(name, ()) if one in by_case]
+        column = next((one for one in there if first.values[one] not in (None, "")), next(iter(there), None))
         if column is None or column in columns.values():
             continue
         if column.casefold() == "name" and columns.get("surface") not in first.values:
@@ -217,7 +218,7 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
     for column in _paths(first.values):
         values = [record.get(column) for record in records]
         texts = [value for value in values if isinstance(value, str)]
-        if column not in columns.values() and len(texts) > len(records) / 2:
+        if column not in columns.values() and len(texts) > len(records) / 2 and not _is_asked(first, column):
             lengths[column] = sum(map(len, texts)) / len(texts)
     ranked = sorted(lengths, key=lambda column: -lengths[column])
     others = lengths[ranked[1]] if len(ranked) > 1 else 0
@@ -232,6 +233,13 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
     remedy = f"Write text=COLUMN. It has: {names(_paths(first.values))}."
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
+
+
+def _is_asked(record: Record, column: str) -> bool:
+    """Whether a column, or the table in which it stands, is what was asked."""
+    head = re.split(r"[.\[|]", column)[0]
+    within = record.values.get(head)
+    return head.casefold() in known_names()["names"]["prompt"] or (isinstance(within, Mapping) and is_asked(within))
 
 
 def _is_several(value: Any) -> bool:

@@ -483,3 +483,37 @@ CHATS: dict[str, dict[str, object]] = {
 def test_chats_of_other_tools(chat: str, tmp_path: Path) -> None:
     _, (text,), _ = read(write_lines(tmp_path / "a.jsonl", CHATS[chat]), ALL)
     assert (text.text, text.prompt) == (ONE, "Food?")
+
+
+LOGS: dict[str, dict[str, object]] = {
+    "messages beside a body": {"messages": ASKED, "response": chat_body(ONE)},
+    "bodies of both": {"request": {"body": {"messages": ASKED}}, "response": {"body": chat_body(ONE)}},
+    "inputs of TGI": {"inputs": ASKED[0]["content"], "generated_text": ONE, "details": {"finish_reason": "length"}},
+    "an empty input": {"instruction": ASKED[0]["content"], "input": "", "output": ONE},
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_what_was_asked_stands_beside_an_answer(log: str, tmp_path: Path) -> None:
+    _, (text,), _ = read(write_lines(tmp_path / "a.jsonl", LOGS[log]), ALL)
+    assert (text.answer.text, text.prompt) == (ONE, ASKED[0]["content"])
+
+
+def test_a_text_of_the_one_who_asks_is_no_answer_however_long(tmp_path: Path) -> None:
+    tree = {"id": "x", "prompt": {"text": ONE, "role": "prompter", "replies": [{"text": "Brot.", "role": "assistant"}]}}
+    with pytest.raises(UserError, match="no column is clearly the text"):
+        read(write_lines(tmp_path / "a.jsonl", tree), ALL)
+
+
+STREAMS: dict[str, str] = {
+    "records apart by a sign": f'\x1e{{"text": "{ONE}"}}\n\x1e{{"text": "{ONE}"}}\n',
+    "values over lines": f'{{\n"text": "{ONE}"\n}}\n{{\n"text": "{ONE}"\n}}\n',
+    "columns apart from rows": json.dumps({"columns": ["text", "id"], "index": [0, 1], "data": [[ONE, 1], [ONE, 2]]}),
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_records_of_one_value_and_values_without_lines(stream: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(STREAMS[stream], encoding="utf-8")
+    _, texts, bad = read(tmp_path / "a.json", ALL)
+    assert ([text.text for text in texts], bad) == ([ONE, ONE], [])
