@@ -11,7 +11,7 @@ NUMBERS = ["out_of_choice_ratio", "acc_a", "acc_d", "diff_bias_a", "diff_bias_d"
 
 
 def numbers_in_pandas(folder: Path) -> pd.DataFrame:
-    """A row per averaging, part and prompt with `NUMBERS`: of all answers, and as the mean over templates."""
+    """A row per part and prompt with `NUMBERS`."""
     questions = pd.read_parquet(
         folder / "questions.parquet", columns=["question_id", "unit", "roles", "right", "facets"]
     )
@@ -23,7 +23,7 @@ def numbers_in_pandas(folder: Path) -> pd.DataFrame:
     rows = answers.merge(readings, on="answer_id").merge(questions, on="question_id")
     rows["role"] = rows["picked"].map({0.0: "biased", 1.0: "other", 2.0: "unknown"})
     rows["correct"] = rows["picked"] == rows["right"]
-    return pd.DataFrame(list(_parts(rows)), columns=["averaging", "part", "name", "prompt", *NUMBERS])
+    return pd.DataFrame(list(_parts(rows)), columns=["part", "name", "prompt", *NUMBERS])
 
 
 def _parts(rows: pd.DataFrame) -> Iterator[list[object]]:
@@ -31,9 +31,7 @@ def _parts(rows: pd.DataFrame) -> Iterator[list[object]]:
         parts = [("overall", "", asked)]
         parts += [(part, name, own) for part in ("category", "label") for name, own in asked.groupby(part)]
         for part, name, own in parts:
-            yield ["pooled", part, name, prompt, *_numbers(own)]
-            each = pd.DataFrame([_numbers(unit) for _, unit in own.groupby("unit")])
-            yield ["by unit", part, name, prompt, *each.mean()]
+            yield [part, name, prompt, *_numbers(own)]
 
 
 def _numbers(rows: pd.DataFrame) -> list[float]:

@@ -44,7 +44,7 @@ stated AS (
         END AS variant,
         measure, metric, level, numbers.dataset, numbers.language, country AS culture, topic, condition,
         map_from_entries(list_filter(
-            map_entries(facets), lambda one: one.key NOT IN ('averaging', 'test') AND one.value <> '*'
+            map_entries(facets), lambda one: one.key <> 'test' AND one.value <> '*'
         )) AS facets,
         -- An answer that nobody could read is a wrong one; where none could be read, that is all that is known.
         CASE WHEN sizes['unread'] = sizes['answered'] AND NOT starts_with(metric, 'out_of_choice') THEN NULL ELSE estimate END
@@ -69,8 +69,7 @@ stated AS (
         ON (l.model, l.dataset, l.language, l.label)
             = (numbers.model, numbers.dataset, numbers.language, numbers.facets['label'])
     WHERE measure IN ('entities', 'questions') AND coalesce(use = CASE method WHEN 'generated' THEN 'answer' ELSE 'score' END, true)
-        AND level <> 'cell' AND coalesce(facets['averaging'], 'pooled') = 'pooled'
-        AND coalesce(facets['test'], 'paper') = 'paper'
+        AND level <> 'cell' AND coalesce(facets['test'], 'paper') = 'paper'
     -- Without the level: that of a number of one prompt names the wording.
     WINDOW of_place AS (
         PARTITION BY

@@ -40,7 +40,7 @@ from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences
 from polyculture.instruments.probe.halves import Limited
 from polyculture.instruments.probe.layout import MEASURE, PROBE
 from polyculture.instruments.probe.rows import PROBE_SIMILARITIES, SimilarityRow
-from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate, paired
 from polyculture.metrics.inference.family import OTHERS, in_families
 from polyculture.metrics.measured import renew, renew_table

@@ -78,7 +78,7 @@ SELECT
 FROM (SELECT *, sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost FROM numbers)
 LEFT JOIN question_answered AS a USING (dataset, language, condition, method, model)
 WHERE coalesce(a.type, '') = coalesce(facets['type'], '') AND measure = 'questions' AND wording = '*' AND topic = '*' AND country = '*' AND condition = '-'
-    AND facets['averaging'] = 'pooled' AND len(map_keys(facets)) = 1 + (facets['type'] IS NOT NULL)::INTEGER
+    AND len(map_keys(facets)) = (facets['type'] IS NOT NULL)::INTEGER
     AND metric IN (
         'accuracy', 'acc_a', 'acc_d', 'diff_bias_a', 'diff_bias_d', 's_amb', 's_dis', 'first_preferred', 'ranked_first',
         'exact_match', 'soft_match', 'weighted_match'

@@ -8,6 +8,7 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, Measure, Table, Wanted
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Number
 
 LIKELIHOODS = (
     "letter",
@@ -130,6 +131,12 @@ def _settings(run: RunFolder, manifest: Manifest) -> object:
 
 
 MEASURE = Measure("questions", (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS), _settings)
+# A row of `numbers` of question sets with nothing in it yet.
+EMPTY = Number(
+    measure=MEASURE.name, metric="", level="", model="", dataset="", language="", country=EVERY, topic=EVERY,
+    condition=WITHOUT, wording=EVERY, method="", reader="", no_wide="the first interval is of other questions",
+    unit="unit", units=0, n=0, cells=0, inputs="",
+)  # fmt: skip
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
     Layer((_OWN / "wanted.sql", _OWN / "readings.sql")),

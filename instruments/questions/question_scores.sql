@@ -3,7 +3,6 @@
 -- its 95 % interval over other questions like these and other prompts, or the reason why it has none.
 --   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
 --   $prompts = mean|each: the mean over prompts, or each of them
---   $averaging = pooled|by unit: all answers together, or 'by unit': each unit's own number, then their mean
 --   part: 'all', or the facet that the questions have a value of
 --   value: which category, country, level, ...; NULL: all questions
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
@@ -16,11 +15,10 @@
 WITH parts AS (
     SELECT
         *,
-        list_filter(map_keys(facets), lambda name: name NOT IN ('averaging', 'type')) AS names,
+        list_filter(map_keys(facets), lambda name: name <> 'type') AS names,
         sizes['refusal'] + sizes['tie'] + sizes['unread'] AS lost
     FROM numbers
-    WHERE measure = 'questions' AND coalesce(facets['averaging'], $averaging) = $averaging
-        AND facets['test'] IS NULL
+    WHERE measure = 'questions' AND facets['test'] IS NULL
 )
 SELECT
     dataset, nullif(language, '-') AS language, model, method, reader,

@@ -67,27 +67,6 @@ FROM questions_asked AS q
 INNER JOIN known_questions AS k ON k.question_id = q.question_id
 GROUP BY ALL;
 
--- question_pairs: a row is the pairs of a biased and a counter-biased question about one ambiguous context, asked in the
--- same order under one prompt, of which both answers pick a person.
---   pairs: both answers pick a person
---   same_person: of these, the same one: a choice, and no stereotype
---   both_biased: of these, the biased answer to both questions
---   both_other: of these, the other one to both
-CREATE VIEW question_pairs AS
-WITH persons AS (
-    FROM question_readings
-    WHERE facets['context'] = 'ambiguous' AND role IN ('biased', 'other')
-)
-SELECT
-    dataset, language, model, method, reader, wording, one.unit, one.facets,
-    count(*) AS pairs, count(*) FILTER (one.role <> other.role) AS same_person,
-    count(*) FILTER (one.role = 'biased' AND other.role = 'biased') AS both_biased,
-    count(*) FILTER (one.role = 'other' AND other.role = 'other') AS both_other
-FROM persons AS one
-INNER JOIN persons AS other USING (dataset, language, model, method, reader, wording, pair, "order", sample)
-WHERE one.facets['polarity'] = 'biased' AND other.facets['polarity'] = 'counter-biased'
-GROUP BY ALL;
-
 -- question_ranks: a row is the right candidates of gaps of one kind, and how many of them are among the likeliest: as many
 -- candidates as the gap has right ones. A gap whose candidates are all right is left out.
 --   golds: right candidates

@@ -148,16 +148,16 @@ UNPIVOT (
     FROM sentiment_count_differences
 ) ON native, western, difference INTO NAME metric VALUE estimate;
 
--- Questions that a stereotype answers wrongly: both averagings, every part, under each prompt and over all.
+-- Questions that a stereotype answers wrongly: every part, under each prompt and over all.
 SELECT
     'bbq' AS measure, metric,
-    {averaging: facets['averaging'], method: method, model: model, dataset: dataset, language: language, reader: reader,
+    {method: method, model: model, dataset: dataset, language: language, reader: reader,
      category: nullif(topic, '*'), label: facets['label'], prompt: nullif(wording, '*')} AS facets,
     estimate, sizes['answered'] AS n, units, low, high
 FROM numbers
 WHERE measure = 'questions' AND dataset IN ('kobbq', 'made-up') AND reader = 'ours';
 
--- Questions about cultures, pooled, and the tests of hypotheses about them.
+-- Questions about cultures, and the tests of hypotheses about them.
 SELECT
     'culture_mcq' AS measure, metric,
     {method: method, model: model, dataset: dataset, language: language, reader: reader, prompt: wording,
@@ -166,8 +166,7 @@ SELECT
      test: facets['test']} AS facets,
     estimate, n, units, low, high
 FROM numbers
-WHERE measure = 'questions' AND dataset = 'culture-mcq' AND wording <> '*'
-    AND (facets['averaging'] = 'pooled' OR facets['hypothesis'] IS NOT NULL);
+WHERE measure = 'questions' AND dataset = 'culture-mcq' AND wording <> '*';
 
 -- Cultural flattening of what layers hold.
 SELECT

@@ -39,8 +39,7 @@ from polyculture.instruments.papers.protocol import SAME
 from polyculture.instruments.papers.tables import paper_tables
 from polyculture.instruments.probe.layout import MEASURE as PROBED
 from polyculture.instruments.questions.instrument import AskOptions
-from polyculture.instruments.questions.layout import MEASURE
-from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.tokens.layout import (
     VOCABULARY_SHARES,
     WANTED_VOCABULARIES,
@@ -216,7 +215,7 @@ def test_shares_of_vocabularies_are_by_reading(tmp_path: Path) -> None:
 
 def answered(metric: str, estimate: float, **place: Any) -> Number:
     reader, wording = place.pop("reader", "publisher"), place.pop("wording", "*")
-    facets = {"averaging": "pooled", **place}
+    facets = dict(place)
     return replace(
         EMPTY, metric=metric, level="model", model=MODEL, dataset="kobbq", language="ko", method="generated",
         reader=reader, wording=wording, facets=facets, estimate=estimate, low=estimate - 0.1, high=estimate + 0.1,

@@ -18,7 +18,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.store import open_store
-from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.layout import EMPTY
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
 from polyculture.metrics.claims.parts import ClaimedRun

@@ -31,8 +31,8 @@ from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows, paired_difference
 from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import BIASED
-from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.inference.family import adjusted, in_families
 from polyculture.metrics.inference.limits import FEW

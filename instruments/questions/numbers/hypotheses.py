@@ -27,8 +27,7 @@ from scipy import stats
 
 from polyculture.cache.schema.measured import Difference, Number
 from polyculture.instruments.differences import Sides, difference_rows
-from polyculture.instruments.questions.layout import MEASURE
-from polyculture.instruments.questions.numbers.number import EMPTY
+from polyculture.instruments.questions.layout import EMPTY, MEASURE
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, paired
 from polyculture.metrics.inference.family import adjusted
 

@@ -15,17 +15,15 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CORE
 from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.differences import with_verdicts
-from polyculture.instruments.questions.layout import LAYOUT, MEASURE
+from polyculture.instruments.questions.layout import EMPTY, LAYOUT, MEASURE
 from polyculture.instruments.questions.numbers.families import FAMILIES, Bound, Metrics, named
 from polyculture.instruments.questions.numbers.hypotheses import hypothesis_numbers, level_differences
-from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.paired import paired_differences, set_differences
 from polyculture.instruments.questions.numbers.survey import survey_numbers
 from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, count_answers, studies
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.measured import renew
 
-POOLED, BY_UNIT = "pooled", "by unit"  # all answers together; each unit's own number, then their mean
 _LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
 HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
@@ -81,7 +79,7 @@ def metrics_of(tally: Tally, families: Sequence[str]) -> Metrics:
 def number_rows(
     store: duckdb.DuckDBPyConnection, families: Mapping[str, Sequence[str]], inputs: str
 ) -> Iterator[Number]:
-    """Every number of every part of every study, over prompts and under each, pooled and averaged by unit.
+    """Every number of every part of every study, over prompts and under each.
 
     It reads the tables of `tally.count_answers`.
     """
@@ -91,14 +89,13 @@ def number_rows(
         for part, some in tally.parts():
             sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
             for metric, number in metrics_of(some, (*own, *lettered)).items():
-                for averaging in (POOLED, BY_UNIT):
-                    for prompt in (None, *some.prompts):
-                        row = _row(number, averaging, some.prompts, prompt)
-                        if row is not None:
-                            yield replace(
-                                row, **_place(study, part, prompt, averaging, some), sizes=sizes[prompt],
-                                metric=named(metric, study.reader), inputs=inputs,
-                            )  # fmt: skip
+                for prompt in (None, *some.prompts):
+                    row = _row(number, some.prompts, prompt)
+                    if row is not None:
+                        yield replace(
+                            row, **_place(study, part, prompt, some), sizes=sizes[prompt],
+                            metric=named(metric, study.reader), inputs=inputs,
+                        )  # fmt: skip
 
 
 def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
@@ -112,17 +109,16 @@ def sizes_of(tally: Tally, prompt: str | None) -> dict[str, int]:
 _OUTCOMES = ("picked", "read", "refusal", "tie", "unread", "failed")
 
 
-def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: str | None) -> Number | None:
+def _row(number: Ratio | Bound, prompts: Sequence[str], prompt: str | None) -> Number | None:
     """A number without its place; None where there is nothing to count."""
     chosen = np.array([prompt in (None, name) for name in prompts])
     if isinstance(number, Bound):
-        values = (number.pooled if averaging == POOLED else number.by_unit)[chosen]
+        values = number.values[chosen]
         known = values[~np.isnan(values)]
         if not len(known):
             return None
         return replace(EMPTY, estimate=number.of(float(known.mean())), no_interval=number.why, cells=len(known))
-    one = number if averaging == POOLED else number.by_unit()
-    one = one.where(np.ones(len(one.units), bool), chosen)
+    one = number.where(np.ones(len(number.units), bool), chosen)
     found = estimate(one)
     if found is None:
         return None
@@ -134,8 +130,8 @@ def _row(number: Ratio | Bound, averaging: str, prompts: Sequence[str], prompt: 
     )  # fmt: skip
 
 
-def _place(study: Study, part: Part, prompt: str | None, averaging: str, tally: Tally) -> dict[str, Any]:
-    facets = {"averaging": averaging, **dict(study.apart)}
+def _place(study: Study, part: Part, prompt: str | None, tally: Tally) -> dict[str, Any]:
+    facets = dict(study.apart)
     wording = EVERY if prompt is None else prompt or WITHOUT  # sentences and gaps have no prompt
     columns = {**study._asdict(), "wording": wording, "condition": facets.pop("condition", WITHOUT)}
     del columns["apart"]
@@ -145,7 +141,7 @@ def _place(study: Study, part: Part, prompt: str | None, averaging: str, tally: 
     elif part.facet:
         facets[part.facet] = part.value
     kept = [name for name in _LEVELS if columns.get(name, EVERY) not in (EVERY, WITHOUT)]
-    kept += [name for name in sorted(facets) if name != "averaging"]
+    kept += sorted(facets)
     return {**columns, "level": ", ".join(kept), "facets": dict(sorted(facets.items()))}
 
 

@@ -29,8 +29,8 @@ import numpy as np
 from scipy import stats
 
 from polyculture.cache.schema.measured import EVERY, Number
+from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import UNKNOWN
-from polyculture.instruments.questions.numbers.number import EMPTY
 from polyculture.instruments.questions.numbers.uncertainty import Numbers
 from polyculture.metrics.inference.limits import FEW, student, symmetric
 

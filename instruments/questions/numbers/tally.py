@@ -92,11 +92,11 @@ class Tally:
 
 
 def count_answers(store: duckdb.DuckDBPyConnection) -> None:
-    """The temporary tables `question_counts`, of answers, questions and pairs of these, and `question_kinds`.
+    """The temporary tables `question_counts`, of answers, questions and right candidates, and `question_kinds`.
 
     A kind is a unit and facets, numbered from 0: questions of one kind are counted together.
     """
-    others = ("question_orders", "question_pairs", "question_ranks")
+    others = ("question_orders", "question_ranks")
     columns = " ".join(f"UNION ALL BY NAME (FROM {view} LIMIT 0)" for view in others)
     store.execute(f"CREATE OR REPLACE TEMP TABLE question_counts AS FROM question_tally {columns}")
     for view in others:  # one after another: together they need three times the memory
@@ -126,11 +126,8 @@ def stored_studies(store: duckdb.DuckDBPyConnection) -> list[Study]:
     return [Study(*one) for one in found if one[-1] != NOT_READ or one[:-1] not in read]
 
 
-# Of answers, of questions, of pairs of questions, of right candidates of gaps.
-_COUNTS = (
-    *("n", "matched", "chance", "questions", "reordered", "flipped"),
-    *("pairs", "same_person", "both_biased", "both_other", "golds", "golds_found"),
-)
+# Of answers, of questions, of right candidates of gaps.
+_COUNTS = ("n", "matched", "chance", "questions", "reordered", "flipped", "golds", "golds_found")
 _ROWS = f"""
 SELECT
     wording, kind, coalesce(undirected, false) AS undirected, coalesce(role, '') AS role, coalesce(place, -1) AS place,

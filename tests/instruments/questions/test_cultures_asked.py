@@ -51,7 +51,7 @@ def test_what_is_usual_is_asked_and_counted(tmp_path: Path) -> None:
         done = polyculture("ask", "culture-mcq", "exp.toml", "--folder", "sheets", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert len(server.bodies) == 16
-        shares = "SELECT metric, estimate FROM numbers WHERE wording = '*' AND facets['averaging'] = 'pooled' "
+        shares = "SELECT metric, estimate FROM numbers WHERE wording = '*' "
         resource = dict(rows(tmp_path, shares + "AND facets['type'] = 'resource' AND level NOT LIKE '%country%' "
                                                 "AND facets['level'] IS NULL AND facets['region'] IS NULL "
                                                 "AND facets['also_given'] IS NULL"))  # fmt: skip
@@ -99,7 +99,7 @@ def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> N
         assert any("or may not: Mexico word, mexico dish 1." in str(body) for body in server.bodies)
         shares = dict(rows(tmp_path, "SELECT condition, estimate FROM numbers WHERE metric = 'exact_match' "
                       "AND dataset = 'relevance-open' AND (wording, country, topic) = ('*', '*', '*') "
-                      "AND facets = MAP {'averaging': 'pooled'}"))  # fmt: skip
+                      "AND facets = MAP {}"))  # fmt: skip
         assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0, "other-culture": 0.0, "no-answer": 0.0}
         gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
                  "WHERE dataset = 'relevance-open' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip

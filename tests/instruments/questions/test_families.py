@@ -35,11 +35,11 @@ from tests.instruments.questions.answered import (
 SIX = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 
 
-def overall(rows: Iterable[Said], averaging: str = "pooled", wording: str = "*") -> dict[str, Number]:
+def overall(rows: Iterable[Said], wording: str = "*") -> dict[str, Number]:
     """The numbers of all questions, by name."""
     return {
         row.metric: row for row in numbers(rows)
-        if (row.facets, row.wording, row.topic, row.country) == ({"averaging": averaging}, wording, "*", "*")
+        if (row.facets, row.wording, row.topic, row.country) == ({}, wording, "*", "*")
     }  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def test_numbers_are_what_loops_count(first: list[Said], second: list[Said]) -> 
     rows = list({row.answer.answer_id: row for row in (*first, *second)}.values())
     store = numbers(rows)
     for prompt in {row.prompt for row in rows}:
-        mine = {row.metric: row for row in store if row.wording == prompt and row.facets == {"averaging": "pooled"}}
+        mine = {row.metric: row for row in store if row.wording == prompt and row.facets == {}}
         some = [row for row in rows if row.prompt == prompt]
         for name, value in by_loops(some).items():
             assert (mine[name].estimate if name in mine else None) == (
@@ -166,12 +166,6 @@ def test_the_bound_of_unequal_counts_is_reached() -> None:
     assert formula == pytest.approx(0.82, abs=0.005)
 
 
-def test_units_weigh_alike_where_each_is_averaged_first() -> None:
-    rows = [Said(2, name=f"{number}") for number in range(9)] + [Said(0, "t2")]
-    assert values(rows, ("acc_a", "diff_bias_a")) == [0.9, 0.1]
-    assert values(rows, ("acc_a", "diff_bias_a"), averaging="by unit") == [0.5, 0.5]
-
-
 def test_a_second_reader_counts_apart() -> None:
     found = numbers([Said(0), Said(2, reader="publisher")])
     acc = {row.reader: row.estimate for row in found if row.metric == "acc_a"}
@@ -199,15 +193,6 @@ def test_one_order_flips_nothing() -> None:
     assert values([Said(0), Said(UNREAD, order=(1, 0, 2))], ["flip_rate"]) == [None]
 
 
-def test_the_same_person_for_both_questions_is_a_choice_and_no_stereotype() -> None:
-    rows = [
-        Said(said, f"t{number}", {"context": "ambiguous", "polarity": polarity, "pair": f"p{number}"})
-        for number, both in enumerate(((0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 2)))
-        for said, polarity in zip(both, ("biased", "counter-biased"), strict=True)
-    ]
-    assert values(rows, ("same_person", "both_biased", "both_other")) == [0.5, 0.25, 0.25]
-
-
 LEVELS = {"numbers": ("levels",), "roles": ("right", "biased", "other", "other"), "right": (0,), "order": (0, 1, 2, 3)}
 TARGETS = {"US": "high", "GR": "mid", "ET": "low"}
 
@@ -231,7 +216,7 @@ def test_shares_by_level_are_what_loops_count(drawn: list[tuple[int, str, Any]])
         came = [said for said in own if said != FAILED]
         mine = {
             row.metric: row.estimate for row in found
-            if row.facets == {"averaging": "pooled", **({"level": level} if level else {})}
+            if row.facets == ({"level": level} if level else {})
             and (row.country, row.wording) == (country or "*", "1")
         }  # fmt: skip
         if not came:
@@ -269,7 +254,7 @@ def test_a_facet_of_one_unit_each_is_no_group_and_topics_stand_beside_categories
     ]
     found = {(row.topic, tuple(sorted(row.facets))) for row in numbers(rows)}
     assert found == {
-        ("*", ("averaging",)), ("all", ("averaging",)), ("*", ("averaging", "subject")), ("*", ("averaging", "topic")),
+        ("*", ()), ("all", ()), ("*", ("subject",)), ("*", ("topic",)),
     }  # fmt: skip
 
 
@@ -290,7 +275,7 @@ def test_of_two_sentences_equal_ones_count_half() -> None:
     rows = [Said(said, f"r{number}", {"direction": facet}, **PAIRS) for number, (said, facet) in enumerate(answered)]
     found = {
         row.facets.get("direction"): row.estimate
-        for row in numbers(rows) if row.metric == "first_preferred" and row.facets["averaging"] == "pooled"
+        for row in numbers(rows) if row.metric == "first_preferred"
     }  # fmt: skip
     assert found == {None: 2.5 / 4, "s": pytest.approx(2 / 3), "a": 0.5}
 

@@ -278,7 +278,7 @@ def test_raw_answers_read_as_the_publisher_does_give_its_numbers(tmp_path: Path)
     query = f"""
         SELECT coalesce(facets['label'], topic) AS part, {", ".join(f"any_value(estimate) FILTER (metric = '{name}')" for name in names)}
         FROM numbers
-        WHERE reader = 'publisher' AND wording = '*' AND facets['averaging'] = 'pooled'
+        WHERE reader = 'publisher' AND wording = '*'
         GROUP BY ALL
     """  # noqa: E501
     found = {("overall" if row[0] == "*" else row[0]): row[1:] for row in rows(tmp_path, query, "ask-kobbq")}

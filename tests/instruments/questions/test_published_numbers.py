@@ -55,7 +55,7 @@ def far(rows: Iterable[Said], results: Path) -> list[float]:
     found = {
         (row.model, row.facets.get("label") or ("overall" if row.topic == "*" else row.topic), row.metric): row.estimate
         for row in numbers(rows)
-        if row.facets["averaging"] == "pooled" and row.wording == "*"
+        if row.wording == "*"
     }
     return [
         abs((found[line["model"], line["category"], metric] or 0.0) - float(line[title]))
