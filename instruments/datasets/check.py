@@ -183,10 +183,10 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
         return Read(None, _missing(dataset, own))
     if cell.metric == what:
         every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
-        of_type = _count(dataset, rules, cell)
-        read = _of_all(dataset, of_type.total(), what, [word for word in absent if word in every])
+        counted = _counted(dataset, rules, cell)
+        read = _of_all(dataset, len(counted), what, [word for word in absent if word in every])
         if read.why or what == "entities":
-            return read if read.why else read._replace(why=_without_a_type(of_type, float(cell.value)))
+            return read if read.why else read._replace(why=_entities_otherwise(counted, dataset, float(cell.value)))
         settings = [cell.condition]
         every_form = [
             one for one in dataset.contexts if cell.culture in (*_ANY, one.culture) and one.setting in settings
@@ -201,6 +201,21 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
     if cell.metric == "texts":
         return Read(_DRAWN * len(texts), _counted_otherwise(every_form, dataset.left_out, float(cell.value) / _DRAWN))
     return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
+
+
+def _entities_otherwise(entities: Sequence[CulturalEntity | MaskedContext], dataset: DataSet, printed: float) -> str:
+    """Where a paper's count of entities is another: which it may be.
+
+    Camellia's Table 2 has of sports the football clubs alone, and of three Pakistani sheets a row more than they hold.
+    """
+    of_file = Counter(PurePath(one.place.file).name for one in entities)
+    if without := _without_a_part(of_file, printed):
+        return without
+    files = {one.place.file for one in entities}
+    unread = {one.place for one in dataset.left_out if one.place.file in files and not one.reason.startswith("kept")}
+    if len(files) != 1 or len(entities) == printed or len({*unread, *(one.place for one in entities)}) + 1 != printed:
+        return ""
+    return "equal with the head of the sheet counted" + (f", and the {len(unread)} left out" if unread else "")
 
 
 def _counted_otherwise(contexts: Sequence[MaskedContext], left_out: Sequence[LeftOut], printed: float) -> str:
@@ -219,29 +234,29 @@ def _counted_otherwise(contexts: Sequence[MaskedContext], left_out: Sequence[Lef
             return f"equal with {both} of both genders counted in each{where}"
         unread = len({one.place for one in left_out if one.place.file in files and not one.reason.startswith("kept")})
         for more, told in ((0, ""), (unread, f" and with the {unread} that are left out")):
-            if without := _without_a_type(of_type, printed - more):
+            if without := _without_a_part(of_type, printed - more):
                 return f"{without}{told}{where}"
     return ""
 
 
-def _without_a_type(of_type: Mapping[str, int], printed: float) -> str:
-    """Where a paper's count is that of all types but one: which it may be. Camellia's Table 3 has no names."""
-    total = sum(of_type.values())
-    left_out = [kind for kind, number in of_type.items() if total - number == printed]
-    return f"equal without the {of_type[left_out[0]]} of {' or '.join(sorted(left_out))}" if left_out else ""
+def _without_a_part(sizes: Mapping[str, int], printed: float) -> str:
+    """Where a paper's count is that of all types or files but one: which it may be. Camellia's Table 3 has no names."""
+    total = sum(sizes.values())
+    left_out = [name for name, number in sizes.items() if total - number == printed]
+    return f"equal without the {sizes[left_out[0]]} of {' or '.join(sorted(left_out))}" if left_out else ""
 
 
-def _count(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Counter[str]:
-    """How many rows a cell is of, by their type."""
+def _counted(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> list[CulturalEntity | MaskedContext]:
+    """The rows that a cell is of."""
     wanted = {"entity_type": cell.topic, "culture": cell.culture, "setting": cell.condition, **cell.facets}
     wanted = {name: value for name, value in wanted.items() if value not in _ANY}
     gender = wanted.pop("gender", None)
-    return Counter(
-        one.entity_type
+    return [
+        one
         for one in _kept(dataset, cell.metric)
         if all(getattr(one, name) == value for name, value in wanted.items())
         and (gender is None or gender in _genders(one, rules))
-    )
+    ]
 
 
 def _genders(one: CulturalEntity | MaskedContext, rules: DatasetRules) -> Iterator[str | None]:

@@ -63,6 +63,23 @@ def test_a_culture_of_which_a_file_is_there_and_no_row_is_read_is_not_said_to_ha
     assert "none of entities/japanese/food.xlsx" in found["entities", "food", "Japanese", ""]["why"]
 
 
+def test_a_count_of_entities_that_leaves_a_file_out_or_has_a_row_more_is_said_to() -> None:
+    """Camellia's 849 Western clubs are of the football file, its 11 Pakistani drinks 9, one left out and the head."""
+    entities = [
+        *(entity(row, "football-clubs", "sports", "Western", None) for row in range(849)),
+        *(entity(row, "cricket-clubs", "sports", "Western", None, "ur") for row in range(79)),
+        *(entity(row, "beverage", "beverage", "Pakistani", None, "ur") for row in range(9)),
+        *(entity(row, "food", "food", "Pakistani", None, "ur") for row in range(70)),
+    ]
+    unread = LeftOut(replace(entities[-71].place, row=9), "culture 'Western' in a file of Pakistani entities")
+    found = counts("camellia", entities, [], (unread,))
+    clubs = found["entities", "sports", "Western", ""]
+    assert (clubs["difference"], clubs["why"]) == (79, "equal without the 79 of cricket-clubs.xlsx")
+    drinks = found["entities", "beverage", "Pakistani", ""]
+    assert (drinks["difference"], drinks["why"]) == (-2, "equal with the head of the sheet counted, and the 1 left out")
+    assert found["entities", "food", "Pakistani", ""]["why"] == "not explained"
+
+
 def test_contexts_count_by_setting_and_sentiment_without_their_causal_form() -> None:
     contexts = [
         context(2, "grounded", "masked", "positive"), context(3, "grounded", "masked", "negative"),
