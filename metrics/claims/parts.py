@@ -66,7 +66,8 @@ class ClaimedRun:
         if not found:
             facets = "".join(f", {name} {value}" for name, value in claim.where.items())
             each = f" by {' and '.join(claim.by)}" if claim.by else ""
-            raise UntestableError(f"the run has no such {what} of {claim.measure} {claim.metric}{facets}{each}")
+            name = " ".join(dict.fromkeys((claim.measure, claim.metric)))
+            raise UntestableError(f"the run has no such {what} of {name}{facets}{each}")
         return found
 
     @cached_property

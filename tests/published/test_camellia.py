@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from polyculture.metrics.claims.claim import PAPERS, read_claims
 from tests.published.identities import Identity, absolute, at, linear, mean, same, slips, total
 
 LANGUAGES = ("zh", "ja", "ko", "vi", "ur", "hi", "ml", "mr", "gu")
@@ -56,3 +57,18 @@ def test_numbers_agree_but_for_the_papers_own_slips() -> None:
     assert slips(stated) == {
         f"10: {language}, Test Set Size: 50 a context" for language in ("zh", "ko", "vi", "ur", "hi", "ml", "mr", "gu")
     }
+
+
+def test_the_claim_of_thirty_per_cent_says_how_far_the_paper_has_it() -> None:
+    [claim, *_] = read_claims(PAPERS["camellia"])
+    found = [(column, cell.value > 30) for (_, column), cell in at("camellia", "14").items()]
+    every = [over for column, over in found if "Avg" not in column]
+    averages = [over for column, over in found if "Avg" in column]
+    told = f"{sum(every)} of {len(every)} cells and {sum(averages)} of {len(averages)} averages of Table 14"
+    assert str(claim.source).endswith(told)
+
+
+def test_the_claim_of_pronouns_says_how_many_models_have_it() -> None:
+    claim = next(one for one in read_claims(PAPERS["camel"]) if one.name == "pronouns-as-in-english")
+    found = [cell.value > 0 for (_, column), cell in at("camel", "11").items() if column == "Δ"]
+    assert str(claim.source).endswith(f"{sum(found)} of {len(found)} models of Table 11")
