@@ -63,7 +63,7 @@ def _across(joined: JoinedTable, told: Callable[[Line], str], published: str) ->
     ]
     rows: list[list[Cell | str]] = []
     for row in turned.columns:
-        notes = dict.fromkeys(told(line) for line in joined.lines if line.own and line.row == row)
+        notes = dict.fromkeys(told(line) for line in joined.lines if line.own and (line.row == row or not line.cells))
         rows.append([row, *(one.cells.get(row, "") for one in turned.lines), " | ".join(notes)])
     return Grid(["", *heads, PROTOCOL], rows)
 
@@ -92,17 +92,22 @@ class Shown(NamedTuple):
 
 
 def shown(joined: JoinedTable, width: int, published: str = "", *, turn: bool = False) -> Shown:
-    """The paper's layout with a mark for each protocol. What is wider than `width` characters has a row a column of a
-    model, or, with `turn`, its rows as columns, where that is narrower; what is still too wide goes on in another part.
+    """The paper's layout with a mark for each protocol. What is wider than `width` characters goes on in another part;
+    in fewer parts, it has a row a column of a model, or, with `turn`, its rows as columns.
     """
-    found = _marked(grid, joined, published)
-    if _width(found) > width and (turn or joined.table.across):
-        other = _marked(_down, _on_its_side(joined), published) if joined.table.across else found._replace(
-            parts=[_turned(found.parts[0])]
-        )  # fmt: skip
-        found = min(found, other, key=_width)
+    found = _parted(_marked(grid, joined, published), width)
+    if len(found.parts) == 1 or not (turn or joined.table.across):
+        return found
+    other = _marked(_down, _on_its_side(joined), published) if joined.table.across else _marked(grid, joined, published)
+    if not joined.table.across:
+        other = other._replace(parts=[_turned(other.parts[0])])
+    return min(found, _parted(other, width), key=lambda one: len(one.parts))
+
+
+def _parted(found: Shown, width: int) -> Shown:
+    """In parts of a width. The marks of several parts are behind the names of the rows."""
     parts = list(_blocks(found.parts[0], width))
-    if len(parts) > 1 and parts[-1].heads[parts[-1].names :] == [PROTOCOL]:  # no part of marks alone
+    if len(parts) > 1 and found.parts[0].heads[-1] == PROTOCOL:
         parts = list(_blocks(_marks_in_names(found.parts[0]), width))
     return found._replace(parts=parts)
 
@@ -117,10 +122,6 @@ def _marked(lay_out: Callable[..., Grid], joined: JoinedTable, published: str) -
     notes: dict[str, str] = {}
     whole = lay_out(joined, lambda line: notes.setdefault(line.protocol, f"[{len(notes) + 1}]"), published)
     return Shown([whole], tuple(f"{mark} {note}" for note, mark in notes.items()))
-
-
-def _width(found: Shown) -> int:
-    return sum(_sizes(found.parts[0]))
 
 
 def listings(preset: Preset, joined: JoinedTable) -> Iterator[Listing]:
@@ -152,7 +153,10 @@ def _turned(found: Grid) -> Grid:
 
 
 def _blocks(found: Grid, width: int) -> Iterator[Grid]:
-    """A table's filled columns in as many tables as their width needs; each has the names of the rows."""
+    """A table's filled columns in as many tables as their width needs, each with the names of the rows that it fills.
+
+    A row without a number, as of a model that was stopped, is in the first.
+    """
     sizes = _sizes(found)
     room, parts = width - sum(sizes[: found.names]), [list[int]()]
     for place in range(found.names, len(sizes)):
@@ -161,10 +165,17 @@ def _blocks(found: Grid, width: int) -> Iterator[Grid]:
         if parts[-1] and sum(sizes[one] for one in parts[-1]) + sizes[place] > room:
             parts.append([])
         parts[-1].append(place)
-    for part in parts:
+    for number, part in enumerate(parts):
         kept = [*range(found.names), *part]
+        lines = [
+            line
+            for line, row in enumerate(found.rows)
+            if any(row[place] for place in part) or (number == 0 and not any(row[found.names :]))
+        ]
         yield found._replace(
-            heads=[found.heads[place] for place in kept], rows=[[row[place] for place in kept] for row in found.rows]
+            heads=[found.heads[place] for place in kept],
+            rows=[[found.rows[line][place] for place in kept] for line in lines],
+            own=[found.own[line] for line in lines] if found.own else (),
         )
 
 

@@ -81,11 +81,19 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     printed = [heads for _, heads in table.cells]
     every = sorted({*printed, *(heads for _, heads in placed)}, key=_average_last) if table.where else printed
     columns, rows = (list(dict.fromkeys(getattr(heads, side) for heads in every)) for side in ("column", "row"))
-    order = {row: number for number, row in enumerate(rows)}
+    order, places = ({word: number for number, word in enumerate(words)} for words in (rows, columns))
 
-    def key(found: tuple[OwnNumber, Heads]) -> tuple[str, int]:
+    def key(found: tuple[OwnNumber, Heads]) -> tuple[str, int, int]:
         one, heads = found
-        return f"{one.model} ({one.variant})" if one.variant else one.model, order[heads.row]
+        name = f"{one.model} ({one.variant})" if one.variant else one.model
+        return name, order[heads.row], places[heads.column]  # so that what differs is told in one order
+
+    measured = {one.model for one, _ in placed if one.estimate is not None}
+    without: dict[str, OwnNumber] = {}
+    for one in own:
+        if one.model not in measured and (table.place_of(one) if one.metric else table.is_of(one)) and one.lacking:
+            without.setdefault(one.model, one)
+    placed = [(one, heads) for one, heads in placed if one.model in measured]
 
     lines: list[Line] = []
     for model, of_model in groupby(sorted(placed, key=key), key=lambda found: key(found)[0]):
@@ -94,8 +102,6 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         lacking = 0 if table.where else len(rows) - len(found)
         told = f"; incomplete: {lacking} of {len(rows)} rows missing" if lacking else ""
         lines += [replace(one, protocol=one.protocol + told) for one in found]
-    there = {one.model for one, _ in placed}
-    without = {one.model: one for one in own if not one.metric and one.model not in there and table.is_of(one)}
     lines += [Line(name, "", True, {}, f"incomplete: {one.lacking}") for name, one in sorted(without.items())]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
 

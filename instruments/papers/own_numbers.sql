@@ -83,13 +83,16 @@ wanted_texts AS (
     GROUP BY ALL
 ),
 answered_texts AS (
-    SELECT model, task, answer_method, dataset, language, culture, setting, count(*) AS answered
+    SELECT
+        model, task, answer_method, dataset, language, culture, setting, count(*) AS answered,
+        count(*) FILTER (status = 'failed') AS unread
     FROM swap_answers
     WHERE status = 'ok' OR raw IS NOT NULL
     GROUP BY ALL
 ),
 unanswered AS (
-    SELECT *, wanted - coalesce(answered, 0) AS missing
+    SELECT * EXCLUDE (answered, unread), wanted - coalesce(answered, 0) AS missing, coalesce(answered, 0) AS answered,
+        coalesce(unread, 0) AS unread
     FROM wanted_texts
     LEFT JOIN answered_texts USING (model, task, answer_method, dataset, language, culture, setting)
 ),
@@ -110,12 +113,18 @@ rates AS (
             }
         ], recursive := true),
         starts_with(metric, 'strict_') AS is_strict
-    FROM swap_rates
+    FROM (
+        -- An answer that nobody could read is a wrong one; where none of a side could be read, that is all that is known.
+        SELECT * REPLACE (
+            CASE WHEN native_readable > 0 THEN native END AS native, CASE WHEN western_readable > 0 THEN western END AS western,
+            CASE WHEN native_readable > 0 AND western_readable > 0 THEN difference END AS difference
+        )
+        FROM swap_rates
+    )
     WHERE task IN ('qa', 'ner') AND metric IN ('accuracy', 'f1', 'strict_accuracy', 'strict_f1') AND culture IS NOT NULL
 ),
 sides AS (
     FROM rates
-    WHERE estimate IS NOT NULL
     -- As the papers match, by characters alone, where answers were read so.
     QUALIFY is_strict OR NOT bool_or(is_strict) OVER (
         PARTITION BY model, answer_method, measure, metric, dataset, language, culture, topic, condition, side
@@ -180,7 +189,6 @@ swapped AS (
         NULL, CASE side WHEN 'absolute_difference' THEN 'without any effect it is ' || round(100 * chance, 2) || ' %' END,
         texts, 'text'
     FROM labels
-    WHERE estimate IS NOT NULL
 )
 SELECT * EXCLUDE (wordings, wording) FROM stated WHERE wording = '*' OR wordings = 1
 UNION ALL BY NAME
@@ -196,7 +204,10 @@ SELECT
     s.model, s.variant, s.measure, s.metric, '-' AS level, s.dataset, s.language, s.culture, s.topic, s.condition,
     MAP {'side': side} AS facets, s.estimate, s.low, s.high, s.no_interval, s.n, s.unit,
     coalesce((
-        SELECT CASE WHEN sum(u.missing) > 0 THEN sum(u.missing) || ' of ' || sum(u.wanted) || ' texts without an answer' END
+        SELECT concat_ws(
+            ', ', CASE WHEN sum(u.missing) > 0 THEN sum(u.missing) || ' of ' || sum(u.wanted) || ' texts without an answer' END,
+            CASE WHEN sum(u.unread) > 0 THEN sum(u.unread) || ' of ' || sum(u.answered) || ' answers not read' END
+        )
         FROM unanswered AS u
         WHERE (u.model, u.task, u.answer_method, u.dataset) = (s.model, s.measure, s.answer_method, s.dataset)
             AND (u.language, u.culture) = (s.language, s.culture)

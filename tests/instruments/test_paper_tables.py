@@ -314,7 +314,7 @@ def test_a_model_whose_answers_nobody_could_read_has_no_number_but_the_reason(tm
             )
     hold(run, *numbers)
     found = tables(run, "culturescope")
-    nobody, some = own_lines(found["1"])
+    some, nobody = own_lines(found["1"])
     assert (dict(nobody.cells), {cell.text for cell in some.cells.values()}) == ({}, {"0.00"})
     assert "40 of 40 answers not read" in nobody.protocol
     assert "10 of 40 answers not read" in some.protocol
