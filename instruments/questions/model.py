@@ -78,3 +78,4 @@ class QuestionSet:
     # Of options, that the publisher shows: indexes at each place; () as they stand.
     orders: tuple[tuple[int, ...], ...] = ()
     published: Mapping[str, int] = field(default_factory=dict)  # counts that the publisher states
+    unasked: Mapping[str, str] = field(default_factory=dict)  # values of a facet that no question has here, and why

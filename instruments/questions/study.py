@@ -195,7 +195,13 @@ def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:
         wanted.setdefault(name, set()).add(value.casefold())
     for name, values in wanted.items():
         _check(one, "facet", [name], {facet for question in one.questions for facet in question.facets})
-        _check(one, name, values, {question.facets.get(name, "").casefold() for question in one.questions})
+        known = {question.facets.get(name, "").casefold() for question in one.questions}
+        if absent := sorted(values & one.unasked.keys() - known):
+            if not values & known:
+                what = f"{one.name}: no question can be asked with {name} {absent[0]!r}: {one.unasked[absent[0]]}"
+                raise DataSetError(what, where=one.folder, remedy="Probe more questions, or ask with another.")
+            values.difference_update(absent)  # what is left out is told among the remarks
+        _check(one, name, values, known)
     return [
         question
         for question in one.questions

@@ -88,6 +88,7 @@ def relevance(
         )
         raise DataSetError(what, where=concepts, remedy="Use the names of the questions' cultures.")
     made: dict[str, Question] = {}
+    unasked: dict[str, str] = {}
     for model in found.items:
         contexts = Contexts(model, found, source, draws, seed)
         left: Counter[str] = Counter()
@@ -95,6 +96,7 @@ def relevance(
             for context in contexts.of(question):
                 if context.reason is not None:
                     left[f"{context.condition}: {context.reason}"] += 1
+                    unasked[context.condition] = context.reason
                 else:
                     one = _with(question, context, model)
                     made[one.name] = one
@@ -103,7 +105,7 @@ def relevance(
     remarks += _counted(folder, Counter({"the question names its culture itself": named}), "", "of all asked")
     return QuestionSet(
         name, "Whether what its layers hold helps it", "open", folder, tuple(made.values()), (prompt("open"),),
-        ("exact_match",), tuple(remarks),
+        ("exact_match",), tuple(remarks), unasked=unasked,
     )  # fmt: skip
 
 

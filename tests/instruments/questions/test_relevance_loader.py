@@ -12,9 +12,11 @@ from polyculture.cache.errors import DataSetError
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, HumanAnswerRow
+from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.loaders import load
 from polyculture.instruments.questions.loaders.probed import read_concepts
 from polyculture.instruments.questions.model import QuestionSet
+from polyculture.instruments.questions.study import part_of
 from tests.instruments.culture_files import answer_of
 from tests.instruments.probe_world import write_probes
 from tests.store_builder import StoreBuilder
@@ -108,6 +110,21 @@ def test_the_probes_questions_accept_peoples_answers_and_the_others_are_counted(
     assert "the run has no answer of people to it: 2 not asked" in remarks  # those about Assam
     assert "the question names its culture itself: 4 of all asked" in remarks
     assert not any("source" in one for one in remarks)  # no table, no condition
+
+
+def test_a_probe_that_kept_nothing_leaves_the_other_conditions(probed: Path, tmp_path: Path) -> None:
+    """Nothing could be asked then: "has no condition 'probe'"."""
+    run = StoreBuilder(tmp_path / "run", models=("m",)).write()
+    write_probes(run, lambda *_: (), ["m"], cultures=CULTURES, questions=2, layers=2, ids="Al-en-{:02}", topic="Food")
+    answers = run.table(PROBE_HUMAN_ANSWERS.name)
+    answers.write_bytes((probed / "run" / answers.name).read_bytes())
+    found = opened(tmp_path)
+    both = AskOptions(set="relevance", only=("condition=alone", "condition=probe"))
+    assert {one.facets["condition"] for one in part_of(found, both, 1, print).questions} == {"alone"}
+    told = "no question can be asked with condition 'probe': the probe kept nothing"
+    with pytest.raises(DataSetError, match=told) as fault:
+        part_of(found, AskOptions(set="relevance", only=("condition=probe",)), 1, print)
+    assert fault.value.remedy
 
 
 def test_mistakes_say_what_to_do(probed: Path, tmp_path: Path) -> None:
