@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
@@ -43,15 +44,15 @@ def begin(work: Callable[..., None], *arguments: Any) -> ForkServerProcess:
     return process
 
 
-def begin_polyculture(*words: str | Path, cwd: Path) -> ForkServerProcess:
-    """The command line, left running, its words unheard."""
-    return begin(_command, [str(word) for word in words], str(cwd))
+def begin_polyculture(*words: str | Path, cwd: Path, stderr: str | Path = os.devnull) -> ForkServerProcess:
+    """The command line, left running. What it prints to stderr goes into a file, all else is unheard."""
+    return begin(_command, [str(word) for word in words], str(cwd), str(stderr))
 
 
-def _command(words: list[str], folder: str) -> None:
+def _command(words: list[str], folder: str, stderr: str) -> None:
     os.chdir(folder)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT, 0o644), 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C: a shell's background job ignores it
     sys.argv = ["polyculture", *words]
     main()

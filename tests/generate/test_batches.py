@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import psutil
 import pytest
 
 from polyculture.cache.errors import EngineError
@@ -24,7 +24,8 @@ from polyculture.generate.engines.openai import batch_api, batches
 from polyculture.generate.engines.openai.batches import ATTEMPTS, BatchEngine
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from tests.batch_server import EXPIRED, BatchServer, completion_body, status_line
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import HTML, Reply, failure
 
 REQUESTS = [Request(text, (Message("user", text),), Decoding(), tuple(range(5, 9))) for text in ("food", "music")]
@@ -362,19 +363,21 @@ MOMENTS = [("upload", True), ("create", False), ("create", True), ("poll", False
 
 def generate_until(server: BatchServer, file: Path, call: str, done: bool) -> None:
     """Kills the stage at the second of such calls: another batch of the run stands somewhere else then."""
-    killed: list[subprocess.Popen[bytes]] = []
+    killed: list[ForkServerProcess] = []
 
     def kill(now: str, finished: bool) -> Reply | None:
         if (now, finished) == (call, done) and server.calls.count(now) == 2:
-            os.kill(killed[0].pid, signal.SIGKILL)
-            killed[0].wait(60)
+            process = psutil.Process(killed[0].pid)
+            process.kill()
+            process.wait(60)
             return Reply()
         return None
 
     server.trouble = kill
     with server.lock:
-        killed.append(start_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=file.parent))
-    assert killed[0].wait(120) == -signal.SIGKILL
+        killed.append(begin_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=file.parent))
+    killed[0].join()
+    assert killed[0].exitcode == -signal.SIGKILL
     server.trouble = None
 
 

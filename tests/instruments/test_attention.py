@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,7 +33,8 @@ from polyculture.instruments.questions.loaders.culture import culture_mcq
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_sheets
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
 from tests.stored import rows
 from tests.tiny_models import save_causal
@@ -174,13 +174,13 @@ def _check_map(folder: Path) -> None:
 def test_killed_it_goes_on_and_reads_nothing_twice(tmp_path: Path, model: str) -> None:
     write(tmp_path, model, questions=40)
     words = ("probe", "attention", "exp.toml")
-    killed = start_polyculture(*words, cwd=tmp_path)
+    killed = begin_polyculture(*words, cwd=tmp_path)
     deadline, kept = time.monotonic() + 120, set[str]()
-    while len(kept) < 5 and time.monotonic() < deadline and killed.poll() is None:
+    while len(kept) < 5 and time.monotonic() < deadline and killed.is_alive():
         time.sleep(0.01)
         kept = journalled(tmp_path)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
+    killed.kill()
+    killed.join()
     kept = journalled(tmp_path)
     size = 2 * 40 * len(TARGETS)  # questions, by two methods
     assert 5 <= len(kept) < size, "killed too early or too late to show anything"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,8 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.quick_start import begin_polyculture
 from tests.report_run import sections_named
 from tests.servers import Reply, StubServer
 from tests.stored import rows
@@ -242,12 +242,12 @@ def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
 ) -> None:
     server.behaviour, server.latency = labelling(gold), 0.05
     words = ("swap", "sentiment", *own, "--draws", "3")
-    killed = start_polyculture(*words, cwd=tmp_path)
+    killed = begin_polyculture(*words, cwd=tmp_path)
     deadline = time.monotonic() + 120
     while len(server.asked) < 8 and time.monotonic() < deadline:
         time.sleep(0.02)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
+    killed.kill()
+    killed.join()
     journal = next((tmp_path / "runs").rglob("journal.jsonl"), None)
     lines = journal.read_bytes().splitlines() if journal else []
     kept = {json.loads(line)["swap_responses"][0]["answer_id"] for line in lines}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,7 +24,8 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.generate.budget import BudgetedSampling, JobBudget
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.running.layout import store_layout
-from tests.polyculture.test_command_line import polyculture, start_polyculture
+from tests.polyculture.test_command_line import polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
 
 # A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057. The languages are told by their scripts: no
@@ -137,12 +137,12 @@ def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Pa
     server.behaviour = behave
     file = write(tmp_path, server.url, extractor="openai:stub")
     assert polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
-    killed = start_polyculture("run", "--only", "extract", file, "--language", "ja", cwd=tmp_path)
+    killed = begin_polyculture("run", "--only", "extract", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
         time.sleep(0.05)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
+    killed.kill()
+    killed.join()
     held = False
     done = polyculture("run", "--only", "extract", file, "--language", "ja", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -220,20 +220,22 @@ def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_
 def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.01
     file = write(tmp_path, server.url, limit=0.25)  # less than either of them needs
-    both = [start_polyculture("run", "--only", "generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
-    assert [process.wait(120) for process in both] == [5, 5]
+    both = [begin_polyculture("run", "--only", "generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [5, 5]
     assert 0.25 - 0.05 < len(server.asked) * ANSWER <= 0.25
 
 
 def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.5
     file = write(tmp_path, server.url, limit=1.0)
-    killed = start_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
+    killed = begin_polyculture("run", "--only", "generate", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not server.asked and time.monotonic() < deadline:
         time.sleep(0.05)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
+    killed.kill()
+    killed.join()
     server.latency = 0.0
     done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shlex
 import signal
 import time
@@ -17,7 +18,8 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.running.layout import store_layout
-from tests.polyculture.test_command_line import polyculture, start_polyculture
+from tests.polyculture.test_command_line import polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import StubServer, failure
 
 # Languages that are told by their scripts: no process loads the models of those in Latin letters, three seconds each.
@@ -83,8 +85,11 @@ def test_the_lines_of_jobs_run_all_at_once_end_in_the_same_tables(tmp_path: Path
     many = write_experiment(tmp_path / "many", stub.url)
     lines = polyculture("plan", many, "--jobs", cwd=many.parent).stdout.splitlines()
     assert lines == [f"polyculture run {many} --job {k}/4" for k in (1, 2, 3, 4)]
-    running = [start_polyculture(*shlex.split(line)[1:], cwd=many.parent) for line in lines]
-    assert [process.wait() for process in running] == [0] * 4
+    running = [begin_polyculture(*shlex.split(line)[1:], cwd=many.parent) for line in lines]
+    for process in running:
+        process.join()
+    assert [process.exitcode for process in running] == [0] * 4
+    assert not (many.parent / "runs" / "jobs" / "report.html").exists()
     assert polyculture("plan", many, "--jobs", cwd=many.parent).stdout == ""
     undisturbed(many)
     assert tables(many) == tables(once)
@@ -95,7 +100,7 @@ def test_two_processes_given_the_same_job(tmp_path: Path, stub: StubServer) -> N
     """The second says who holds it and leaves; killed, the first holds it no longer; interrupted, it resumes."""
     experiment = write_experiment(tmp_path, stub.url, n=400)
     words = ("run", experiment, "--model", "openai:one", "--language", "ja")
-    first = start_polyculture(*words, cwd=tmp_path)
+    first = begin_polyculture(*words, cwd=tmp_path)
     wait_for(lambda: len(stub.answered) > 10)
     second = polyculture(*words, cwd=tmp_path)
     assert second.returncode == 3
@@ -107,13 +112,14 @@ def test_two_processes_given_the_same_job(tmp_path: Path, stub: StubServer) -> N
     assert 0 < mine["done"] < mine["total"] == mine["done"] + mine["left"] == 1200
     assert not any(row["running"] or row["done"] for row in others)
     first.kill()
-    first.wait()
+    first.join()
     wait_for(lambda: not status(experiment)[0]["running"])
-    third = start_polyculture(*words, cwd=tmp_path)
+    third = begin_polyculture(*words, cwd=tmp_path)
     resumed = len(stub.answered)
     wait_for(lambda: len(stub.answered) > resumed + 10)
-    third.send_signal(signal.SIGINT)
-    assert third.wait() == 130
+    os.kill(third.pid or 0, signal.SIGINT)
+    third.join()
+    assert third.exitcode == 130
     kept = status(experiment)[0]["done"]
     assert len(stub.answered) - kept <= 2 * 4  # at each of two ends: in flight, and waiting to be written
 

@@ -16,7 +16,8 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.running.estimate import estimates
 from polyculture.running.pipeline import Pipeline
 from tests.extract_engines import answer
-from tests.polyculture.test_command_line import polyculture, start_polyculture
+from tests.polyculture.test_command_line import polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
 from tests.stored import rows
 from tests.tiny_models import save_causal
@@ -375,12 +376,12 @@ def test_what_is_killed_under_another_server_is_resumed_there(tmp_path: Path, an
     run(file)
     with Saying("Berta", latency=0.4) as slow:
         write(tmp_path, slow, "concurrency = 2")
-        process = start_polyculture("run", file, "--accept-changes", cwd=tmp_path)
+        process = begin_polyculture("run", file, "--accept-changes", cwd=tmp_path)
         while slow.times < 8:
             time.sleep(0.01)
-            assert process.poll() is None
+            assert process.is_alive()
         process.kill()
-        process.wait()
+        process.join()
         slow.latency = 0.0
         asked = slow.times
         run(file)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from tests.polyculture.test_command_line import polyculture, start_polyculture
+from tests.polyculture.test_command_line import polyculture
 from tests.polyculture.test_jobs import status, tables, undisturbed, wait_for, write_experiment
+from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
 
 
@@ -31,28 +32,37 @@ def holders(experiment: Path) -> list[str]:
     ]
 
 
-def two(experiment: Path, stub: StubServer) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
+def begin(experiment: Path, number: int, *words: str) -> ForkServerProcess:
+    return begin_polyculture("run", experiment, *words, cwd=experiment.parent, stderr=said(experiment, number))
+
+
+def said(experiment: Path, number: int) -> Path:
+    return experiment.with_name(f"{number}.txt")
+
+
+def two(experiment: Path, stub: StubServer) -> tuple[ForkServerProcess, ForkServerProcess]:
     """A run, and a second one that found a job of it held and works on another; the server is slow until it does."""
     before, stub.latency = stub.latency, 0.5
-    first = start_polyculture("run", experiment, cwd=experiment.parent, stderr=subprocess.PIPE)
+    first = begin(experiment, 0)
     wait_for(lambda: len(stub.answered) > 10)
-    second = start_polyculture("run", experiment, cwd=experiment.parent, stderr=subprocess.PIPE)
+    second = begin(experiment, 1)
     wait_for(lambda: any(f"process {second.pid} " in holder for holder in holders(experiment)))
     stub.latency = before
     return first, second
 
 
-def end(process: subprocess.Popen[bytes]) -> tuple[int, str]:
-    _, said = process.communicate(timeout=300)
-    assert b"Traceback" not in said
-    return process.returncode, said.decode()
+def ends_well(process: ForkServerProcess, experiment: Path, number: int) -> None:
+    process.join()
+    told = said(experiment, number).read_text(encoding="utf-8")
+    assert "Traceback" not in told
+    assert process.exitcode == 0, told
 
 
 def test_two_runs_do_every_job_once_and_both_finish(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path / "two", stub.url, n=20)
     alone = write_experiment(tmp_path / "alone", stub.url, n=20)
-    ends = [end(process) for process in two(experiment, stub)]
-    assert [code for code, _ in ends] == [0, 0], ends
+    for number, process in enumerate(two(experiment, stub)):
+        ends_well(process, experiment, number)
     assert not any(row["left"] or row["failed"] for row in status(experiment))
     assert run_folder(experiment).report.exists()
     asked = len(stub.asked)
@@ -66,21 +76,17 @@ def test_the_other_run_takes_over_what_a_killed_one_held(tmp_path: Path, stub: S
     experiment = write_experiment(tmp_path, stub.url, n=20)
     processes = two(experiment, stub)
     processes[killed].kill()
-    processes[killed].wait()
-    code, said = end(processes[1 - killed])
-    assert code == 0, said
+    ends_well(processes[1 - killed], experiment, 1 - killed)
     assert not any(row["left"] or row["failed"] for row in status(experiment))
     assert run_folder(experiment).report.exists()
-    processes[killed].communicate()
 
 
 def test_a_job_that_a_part_of_the_run_holds_is_named_and_left(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=200)
-    words = ("--model", "openai:one", "--language", "ja")
-    part = start_polyculture("run", experiment, *words, cwd=tmp_path, stderr=subprocess.PIPE)
+    part = begin(experiment, 0, "--model", "openai:one", "--language", "ja")
     wait_for(lambda: len(stub.answered) > 10)
     whole = polyculture("run", experiment, "--model", "openai:one", cwd=tmp_path)
     assert whole.returncode == 3
     assert f"held by process {part.pid} on " in whole.stderr.splitlines()[-1]
     part.kill()
-    part.communicate()
+    part.join()

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,8 @@ import polyculture.instruments.questions as questions
 from polyculture.instruments.questions.instrument import AskOptions
 from polyculture.instruments.questions.model import Question
 from polyculture.instruments.questions.rules.opened import open_set
-from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer
 from tests.stored import rows
 
@@ -171,12 +171,12 @@ def test_plan_prices_what_is_left(here: Path, server: StubServer) -> None:
 def test_killed_it_resumes(tmp_path: Path) -> None:
     with StubServer(latency=0.05, behaviour=answering(oracle)) as stub:
         write(tmp_path, stub.url)
-        process = start_polyculture("ask", "made-up.toml", "exp.toml", cwd=tmp_path)
+        process = begin_polyculture("ask", "made-up.toml", "exp.toml", cwd=tmp_path)
         while len(stub.answered) + len(stub.bodies) < 20:
             time.sleep(0.01)
-            assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+            assert process.is_alive()
+        process.kill()
+        process.join()
         ask(tmp_path, units=())
         assert rows(tmp_path, "SELECT count(*), count(DISTINCT answer_id) FROM stored_answers") == [(60, 60)]
     assert rows(tmp_path, RIGHT) == [(1.0, 60)]
