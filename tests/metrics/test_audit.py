@@ -520,7 +520,7 @@ def run_of(experiment: Path) -> RunFolder:
     return RunFolder(experiment.parent / "runs" / "pilot")
 
 
-@data_sets(4, 8)
+@data_sets(2, 8)
 def test_corrected_numbers_cover_the_truth(tmp_path: Path, count: int) -> None:
     """Models whose mentions are often wrong: what is reported is far off, what is corrected covers the truth."""
     random, covered, off = np.random.default_rng(11), 0, 0

@@ -51,7 +51,7 @@ def numbers(run: RunFolder) -> list[tuple[Any, ...]]:
     return [tuple(round(one, 12) if isinstance(one, float) else one for one in row) for row in found]
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(responses, st.randoms(use_true_random=False))
 def test_repeated_and_unlinked_mentions_change_no_number(said: list[list[str]], random: Any) -> None:
     """Every mention repeated as often as the others of its response, and unlinked ones anywhere."""

@@ -97,7 +97,10 @@ def test_cells_of_nine_responses_have_an_interval_together_only(tmp_path: Path) 
     assert curves == [(True, 0, 0)]
 
 
-def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
+def test_views_that_are_kept_say_what_they_say_when_they_are_not(tmp_path: Path) -> None:
+    run = LargeRun(models=("m", "n"), languages=("de", "en"), countries=("IT",), n=10, items=30).write(tmp_path)
+    measure(run)
+
     def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
         with open_store(run, METRICS, keep) as store:
             names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
