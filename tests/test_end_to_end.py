@@ -221,17 +221,6 @@ def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accept
     assert len(stub.asked) == 36, "what was there counts again when the setting comes back"
 
 
-def test_another_run_beside_it_takes_the_answers_over(tmp_path: Path, stub: StubServer) -> None:
-    experiment = write_experiment(tmp_path, stub.url)
-    do(experiment, "generate", "extract")
-    other = tmp_path / "other.toml"
-    other.write_text(experiment.read_text(encoding="utf-8").replace('"whole"', '"other"'), encoding="utf-8")
-    do(other, "generate", "extract")
-    assert len(stub.asked) == 12
-    assert rows(other, "SELECT count(*) AS n FROM responses") == [{"n": 12}]
-    assert rows(other, "SELECT count(*) AS n FROM extractions") == [{"n": 12}]
-
-
 def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=1)
     polyculture("run", "--only", "generate", experiment, cwd=tmp_path)
@@ -264,19 +253,6 @@ def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: P
         patch.setattr("sys.stdin", io.StringIO(figure))
         assert rows(experiment, "-") == found
     assert "--no-such-option" in one_line(polyculture("sql", experiment, "--no-such-option", cwd=tmp_path))
-
-
-def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
-    for name in ("once", "jobs"):
-        (tmp_path / name).mkdir()
-    once = write_experiment(tmp_path / "once", stub.url)
-    do(once, "generate", "extract", "link", "measure")
-    jobs = write_experiment(tmp_path / "jobs", stub.url)
-    run(jobs, "--job", "2/2")
-    assert not (jobs.parent / "runs" / "whole" / "report.html").exists()
-    run(jobs, "--job", "1/2")
-    do(jobs, "generate", "extract", "link", "measure")
-    assert tables(jobs) == tables(once)
 
 
 @pytest.mark.slow

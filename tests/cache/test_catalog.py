@@ -14,7 +14,6 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.model import country_names
 from polyculture.cache.errors import CatalogError
-from polyculture.generate.names import read_names
 from polyculture.link.entity import Claims, best_targets, decoder
 
 CATALOG = read_catalog()
@@ -101,31 +100,6 @@ def test_every_country_but_antarctica_has_one_region() -> None:
     assert len({region.m49 for region in CATALOG.regions.values()}) == 22
     assert {CATALOG.region_of[code].m49 for code in ("JP", "TW", "KP")} == {"030"}
     assert {CATALOG.region_of[code].name for code in ("IR", "IN")} == {"Southern Asia"}
-
-
-def test_the_study_asks_about_the_same_countries_as_ever() -> None:
-    asked = {code: CATALOG.country(code) for code in read_names()}
-    assert {code: (country.name, country.qid) for code, country in asked.items()} == {
-        "AE": ("United Arab Emirates", "Q878"),
-        "US": ("United States", "Q30"),
-        "GB": ("United Kingdom", "Q145"),
-        "CA": ("Canada", "Q16"),
-        "AU": ("Australia", "Q408"),
-        "NG": ("Nigeria", "Q1033"),
-        "DE": ("Germany", "Q183"),
-        "MX": ("Mexico", "Q96"),
-        "ES": ("Spain", "Q29"),
-        "AR": ("Argentina", "Q414"),
-        "IR": ("Iran", "Q794"),
-        "IN": ("India", "Q668"),
-        "IT": ("Italy", "Q38"),
-        "JP": ("Japan", "Q17"),
-        "KR": ("South Korea", "Q884"),
-        "TH": ("Thailand", "Q869"),
-        "TR": ("Türkiye", "Q43"),
-        "CN": ("China", "Q148"),
-        "TW": ("Taiwan", "Q865"),
-    }
 
 
 def test_real_items_have_the_names_and_classes_of_the_catalogue(shared_data: Path) -> None:
