@@ -132,12 +132,6 @@ def test_a_score_that_rests_on_less_than_was_asked_is_marked(run: RunFolder) -> 
     assert marked == {"names": None, **dict.fromkeys(("food", ALL), "2 scores failed")}  # udon, in two contexts
 
 
-def test_draws_that_take_all_have_no_spread(run: RunFolder) -> None:
-    every, drawn = (listed(run, Protocol("sum", "types", draws, 50)) for draws in (0, 5))
-    assert [row["cbs"] for row in drawn] == pytest.approx([row["cbs"] for row in every])
-    assert {row["sd"] for row in drawn} == {None}
-
-
 def test_ours_is_what_stands_in_numbers(run: RunFolder) -> None:
     measure_bias(run)
     numbers = {(row.topic, row.language): row.estimate for row in read_numbers(run, "cbs") if row.method == "sum"}

@@ -126,38 +126,6 @@ def test_a_link_is_of_a_language_and_topic(builder: StoreBuilder) -> None:
     assert found == {"en": 1, "de": 0}
 
 
-def test_neutral_prompts_are_held_against_every_country(builder: StoreBuilder) -> None:
-    explicit, neutral = builder.ask("en", "food", "JP"), builder.ask("en", "food")
-    builder.answer(explicit, ["sushi", "ramen", "pizza", "tea"])
-    builder.answer(neutral, ["sushi", "pizza", "tea"])
-    builder.answer(neutral, ["pizza", "pizza"])
-    for surface, qid in (("sushi", "Q1"), ("ramen", "Q2"), ("pizza", "Q3"), ("tea", "Q4")):
-        builder.link(surface, qid)
-    builder.entity("Q1", JP="P495")
-    builder.entity("Q2", JP="P17", CN="P495")
-    builder.entity("Q3", IT="P495")
-    with rows_of(builder) as rows:
-        found = {(row["condition"], row["country"]): row for row in rows("specificity")}
-        gain = only(rows("specificity_gain"))
-    assert set(found) == {("explicit", "JP"), ("neutral", "JP"), ("neutral", "IT")}
-    assert values(found["explicit", "JP"], "specificity", "incidences", "associated", "responses") == (0.5, 4, 2, 1)
-    assert found["neutral", "JP"]["specificity"] == 0.25
-    assert found["neutral", "IT"]["specificity"] == 0.5
-    assert values(gain, "gain", "specificity", "neutral_specificity", "country") == (0.25, 0.5, 0.25, "JP")
-
-
-def test_ambiguous_links_are_left_out_of_specificity(builder: StoreBuilder) -> None:
-    prompt = builder.ask("en", "food", "JP")
-    builder.answer(prompt, ["sushi", "tango"])
-    builder.link("sushi", "Q1")
-    builder.link("tango", "Q2", "ambiguous")
-    builder.entity("Q1", JP="P495")
-    builder.entity("Q2", AR="P495")
-    with rows_of(builder) as rows:
-        row = only(rows("specificity"))
-    assert values(row, "specificity", "incidences", "associated") == (1.0, 1, 1)
-
-
 def test_gain_is_missing_without_a_neutral_number_and_exists_for_implicit_prompts(builder: StoreBuilder) -> None:
     implicit = builder.ask("en", "food", "JP", "implicit_female")
     alone = builder.ask("en", "book", "JP")
@@ -247,15 +215,6 @@ def test_a_consensus_rests_on_the_cells_that_are_in_a_pair(builder: StoreBuilder
         ("model, language", 2, 2, 2),
         ("model, language, other_language", 1, 4, 4),
     }
-
-
-def test_consensus_of_two_empty_sets_is_missing(builder: StoreBuilder) -> None:
-    for language in ("en", "de"):
-        builder.answer(builder.ask(language), ["unknown"])
-    builder.link("unknown")
-    with rows_of(builder) as rows:
-        row = only(rows("consensus"))
-    assert values(row, "consensus", "shared", "entities") == (None, 0, 0)
 
 
 def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
