@@ -59,7 +59,6 @@ def holder(folder: Path, locks: str = "with kernel locks") -> Iterator[subproces
     command = [sys.executable, "-c", HOLDER, str(folder), locks]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
@@ -147,7 +146,6 @@ def test_whoever_stood_still_and_was_taken_over_notices_before_it_writes(
         mine = JobLock(tmp_path, "job x")
         mine.acquire()
         process.send_signal(signal.SIGCONT)
-        assert process.stderr is not None
         told = process.stderr.read()
     assert f"job x was taken over by process {os.getpid()}" in told
     mine.check()

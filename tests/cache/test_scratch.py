@@ -32,7 +32,6 @@ def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def start() -> tuple[subprocess.Popen[str], Path]:
     process = subprocess.Popen([sys.executable, "-c", KEPT], stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
     return process, Path(process.stdout.readline().strip())
 
 

@@ -219,7 +219,6 @@ def test_the_remedy_and_the_server_stand_in_the_line() -> None:
     stage.places = lambda: {"url": "http://x/v1", "key": "Set KEY."}
     for number in range(8):
         fail(stage, number, "HTTP 401: no")
-    assert stage.stopped is not None
     line = str(stage.stopped)
     assert line.startswith("http://x/v1: generate openai:one: refuses the API key (HTTP 401: no): 8 prompts in a row")
     assert line.endswith("Set KEY.")

@@ -116,8 +116,6 @@ def test_no_page_of_the_repository_links_to_a_page_that_only_the_site_has() -> N
 @pytest.fixture(scope="module")
 def diagram() -> Any:
     spec = importlib.util.spec_from_file_location("diagram", ROOT / "docs" / "pages" / "store_diagram.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["diagram"] = module
     spec.loader.exec_module(module)

@@ -443,7 +443,6 @@ def test_a_real_model_keeps_to_the_schema(monkeypatch: pytest.MonkeyPatch) -> No
     spec = ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 2048})
     with open_engine(spec) as engine:
         *_, one = LlmExtractor(engine, spec.model, FOOD).extract([ResponseText("r", "en", TEXT)])
-    assert one.raw is not None
     assert one.raw.lstrip().startswith("{")
     if one.status == "ok":
         assert {mention.kind for mention in one.mentions} <= set(FOOD.kinds)

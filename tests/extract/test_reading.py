@@ -51,7 +51,6 @@ def extract(run: RunFolder, engine: ScriptedEngine) -> tuple[Outcome, Outcome]:
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
     """What the store says under the present reader."""
     manifest = read_manifest(run.manifest)
-    assert manifest is not None
     now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
     with asked_store(run, query, manifest=manifest.model_copy(update=now)) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]

@@ -78,7 +78,6 @@ def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, Sc
 def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]]:
     """The rows of a table for an extractor."""
     manifest = read_manifest(run.manifest)
-    assert manifest is not None
     current = manifest.model_copy(update={"extractor_ids": {"food": extractor_id}})
     query = f"SELECT * FROM {table} ORDER BY ALL"
     with asked_store(run, query, manifest=current) as store:

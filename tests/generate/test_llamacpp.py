@@ -85,7 +85,6 @@ def test_more_groups_than_slots_are_all_answered(engine: Sampling) -> None:
 def test_reason_tokens_and_version_are_kept(engine: Sampling) -> None:
     (cut,) = engine.sample([request(seeds=(1,))])
     assert (cut.finish_reason, cut.completion_tokens, cut.error) == ("length", 12, None)
-    assert cut.prompt_tokens is not None
     assert cut.prompt_tokens > 10
     assert cut.model_version == "SmolLM2-135M-Instruct.Q4_1.gguf sha256:b179c9523d0e6a0f"
 

@@ -96,7 +96,6 @@ def test_spelling_variants_of_persian_and_hindi() -> None:
 
 def test_what_matched_is_named() -> None:
     found = find_refusal("Thank you. I cannot help with this story.", "en")
-    assert found is not None
     assert found.startswith("i cannot help")
 
 

@@ -62,8 +62,6 @@ def test_a_template_without_a_place_for_it_is_one_line(template: str, what: str,
 def test_a_template_with_a_system_role_reads_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with open_engine(model_with(WITH_ROLE, tmp_path / "model")) as engine:
         [plain, told] = engine.sample([request(Message("user", "Write.")), request(*TURNS)])
-    assert plain.prompt_tokens is not None
-    assert told.prompt_tokens is not None
     assert told.prompt_tokens > plain.prompt_tokens
     assert not caplog.records
 
@@ -108,8 +106,6 @@ def test_llamacpp_sends_it_and_refuses_where_the_template_has_no_role(monkeypatc
         [told] = engine.sample([request(*TURNS)])
         [longer] = engine.sample([request(Message("system", SYSTEM * 9), TURNS[1])])
         assert told.error is None
-        assert longer.prompt_tokens is not None
-        assert told.prompt_tokens is not None
         assert longer.prompt_tokens > told.prompt_tokens + 8
         monkeypatch.setattr(engine, "_system", None)
         monkeypatch.setattr(engine, "_served", lambda *_: {"chat_template_caps": {"supports_system_role": False}})

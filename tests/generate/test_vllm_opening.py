@@ -104,7 +104,6 @@ time.sleep(600)
 def test_shared_memory_of_processes_that_are_killed_is_taken_away() -> None:
     command = [sys.executable, "-c", HOLDS_MEMORY]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as holder:
-        assert holder.stdout is not None
         segment = Path("/dev/shm") / holder.stdout.readline().strip()
         held = shared_memory(holder.pid)
         os.killpg(holder.pid, signal.SIGKILL)

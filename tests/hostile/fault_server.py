@@ -156,7 +156,6 @@ class FaultServer:
         body = json.loads(content) if content.startswith(b"{") else {}
         question = (body["messages"][-1]["content"] if "messages" in body else "", body.get("seed"))
         mode = self.modes.get(body.get("model", ""), self.mode)
-        assert mode is not None
         call = Call(body, len(self.asked), self.asked.count(question), writer, self.url, mode.hangs_up)
         self.asked.append(question)
         self.asked_of[body.get("model", "")] += 1

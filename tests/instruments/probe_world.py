@@ -78,7 +78,6 @@ def write_probes(
         with JobShards(run, Job(model, language, f"open-{culture}"), tables) as shards:
             shards.append_part({table.name: rows_to_table(table, found[table.name]) for table in tables})
     manifest = read_manifest(run.manifest)
-    assert manifest is not None
     rules = {f"probe open {arm} {language}": f"{arm} {language}" for arm in arms for language in languages}
     now = {"asked": {**manifest.asked, "probe": rules}, "setups": {**manifest.setups, **setup}}
     write_manifest(manifest.model_copy(update=now), run.manifest)

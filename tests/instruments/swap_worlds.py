@@ -133,8 +133,6 @@ def tried(world: SwapWorld, data_sets: int, seed: int = 1) -> Found:
                 native - western - other + other_western,
             ),
         ]
-        assert low is not None
-        assert high is not None
         told = found[1][0].p
         hits += [low <= native <= high, *(_holds(*each) for each in found), told is not None and told < 0.05]
         texts = world.languages * world.contexts * world.drawn
@@ -145,8 +143,6 @@ def tried(world: SwapWorld, data_sets: int, seed: int = 1) -> Found:
 
 
 def _holds(found: PairedDifference, true: float) -> bool:
-    assert found.low is not None
-    assert found.high is not None
     return found.low <= true <= found.high
 
 

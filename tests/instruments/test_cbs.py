@@ -32,7 +32,6 @@ def test_ranks_give_what_all_pairs_give(native: list[float], western: list[float
     if expected is None:
         assert found is None
     else:
-        assert found is not None
         assert (found.score, found.ties) == pytest.approx(expected)
         assert found.pairs == np.sum(~np.isnan(one)) * np.sum(~np.isnan(other))
         assert (found.tied, found.won) == (
@@ -98,10 +97,8 @@ def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
         runs.append(float(np.mean(scores)))
     tallies = [found for number, panel in enumerate(panels) if (found := tally(panel, str(number))) is not None]
     found = averaged_draws(tallies, "contexts", drawing)
-    assert found is not None
     assert found.runs == pytest.approx(runs)
     assert len({*runs}) == 4
     assert (found.mean, found.deviation) == (pytest.approx(np.mean(runs)), pytest.approx(np.std(runs, ddof=1)))
     every = averaged_draws(tallies, "contexts", CamelDraws(5, 20, 1))
-    assert every is not None
     assert every.deviation is None  # twenty are all there are

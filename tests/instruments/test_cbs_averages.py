@@ -89,7 +89,6 @@ def test_every_average_is_that_of_brute_force(contexts: list[str]) -> None:
     every = CamelDraws(draws=2, entities=99, seed=1)  # all there are: each draw is the average itself
     for average, value in expected.items():
         draws = averaged_draws(found, average, every)
-        assert draws is not None
         assert draws.runs == pytest.approx((value, value)), average
 
 
@@ -164,8 +163,6 @@ def covered(average: Average, worlds: int) -> float:
         known = Genders(np.array([""] * contexts), genders[0], genders[1])
         matrix = ScoreMatrix(sides[0], sides[1] + level, places, (), ids[0], ids[1], genders=known)
         found = averaged(tallies(matrix), average)
-        assert found.low is not None
-        assert found.high is not None
         hits += found.low <= 0.5 <= found.high
     return hits / worlds
 
@@ -183,7 +180,6 @@ def test_a_context_of_two_columns_counts_once() -> None:
     found = tallies(names(np.random.default_rng(7), [""] * 5), food(np.random.default_rng(8)))
     for average in ("columns", "contexts"):
         score = protocol_score(found, Protocol(average=average), 1)  # type: ignore[arg-type]
-        assert score is not None
         assert score.contexts == 9
     assert list(columns_of(found, Protocol(average="columns"))) == ["0, female", "0, male", "1"]
 

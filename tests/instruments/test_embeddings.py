@@ -77,7 +77,6 @@ def test_the_index_is_scikit_learns_in_any_number_of_dimensions() -> None:
         expected = davies_bouldin_score(vectors, native)
         assert davies_bouldin(vectors, native) == pytest.approx(expected)
         found = separation(vectors, native, permutations=19)
-        assert found is not None
         assert found.index == pytest.approx(expected)
 
 
@@ -87,14 +86,9 @@ def test_cultures_that_are_apart_are_told_from_chance() -> None:
     same = chance.normal(size=(40, 8))
     apart = separation(same + 3 * native[:, None], native, permutations=199)
     alike = separation(same, native, permutations=199)
-    assert apart is not None
-    assert alike is not None
     assert apart.p == pytest.approx(1 / 200)
     assert alike.p > 0.05
     corrected = apart.corrected
-    assert corrected.value is not None
-    assert corrected.low is not None
-    assert corrected.high is not None
     assert corrected.low < corrected.value < corrected.high < apart.by_chance
     assert corrected.value > apart.index
     assert alike.corrected.low is None
@@ -106,7 +100,6 @@ def test_leaving_one_out_and_permuting_are_those_of_the_index_itself() -> None:
     chance = np.random.default_rng(4)
     vectors, native = chance.normal(size=(23, 6)), np.arange(23) % 3 == 0
     found = separation(vectors, native, permutations=5)
-    assert found is not None
     labels = permuted_sides(native, [""] * 23, 1, 5)
     assert list(found.permuted) == pytest.approx([davies_bouldin(vectors, one) for one in labels])
     bias = 0.0
@@ -158,7 +151,6 @@ def test_intervals_cover_the_index_of_all_such_entities(name: str) -> None:
     held, given = 0, 0
     for _ in range(250):
         found = separation(*world(chance, name, WORLDS[name][2]), permutations=1)
-        assert found is not None
         low, high = found.corrected.low, found.corrected.high
         if low is not None and high is not None:
             given += 1
@@ -181,8 +173,6 @@ def test_the_mean_over_types_covers_the_mean_and_counts_shared_entities_once() -
             assert found is not None
             parts.append(WeightedPart(1 / 3, [f"{name}{place}" for place in range(len(native))], found, name))
         mean = mean_separation(parts).corrected
-        assert mean.low is not None
-        assert mean.high is not None
         held += mean.low <= truth <= mean.high
     assert held / 200 >= 0.92
     # One and the same type twice is not surer than once.

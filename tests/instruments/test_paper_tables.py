@@ -108,7 +108,6 @@ def test_the_published_models_own_numbers_come_back_in_their_cells() -> None:
             if table.where:
                 continue
             joined = join(table, [as_own(one) for one, _ in table.cells], lambda _: [])
-            assert joined is not None
             mine = {(line.model, line.row): line.cells for line in joined.lines if line.own}
             for line in (line for line in joined.lines if not line.own and "(counts)" not in line.model):
                 for column, cell in line.cells.items():
@@ -420,7 +419,6 @@ def test_kinds_are_normalised_in_each_model_and_compared_by_tukeys_test() -> Non
     assert found.mean(axis=1) == pytest.approx(0)
     other = np.array([[0.1, 0.9, 0.3], [0.2, 0.8, 0.5], [0.4, 1.1, 0.2]])
     half = half_width(other)
-    assert half is not None
     test = stats.tukey_hsd(*other.T).confidence_interval(0.99)
     assert half * 2 == pytest.approx((test.high - test.low)[0, 1] / 2)  # of a difference: its interval's half
     assert half_width(other[:1]) is None

@@ -24,7 +24,6 @@ def side(rows: list[tuple[float, float, int, int, int]]) -> SideAnswers:
 
 def test_a_rate_is_the_mean_of_its_draws() -> None:
     found = ratio(side([(1, 1, 0, 0, 0), (0, 1, 1, 1, 0), (1, 1, 0, 2, 1), (1, 1, 1, 1, 1), (1, 1, 1, 0, 1)]))
-    assert found is not None
     assert found.draws == {0: 0.5, 1: 1.0}
     assert found.value == 0.75
     assert found.added.sum() == pytest.approx(0)
@@ -32,7 +31,6 @@ def test_a_rate_is_the_mean_of_its_draws() -> None:
 
 def test_a_ratio_of_sums_is_no_mean_of_ratios() -> None:
     found = ratio(side([(2, 2, 0, 0, 0), (0, 6, 1, 1, 0)]))
-    assert found is not None
     assert found.value == 0.25
 
 
@@ -45,7 +43,6 @@ def test_where_all_are_right_the_interval_is_that_of_the_scarcer_units() -> None
     assert found is not None
     low, high = rate(found).limits(0, 1)
     assert high == 1.0
-    assert low is not None
     assert 0.2 < low < 0.5  # four entities
 
 
@@ -130,16 +127,12 @@ def test_a_mean_of_several_ratios_is_that_of_each_and_its_interval_covers_the_tr
     sums = [large.numerators.sum(axis=1), large.denominators.sum(axis=1)]
     expected = float(np.mean(sums[0] / sums[1]))
     found = ratio(large)
-    assert found is not None
     assert found.value == pytest.approx(expected)
     hits = 0
     for _ in range(count):
         own = ratio(labels(random, 30, ENTITIES, DRAWS, DRAWN))
-        assert own is not None
         assert own.added.sum() == pytest.approx(0, abs=1e-9)
         low, high = rate(own).limits(0, 1)
-        assert low is not None
-        assert high is not None
         hits += low <= expected <= high
     assert least(count) <= hits / count
     assert hits < count or count < 150  # some of many miss it: they are no wider than they must be
@@ -150,5 +143,4 @@ def test_a_label_that_neither_texts_nor_answers_have_is_in_no_mean() -> None:
     denominators = np.array([[2.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
     ones = np.zeros(2, np.int64)
     found = ratio(SideAnswers(numerators, denominators, np.arange(2), np.arange(2), ones))
-    assert found is not None
     assert found.value == pytest.approx((2 / 3 + 0) / 2)

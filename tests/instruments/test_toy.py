@@ -85,8 +85,6 @@ def commands(tree: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def command(commands: subprocess.Popen[str], folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    assert commands.stdin is not None
-    assert commands.stdout is not None
     commands.stdin.write(json.dumps([words, str(folder)]) + "\n")
     commands.stdin.flush()
     return subprocess.CompletedProcess(words, *json.loads(commands.stdout.readline()))

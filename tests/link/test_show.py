@@ -118,7 +118,6 @@ def test_a_link_is_explained(world: Linker) -> None:
     found = the_dish(world, "misoshiru")
     assert (found.status, found.candidates, found.survivors) == ("linked", 3, 2)
     chosen = found.chosen
-    assert chosen is not None
     assert chosen.item == NamedItem("Q11", "miso soup", None, None)
     assert (chosen.matched_by, chosen.match, chosen.matched) == ("surface", "exact", "misoshiru")
     assert [step.label for step in chosen.path] == ["soup", "dish"]
@@ -134,11 +133,9 @@ def test_a_link_is_explained(world: Linker) -> None:
 
 def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> None:
     found = the_dish(world, "ซุปมิโซะ", "th")
-    assert found.chosen is not None
     assert found.chosen.item == NamedItem("Q11", "miso soup", "ซุปมิโซะ", None)
     assert found.countries[0].item == NamedItem("Q17", "Japan", "ญี่ปุ่น", None)
     unnamed = the_dish(world, "มีโซะ", "th")
-    assert unnamed.chosen is not None
     assert unnamed.chosen.item == NamedItem("Q51", None, "มีโซะ", None)
     assert [(c.property, c.property_name) for c in unnamed.countries] == [
         ("P50/P27", "country of citizenship of author")
@@ -157,14 +154,12 @@ def test_a_near_miss_is_shown_and_not_linked(world: Linker) -> None:
 
 def test_the_extractors_names_are_looked_up_too(world: Linker) -> None:
     (found,) = explain(world, "nothing known", "th", "food", "dish", english="miso soup")
-    assert found.chosen is not None
     assert (found.chosen.item.qid, found.chosen.matched_by) == ("Q11", "english")
 
 
 def test_an_ambiguous_one_has_its_rivals_and_no_more_than_are_wanted(world: Linker) -> None:
     found = the_dish(world, "stew", rivals=3)
     assert (found.status, found.candidates, found.survivors) == ("ambiguous", 13, 3)
-    assert found.chosen is not None
     assert (found.chosen.item.qid, found.chosen.rank) == ("Q20", 1)
     assert [rival.item.qid for rival in found.rivals] == ["Q21", "Q22", "Q30"]
     assert found.rivals[0].reason == "too close to Q20 to tell"
@@ -313,7 +308,6 @@ def _first_block_of_names(snapshot: Path) -> int:
             "SELECT min(block_id) * any_value(block_size) FROM pragma_storage_info('names'), pragma_database_size() "
             "WHERE block_id >= 0"
         ).fetchone()
-    assert found is not None
     return 3 * 4_096 + int(found[0])
 
 
@@ -324,7 +318,6 @@ def test_the_slice_tells_the_truth_about_a_shirt(slice_index: Snapshot, tmp_path
     for found in explain(linker, "เสื้อฮาวาย", "th", "clothing"):
         assert (found.status, found.chosen) == ("no candidate", None)
     (rice,) = explain(linker, "พีบิมบับ", "th", "food", "dish")
-    assert rice.chosen is not None
     assert (rice.chosen.item.qid, rice.chosen.item.label, rice.chosen.match) == ("Q648352", "bibimbap", "exact")
     assert [step.qid for step in rice.chosen.path] == ["Q746549"]
 

@@ -218,8 +218,6 @@ def told(world: World, errors: float, target: str, runs: int, seed: int = 2) -> 
 
 def _error(row: Difference) -> float:
     """The standard error that an interval implies."""
-    assert row.low is not None
-    assert row.high is not None
     return (row.high - row.low) / (2 * 1.96)
 
 

@@ -155,8 +155,6 @@ def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tm
     assert (found["right"].corrected, found["right"].low, found["right"].refuted) == (None, None, True)
     wrong = found["wrong"]
     assert wrong.corrected == pytest.approx(0.5)
-    assert wrong.low is not None
-    assert wrong.high is not None
     assert 0 <= wrong.low < 0.5 < wrong.high <= 1
     assert not wrong.refuted
 
@@ -220,8 +218,6 @@ def test_what_judges_differ_on_counts_one_half_and_the_interval_spans_both_readi
     assert found.value == pytest.approx((69 + 62) / 2 / 75)  # the mean of what the two judges say
     assert (found.if_wrong, found.if_right) == (57 / 75, 74 / 75)
     worst, best = (stats.binomtest(hits, 75).proportion_ci(method="wilson") for hits in (57, 74))
-    assert found.low is not None
-    assert found.high is not None
     # One mention a response: the limits of shares of 75 responses, which are Wilson's with room for an exception.
     one, right, all_but = np.ones(75), np.arange(75) < 57, np.arange(75) < 74
     assert found.low == pytest.approx(share_limits(right.astype(float), one)[0])
@@ -248,8 +244,6 @@ def test_the_mentions_of_a_response_are_no_independent_cases(tmp_path: Path) -> 
     found = scores_of(run)["extraction precision"]
     assert (found.hits, found.of, found.value) == (160, 200, 0.8)
     twenty = stats.binomtest(16, 20).proportion_ci(method="wilson")
-    assert found.low is not None
-    assert found.high is not None
     assert found.low <= twenty.low
     assert found.high >= twenty.high
 
@@ -460,8 +454,6 @@ def test_limits_of_an_audit_hold_whatever_the_sample(responses: int, wrong: floa
         owner, one = np.repeat(np.arange(responses), each), np.ones(each.sum())
         right = (random.random(len(one)) >= wrong).astype(float)
         found = _corrected("granularity", "m", "en", 1.0, 0.998, 1.0, _shift(owner, [right, one, one, one]))
-        assert found.low is not None
-        assert found.high is not None
         covered += found.low <= 1 - wrong <= found.high
     assert covered >= 273
 
@@ -548,22 +540,14 @@ def test_corrected_numbers_cover_the_truth(tmp_path: Path, count: int) -> None:
         with open_store(run, store_layout()) as store:
             found = {one.metric: one for one in corrected_metrics(store)}
         granularity, specificity = found["granularity"], found["specificity"]
-        assert granularity.low is not None
-        assert granularity.high is not None
-        assert granularity.reported_low is not None
         covered += granularity.low <= 0.3 <= granularity.high
         off += granularity.reported_low > 0.3
-        assert specificity.low is not None
-        assert specificity.high is not None
         assert specificity.low <= 1.0 <= specificity.high + 0.03  # every right link is associated
         assert specificity.reported < 0.8
         diversity = found[
             "diversity"
         ]  # of two items one is right; the limits leave room for unseen ones in both numbers
         assert diversity.corrected is not None
-        assert diversity.low is not None
-        assert diversity.high is not None
-        assert diversity.reported_high is not None
         assert diversity.corrected == pytest.approx(1.0, abs=0.15)
         assert diversity.low <= 1.0 <= diversity.high < diversity.reported_high * 0.6
     assert off == count

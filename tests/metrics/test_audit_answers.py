@@ -114,8 +114,6 @@ def test_f1_is_that_of_precision_and_recall_where_all_was_judged(experiment: Pat
     found = shares_of(run_of(experiment))
     for what in ("extraction", "link"):
         precision, recall = scores[f"{what} precision"], scores[f"{what} recall"]
-        assert precision is not None
-        assert recall is not None
         assert found[f"{what} F1"].value == pytest.approx(2 * precision * recall / (precision + recall))
 
 
@@ -150,7 +148,5 @@ def test_intervals_hold_where_mentions_of_a_response_are_alike(what: str, share:
         hits = np.where(random.random(40) < 0.5, together, random.binomial(cases, share))
         rows = np.column_stack([hits, cases, np.zeros(40), hits, cases, hits, cases]).astype(float)
         found = _share(what, (None, None), rows)
-        assert found.low is not None
-        assert found.high is not None
         covered += found.low <= truth <= found.high
     assert covered >= 370  # 92.5 %: two and a half standard errors below 95 %

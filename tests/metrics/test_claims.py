@@ -213,7 +213,6 @@ def test_a_number_is_judged_against_a_stated_one_in_each_model(kept: ClaimedRun)
     found = verdict(kept, of_cbs({"than": 0.5}, where={"dataset": "camel"}))
     assert (found.result, found.parts, found.row and found.row.difference.a) == (HOLDS, 2, "m:one")
     told = found.row and found.row.difference
-    assert told is not None
     assert (told.difference, told.low, told.high) == pytest.approx((-0.1, -0.15, -0.05))
     ends = [verdict(kept, of_cbs({"than": than})).p for than in (0.45, 0.46)]
     assert ends[0] == pytest.approx(0.05)  # where the interval ends

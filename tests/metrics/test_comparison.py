@@ -65,7 +65,6 @@ def test_two_models_differ_where_they_do_and_the_row_says_what_it_rests_on(pilot
     found = ask(pilot, ONE, TWO, metrics=("granularity",))
     these = row(found.rows, target="these", selection="all").difference
     assert these.verdict == "higher"
-    assert these.low is not None
     assert 0.25 < these.low < 0.4 < (these.high or 0) < 0.55
     assert (these.topics, these.topics_same_sign, these.unit, these.cells) == (3, 3, "response", 24)
     others = row(found.rows, target="others", selection="all").difference
@@ -188,7 +187,6 @@ def test_runs_that_were_measured_otherwise_tell_nothing_and_say_why(folder: Path
     ready = [folder / f"{name}.toml" for name in ("new", "old")]
     run = RunFolder(folder / "runs" / "old")
     before = read_manifest(run.manifest)
-    assert before is not None
     write_manifest(before.model_copy(update={"linker_id": "another"}), run.manifest)
     try:
         found = ask(ready[0], metrics=("granularity",), baselines=(ready[1],))

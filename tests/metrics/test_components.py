@@ -239,11 +239,9 @@ def test_a_level_without_values_is_left_out_and_a_missing_value_is_filled_in() -
     ]
     rows.append(PromptValue("m1", "l1", "food", None, "w1", None, "p11", None, None))
     found = design(rows)
-    assert found is not None
     assert (found.levels, found.used, found.filled) == ((3, 8, 1, 1, 3, 1), 69, 3)
     rows = [row for row in rows if row.language != "l7" or row.model == "m2"]
     found = design(rows)
-    assert found is not None
     assert (found.levels, found.used, found.filled, found.left_out) == ((3, 7, 1, 1, 3, 1), 62, 1, 1 + 3)
     whole = known(table_of(values[:, :7]))
     for name in ("model", "language"):
@@ -259,7 +257,6 @@ def test_a_country_that_says_no_more_than_the_language_is_no_factor() -> None:
         for m, k, topic, w, n in product(range(2), range(4), ("food", "book"), range(3), range(2))
     ]
     found = design(rows)
-    assert found is not None
     assert found.levels == (2, 4, 2, 1, 3, 2)
     parts = known(found)
     assert (parts["country"].estimate, parts["country"].reason) == (None, "one country a language")

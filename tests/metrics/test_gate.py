@@ -79,7 +79,6 @@ def test_one_condition_holds_where_the_whole_interval_lies_on_its_side(
     value: float, error: float, by: float, side: Side
 ) -> None:
     row = made(value, error)
-    assert row.contrast is not None
     low, high = row.contrast.interval()
     if min(abs(abs(limit) - by) for limit in (low, high)) < 1e-6:
         return
@@ -95,8 +94,6 @@ def test_q_is_over_all_tests_of_the_command_and_both_sides_are_one_test() -> Non
         read("granularity lower", "granularity higher", "specificity[explicit] higher by more than .1"), rows
     )
     assert [one.row for one in decisions] == [rows[0], rows[0], rows[1]]  # neutral prompts were not asked about
-    assert rows[0].contrast is not None
-    assert rows[1].contrast is not None
     wanted = false_discovery_control([rows[0].contrast.p(), rows[1].contrast.p(0.1)])
     assert [one.q for one in decisions] == pytest.approx([wanted[0], wanted[0], wanted[1]])
 
@@ -157,7 +154,6 @@ def test_at_temperature_0_a_gate_must_be_told_its_target(folder: Path, tmp_path:
     for name in ("before", "after"):
         path = RunFolder(folder / "runs" / name).manifest
         manifest = read_manifest(path)
-        assert manifest is not None
         write_manifest(manifest.model_copy(update={"sampling": {"temperature": 0}}), path)
     code, said, _ = gate(folder, "--fail-if", "granularity lower")
     assert code == 2

@@ -104,7 +104,6 @@ def test_consensus_is_jaccards_and_at_fewer_responses_a_ratio_of_expectations(
         assert consensus(a, b, None) is None
         return
     found = consensus(a, b, None)
-    assert found is not None
     first, second = set(a.items.tolist()), set(b.items.tolist())
     assert found[0] == pytest.approx(len(first & second) / len(first | second))
 
@@ -117,7 +116,6 @@ def test_consensus_is_jaccards_and_at_fewer_responses_a_ratio_of_expectations(
 
     fewer = consensus(a, b, size)
     sizes = min(size, a.responses), min(size, b.responses)
-    assert fewer is not None
     assert fewer[0] == pytest.approx(at(a, b, sizes))
     left = without_each(one, lambda less: at(less, b, (min(sizes[0], less.responses), sizes[1])))
     if not np.isnan(left).any():
@@ -163,7 +161,6 @@ def test_a_cell_that_one_response_tells_takes_the_variance_of_the_others() -> No
 def test_a_share_of_independent_answers_has_wilsons_interval(hits: int, size: int) -> None:
     yes = np.repeat([1.0, 0.0], [hits, size - hits])
     found = share_of(yes, np.ones(size))
-    assert found is not None
     share = hits / size
     # The jackknife's variance has size - 1 below: so many answers stand behind it.
     effective = size if share in (0.0, 1.0) else size - 1

@@ -64,11 +64,9 @@ def test_the_noise_of_a_run_is_that_of_its_world() -> None:
     table = design(rows)
     assert table is not None
     noise = noise_of_sides(table, MODEL, 20)
-    assert noise is not None
     assert (noise.block, noise.wording, noise.rest) == pytest.approx((0.04, 0.01, 0.09), rel=0.25)
     assert (noise.sampling, noise.values, noise.responses) == (pytest.approx(0.16 / languages), languages, 20)
     of_languages = noise_of_sides(table, LANGUAGE, 20)
-    assert of_languages is not None
     assert of_languages.block == pytest.approx(1, rel=0.25)
     assert of_languages.sampling == pytest.approx(0.16 / models)
 
@@ -82,7 +80,6 @@ def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     table = design(rows)
     assert table is not None
     noise = noise_of_sides(table, MODEL, 10)
-    assert noise is not None
     assert (noise.wording, noise.rest) == (None, None)
     # more wordings are taken to help against sampling alone
     one, nine = (found_difference(noise, Plan(3, 6, wordings, 10), 0.8, OTHERS) or 0 for wordings in (1, 9))
@@ -116,7 +113,6 @@ def test_one_side_has_at_most_the_noise_of_two_that_share_nothing() -> None:
     blocks, wordings = dice.normal(0, 2, (1, 1, 60, 50, 1, 1)), dice.normal(0, 1, (1, 1, 1, 1, 400, 1))
     table = Design((blocks + wordings).astype(float), 0.5, 1000.0, {}, 0, 0, 0)
     noise = noise_of_one_side(table, 10.0)
-    assert noise is not None
     assert noise.block == pytest.approx(4, rel=0.1)
     assert noise.wording == pytest.approx(1, rel=0.2)
     assert noise.rest == 0.0

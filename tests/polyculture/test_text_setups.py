@@ -406,5 +406,4 @@ def test_no_password_or_key_reaches_a_manifest(tmp_path: Path, anna: Saying) -> 
     run(file)
     assert anna.times == 5 * PROMPTS, "who signs in is no part of what answers"
     written = read_manifest(manifest)
-    assert written is not None
     assert written.setups["sample openai:m"] == {"base_url": anna.url}

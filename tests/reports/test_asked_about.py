@@ -58,7 +58,6 @@ def test_a_dot_is_the_mean_share_over_the_cells_that_all_models_have(
             low, high = one.here.interval()
             assert low < one.here.value < high
             assert one.contrast.value == pytest.approx(one.elsewhere.value - one.here.value)
-    assert figure is not None
     assert figure.title == sentence(lines, NAMES).says
 
 
@@ -181,7 +180,6 @@ def test_a_model_with_languages_of_its_own_takes_no_cell_from_the_others(tmp_pat
         [line] = country_lines(data.reading, data.manifest, data.names)
         figure = picture(data)
     assert (line.country, line.cells, set(line.models), line.withheld) == ("JP", 1, set(MODELS), "")
-    assert figure is not None
     assert "in English." in figure.details, "the languages of cells in common are not said"
 
 

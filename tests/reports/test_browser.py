@@ -133,7 +133,6 @@ def test_the_first_screen_holds_the_picture_and_the_plot_answers_to_keys(browser
     page.goto(report.as_uri())
     wait_until(page, "performance.getEntriesByName('usable').length > 0")
     picture = page.locator(".picture svg").bounding_box()
-    assert picture is not None
     assert picture["y"] + picture["height"] <= 900
     names = page.locator(".dots tbody th")
     unsorted = names.all_inner_texts()
@@ -400,7 +399,6 @@ def counted_and_asked(visit: Visit, report: Path) -> tuple[int, int]:
     asked = visit.page.locator(".detail code").inner_text()
     with open_store(RunFolder(report.parent), store_layout()) as store:
         found = store.execute(f"SELECT count(*) FROM ({asked})").fetchone()
-    assert found is not None
     return int(row.locator("td.number").inner_text()), found[0]
 
 

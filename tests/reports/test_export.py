@@ -45,7 +45,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         builder.answer(builder.ask(language), model="openai:b", status="failed", text=None, error=error)
     run = builder.write()
     manifest = read_manifest(run.manifest)
-    assert manifest is not None
     setups = {"sample openai:b": {"endpoint": URL, "cache": "/home/jane/cache dir/x"}, f"sample {PATH_MODEL}": {}}
     more = {"setups": setups, "notes": ["a | bar\nand <script>"], "experiment": "private-one"}
     write_manifest(manifest.model_copy(update=more), run.manifest)
@@ -259,7 +258,6 @@ def test_an_export_is_never_away_and_a_users_own_files_in_it_stay(run: RunFolder
 
 def test_two_models_of_one_file_name_stay_two(run: RunFolder) -> None:
     manifest = read_manifest(run.manifest)
-    assert manifest is not None
     models = ["llamacpp:/a/b/q4.gguf", "llamacpp:/c/d/q4.gguf"]
     redaction = redaction_of(manifest.model_copy(update={"models": models}), run.root)
     assert len(set(redaction.plain(models))) == 2

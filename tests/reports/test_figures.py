@@ -81,7 +81,6 @@ def cells_of(heat: object) -> list[dict[str, str]]:
     """The cells of a map in the page: their attributes and their text."""
     assert isinstance(heat, Heat)
     body = ElementTree.fromstring(f"<div>{heat.draw()}</div>").find("table/tbody")
-    assert body is not None
     return [{**cell.attrib, "text": "".join(cell.itertext())} for cell in body.iter("td")]
 
 

@@ -122,7 +122,6 @@ def test_every_link_lands_where_it_leads(browser: Browser, report: Path, width: 
 def test_an_address_leads_to_its_section_when_the_page_opens(browser: Browser, report: Path) -> None:
     page, _ = opened(browser, report, address="#method")
     box = page.locator("#method").bounding_box()
-    assert box is not None
     assert box["y"] <= 20
     assert page.locator("#method h3").first.is_visible()
     page.close()
@@ -191,7 +190,6 @@ def test_a_sentence_has_an_address(browser: Browser, kitchen: Path) -> None:
     assert wanted.locator("blockquote").inner_text() == said
     assert wanted.locator(".where").inner_text() == where
     box = wanted.bounding_box()
-    assert box is not None
     assert -20 <= box["y"] <= HIGH - 100  # at the top, unless the page ends before
     assert complaints == more == []
     page.close()
@@ -253,6 +251,5 @@ def test_paper_has_no_folds(browser: Browser, kitchen: Path) -> None:
     page.emulate_media(media="print")
     for name in ("numbers", "method", "dominance"):
         box = page.locator(f"#{name}").bounding_box()
-        assert box is not None
         assert box["height"] > 300, name
     page.close()

@@ -116,7 +116,6 @@ def a_run(folder: Path, extractor: Mapping[str, Any], snapshot: Mapping[str, Any
         builder.entity(qid, surface, JP="P495")
     run = builder.write()
     before = read_manifest(run.manifest)
-    assert before is not None
     write_manifest(before.model_copy(update={"extractor": extractor, "snapshot": snapshot}), run.manifest)
     return run
 

@@ -472,7 +472,6 @@ def test_scores_are_a_section_with_a_table_of_one_rule(page: Page, run: RunFolde
         found = store.execute(query, [MODELS[1]]).fetchone()
     keys = ("model", "rule", "metric", "setting", "culture", "entity_type")
     wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[1], "sum", "cbs", "neutral", "Japanese", "food"])
-    assert found is not None
     assert float(wanted["estimate"]) == pytest.approx(found[0], abs=1e-6)
     assert (wanted["failed"], wanted["native_entities"], wanted["western_entities"]) == ("4", "5", "6")
     assert f"{found[0]:.2f}" in section.text

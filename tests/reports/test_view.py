@@ -345,7 +345,6 @@ def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path, tmp_path_fa
     command = [sys.executable, "-m", "polyculture", "view", str(experiment), "--runs", str(runs), "--port", "0"]
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
-        assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         assert address.startswith("http://127.0.0.1:")
         assert httpx.get(address, timeout=60).status_code == 200

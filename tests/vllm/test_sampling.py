@@ -82,9 +82,7 @@ def test_texts_come_one_by_one_and_requests_are_taken_when_there_is_room(engine:
 def test_reason_tokens_and_version_are_kept(engine: VllmEngine, model: Path) -> None:
     (cut,) = engine.sample([request(seeds=(1,), max_tokens=12)])
     assert (cut.finish_reason, cut.completion_tokens, cut.error) == ("length", 12, None)
-    assert cut.prompt_tokens is not None
     assert cut.prompt_tokens > 10
-    assert cut.model_version is not None
     assert cut.model_version.startswith(f"{model} float32 vllm 0.")
 
 

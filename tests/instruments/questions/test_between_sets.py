@@ -33,7 +33,6 @@ def test_a_unit_is_one_value_over_prompts() -> None:
 
 def test_ranks_by_hand_and_of_ties() -> None:
     found = rank_sum(np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.5]))
-    assert found is not None
     assert found.higher == 1.0
     assert found.p == pytest.approx(0.2)  # 2 of 10 orders
     same = rank_sum(np.ones(4), np.ones(3))

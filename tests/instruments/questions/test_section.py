@@ -175,7 +175,6 @@ def test_a_set_is_a_block_with_figures_and_a_table(run: RunFolder) -> None:
 
 def test_sets_of_stereotypes_stand_side_by_side(run: RunFolder) -> None:
     beside = built(run).side_by_side
-    assert beside is not None
     assert len(beside.panels) == 4
     (first, *_) = beside.panels
     assert set(first.chart.frame["row"].str.split().str[0]) == {"kobbq", "esbbq"}  # type: ignore[attr-defined]
