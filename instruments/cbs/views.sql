@@ -177,7 +177,7 @@ FROM whole_or_not
 QUALIFY entity_type IS NOT NULL OR (language IS NOT NULL AND types > 1) OR (language IS NULL AND places > 1);
 
 -- cbs_board_entries: a row is a model's Cultural Bias Score on a board. In neutral contexts nobody can say what the score
--- should be: they have no board. The papers' two rules have one.
+-- should be: they have no board. The papers' two rules have one: Camellia's sum, CAMeL's mean probability of tokens.
 CREATE VIEW cbs_board_entries AS
 SELECT
     'cbs' AS task, metric, 'low' AS goal, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
@@ -188,7 +188,7 @@ SELECT
     sizes['western_entities'] AS western_entities, sizes['native_fewest'] AS native_fewest,
     sizes['western_fewest'] AS western_fewest
 FROM numbers
-WHERE measure = 'cbs' AND metric = 'cbs' AND condition = 'grounded' AND method IN ('sum', 'mean')
+WHERE measure = 'cbs' AND metric = 'cbs' AND condition = 'grounded' AND method IN ('sum', 'probability')
     AND NOT starts_with(model, 'ngram:');
 
 -- cbs_board_orders: a row is two models on a board, of which a paired difference tells that one is better: a low score is.

@@ -80,7 +80,7 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
             reason=changed_reason(dataset),
         ),
         derive,
-        (Shown(Path(__file__).with_name("separations.sql")),),
+        tuple(Shown(Path(__file__).with_name("separations.sql"), {"model": model}) for model in asked.models),
         view="representations",
     )
 

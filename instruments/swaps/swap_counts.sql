@@ -18,4 +18,7 @@ SELECT
         AS texts
 FROM sentiment_count_differences
 WHERE pooled = $pooled AND ($model IS NULL OR model = $model)
+QUALIFY entity_type IS NOT NULL OR count(DISTINCT entity_type) OVER (
+    PARTITION BY answer_method, sentiment_count_differences.model, dataset, language, culture, sentiment_count_differences.setting, counted
+) > 1
 ORDER BY sentiment_count_differences.model, dataset, language, culture, entity_type NULLS LAST, sentiment_count_differences.setting, sentiment_count_differences.counted

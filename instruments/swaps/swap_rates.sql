@@ -6,7 +6,7 @@
 --   $task = NULL: sentiment, qa or ner; NULL: all
 --   $model = NULL: the model; NULL: all
 --   place: language, culture and type of the entities; the setting, where there are several
---   rate: the metric's name as it is printed
+--   rate: the metric's name as it is printed; a strict one only where it is another number
 --   native: the metric of texts with native entities
 --   western: the metric of texts with Western entities
 --   difference: native less Western
@@ -16,6 +16,15 @@ WITH shown AS (
     SELECT * FROM swap_rates
     WHERE ($model IS NULL OR model = $model) AND ($task IS NULL OR task = $task)
         AND (task = 'sentiment' OR starts_with(metric, 'readable_') = ($unreadable = 'left-out')) AND pooled = $pooled
+        AND is_of_several
+    WINDOW read_otherwise AS (
+        PARTITION BY
+            task, answer_method, model, dataset, language, culture, entity_type, setting, replace(metric, 'strict_', '')
+    )
+    QUALIFY NOT starts_with(metric, 'strict_') OR (native, western) IS DISTINCT FROM (
+        any_value(native) FILTER (NOT starts_with(metric, 'strict_')) OVER read_otherwise,
+        any_value(western) FILTER (NOT starts_with(metric, 'strict_')) OVER read_otherwise
+    )
 )
 SELECT
     CASE WHEN $model IS NULL THEN model END AS model,

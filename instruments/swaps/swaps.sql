@@ -4,9 +4,9 @@
 -- rates, of types too, stand in the view swap_rates.
 -- printed: task, model, dataset, language, culture, entity_type, setting, metric, native, western, difference, p,
 -- contexts
-SELECT * EXCLUDE (pooled, wording, native_answers, western_answers)
+SELECT * EXCLUDE (pooled, is_of_several, wording, native_answers, western_answers)
 FROM swap_rates
-WHERE NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL)
+WHERE NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL) AND is_of_several
 ORDER BY
     task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
     metric

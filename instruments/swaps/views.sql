@@ -26,6 +26,7 @@
 --   western_readable: answers that can be read, of texts with Western entities
 --   western_right: right answers, of texts with Western entities
 --   failed: texts of both sides without an answer that could be read
+--   is_of_several: not over one type, or one language and culture, alone: such a rate is that one's
 CREATE VIEW swap_rates AS
 WITH sides AS (
     SELECT *, facets['side'] = 'native' AS is_native
@@ -62,10 +63,18 @@ SELECT
     difference, d.low AS difference_low, d.high AS difference_high, p,
     CASE WHEN sides < 2 THEN 'one side was asked' WHEN difference IS NULL THEN 'no answer counts' ELSE reason END AS no_interval,
     contexts, native_answers, western_answers, native_entities, western_entities, native_asked, western_asked, native_readable,
-    western_readable, native_right, western_right, failed
+    western_readable, native_right, western_right, failed,
+    CASE
+        WHEN topic <> '*' THEN true
+        WHEN language <> '*' THEN count(DISTINCT topic) FILTER (topic <> '*') OVER of_culture > 1
+        ELSE count(DISTINCT (language, country)) FILTER (language <> '*') OVER of_setting > 1
+    END AS is_of_several
 FROM rates
 LEFT JOIN (FROM differences WHERE dimension = 'native' AND target = 'others') AS d
-    USING (measure, method, model, dataset, language, country, topic, condition, metric);
+    USING (measure, method, model, dataset, language, country, topic, condition, metric)
+WINDOW
+    of_culture AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric, language, country),
+    of_setting AS (PARTITION BY measure, method, model, dataset, condition, pooled, metric);
 
 -- sentiment_counts: a row is a draw of entities of one side in the contexts of a type and setting: how its texts were
 -- labelled. What could not be read is `unreadable`, and in no other count: it is neither a false negative nor a false positive.
@@ -98,7 +107,8 @@ GROUP BY ALL;
 -- sentiment_count_differences: a row is a number of wrong labels, the mean over draws (the papers' runs) of each side, of
 -- native less Western (the papers' Asian - Western, Arab - Western), and of its size. `counted`: false_negatives (labelled
 -- negative, is not), missed_positives (the papers' false negative: positive, labelled otherwise) and
--- false_positives. NULL in entity_type: over all types. `pooled`: over all settings.
+-- false_positives. NULL in entity_type: over all types. `pooled`: over all settings. Of texts that cannot have the wrong
+-- label, as of no positive one, there is no row.
 --   native: wrong labels of texts with native entities: the mean count of a draw
 --   western: the same of Western entities
 --   difference: the mean over draws of native less Western: Asian - Western, Arab - Western in the papers
@@ -111,8 +121,9 @@ GROUP BY ALL;
 CREATE VIEW sentiment_count_differences AS
 WITH long AS (
     UNPIVOT sentiment_counts
-    ON false_negatives, missed_positives, false_positives
-    INTO NAME counted VALUE wrong
+    ON (false_negatives, not_negative) AS false_negatives, (missed_positives, positive) AS missed_positives,
+        (false_positives, not_positive) AS false_positives
+    INTO NAME counted VALUE wrong, possible
 ), several AS (
     SELECT answer_method, model, dataset, string_agg(DISTINCT setting, ' + ' ORDER BY setting) AS setting
     FROM sentiment_counts
@@ -121,12 +132,12 @@ WITH long AS (
 ), each AS (
     SELECT
         answer_method, model, dataset, language, culture, entity_type, setting, false AS pooled, counted, draw, native, wrong,
-        texts, asked
+        possible, texts
     FROM long
     UNION ALL
     SELECT
         answer_method, model, dataset, language, culture, entity_type, several.setting, true AS pooled, counted, draw, native,
-        wrong, texts, asked
+        wrong, possible, texts
     FROM long JOIN several USING (answer_method, model, dataset)
 ), per_draw AS (
     SELECT
@@ -140,6 +151,7 @@ WITH long AS (
         (answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, draw),
         (answer_method, model, dataset, language, culture, setting, pooled, counted, draw)
     )
+    HAVING sum(possible) > 0
 ), counts AS (
     SELECT
         answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, count(*) AS draws,
