@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from polyculture.generate.engines.endings import ending_of
@@ -57,20 +58,25 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
     """The parts of a body."""
     way, name = _way(body)
     value, inner_first = way[-1].get(name), way[::-1]
+    said: dict[str, Any] = {}  # the first value of each name, from the innermost table on
+    for table in inner_first:
+        for key, one in table.items():
+            if one:
+                said.setdefault(small(key), one)
     text, thought = content_of(value)
-    fields = (_plain_text(one) for table in inner_first for key, one in table.items() if _is_reasoning(key))
+    fields = (_plain_text(one) for key, one in said.items() if _is_reasoning(key))
     ending_name, ending = _ending(inner_first)
     parts = [table_of(part) for one in _list(value) for part in (one, *_list(table_of(one).get("content")))]
-    blocked = table_of(_first(inner_first, "promptfeedback")).get("blockReason")
-    refusals = (_first(inner_first, "refusal"), *(part.get("refusal") for part in parts), blocked)
-    sure = any(first_choice(one) for table in way for key, one in table.items() if small(key) in _SURE)
+    blocked = table_of(said.get("promptfeedback")).get("blockReason")
+    refusals = (said.get("refusal"), *(part.get("refusal") for part in parts), blocked)
+    sure = any(first_choice(said.get(one)) for one in _SURE)
     return Parts(
         text,
         (blocked and "blocked") or ending,
         thought or next(filter(None, fields), None),
         next(filter(None, refusals), None),
-        _first(inner_first, "error") or (body if body.get("object") == "error" else None),
-        _usage(inner_first),
+        said.get("error") or (body if body.get("object") == "error" else None),
+        said.get("usage") or _counts(inner_first),
         bool(blocked or (name and ending_name) or (sure and (name or ending is not None or len(way) > 2))),
         (small(name), small(ending_name)) if name and ending_name in body and len(way) == 1 else None,
     )
@@ -124,15 +130,20 @@ def _ending(tables: Sequence[Mapping[str, Any]]) -> tuple[str, object]:
     Where a gateway says "stop", the model behind it may have been stopped: of several words one that says so counts.
     """
     known: tuple[str, object] = ("", None)
-    for table in tables:
-        beside = (table, *(one for one in table.values() if isinstance(one, Mapping)), *_within([table]))
-        found = [(key, _word(key, one)) for each in beside for key, one in each.items() if _ENDING.search(small(key))]
+    for table in chain(tables, (one for each in tables for one in _within([each]))):
+        beside = (table, *(one for one in table.values() if isinstance(one, Mapping)))
+        found = [(key, _word(key, one)) for each in beside for key, one in each.items() if _is_ending(key)]
         words = [(key, word) for key, word in found if isinstance(word, str) and word]
         if words:
             worse = [one for one in words if ending_of(str(one[1])) in _WORST]
             return worse[-1] if worse else words[0]
         known = next((one for one in found if one[1] is not None), found[0]) if found and not known[0] else known
     return known
+
+
+@lru_cache(maxsize=4096)
+def _is_ending(name: str) -> bool:
+    return _ENDING.search(small(name)) is not None
 
 
 def _word(name: str, ending: object) -> object:
@@ -144,18 +155,10 @@ def _word(name: str, ending: object) -> object:
     return ending[0] if isinstance(ending, list) and len(ending) == 1 else ending
 
 
-def _usage(tables: Sequence[Mapping[str, Any]]) -> object:
-    """The counts of tokens: under `usage`, or beside the text or in any table there."""
-    if (usage := _first(tables, "usage")) is not None:
-        return usage
+def _counts(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What stands beside a text, or in any table there: counts of tokens may be among it."""
     beside = [*tables, *(one for table in tables for one in table.values() if isinstance(one, Mapping))]
     return {key: one for table in beside[::-1] for key, one in table.items() if not isinstance(one, bool)}
-
-
-def _first(tables: Sequence[Mapping[str, Any]], name: str) -> Any:
-    """The first value of a name in tables that says something."""
-    values = (one for table in tables for key, one in table.items() if small(key) == name)
-    return next((one for one in values if one), None)
 
 
 @lru_cache(maxsize=4096)
@@ -164,6 +167,7 @@ def small(name: str) -> str:
     return str(name).replace("_", "").replace("-", "").casefold()
 
 
+@lru_cache(maxsize=4096)
 def _singular(name: str) -> str:
     return small(name).removesuffix("s")
 
@@ -192,6 +196,7 @@ def content_of(content: object) -> tuple[object, str | None]:
     return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None
 
 
+@lru_cache(maxsize=4096)
 def _is_reasoning(name: str) -> bool:
     return _REASONING.match(name) is not None
 

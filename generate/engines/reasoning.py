@@ -33,6 +33,7 @@ _PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # 
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
 _INTRODUCES = (":", "：", ",", "，", "、")
+_LEFT = ("user", "assistant", "model")
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
 _SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
@@ -97,7 +98,11 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
     body = text[header.end() :].lstrip() if header and not struck else text
     body = body[padding.end() :] if (padding := _PADDING.match(body)) else body
-    ends = [*_turn_ends().finditer(body), *(_next_question(prompt_tail).finditer(body) if prompt_tail else ())]
+    ends = [*_next_question(prompt_tail).finditer(body)] if prompt_tail else []
+    # Most texts have none of these, which shows in a tenth of the time.
+    ends += _markers().finditer(body) if any(bracket in body for bracket in "<[◁") else ()
+    ends += _turns().finditer(body) if "\n" in body else ()
+    ends += _roles_left().finditer(body) if any(f"{name}\n" in body for name in _LEFT) else ()
     spoken = _end_of_dialogue(body) if any(one.groupdict().get("role") for one in ends) else 0
     for found in sorted(ends, key=re.Match.start):
         before = body[: found.start()]
@@ -464,22 +469,33 @@ def _answer_label() -> re.Pattern[str]:
 
 
 @cache
-def _turn_ends() -> re.Pattern[str]:
-    turn = _data()["turn"]
-    ends, roles, headed = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles", "headed"))
+def _markers() -> re.Pattern[str]:
+    """Special tokens, whole or cut at the end of the text."""
     special = (
         r"(?i:[<\[](?:eo[a-z]|bo[st]|pad)[>\]]|<(?:end|start|begin)[ _-]?of[ _-]?\w{2,15}>"
         r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\]"
         r"|<\w{0,20}(?:reserved|unused|extra_id|special_token)\w{0,20}>)"
     )
-    marker = r"[<\[][|｜][\w▁:/ -]{1,40}[|｜][>\]]|<[|｜]\w{2,20}[|｜]?$"  # the last one may be cut
-    # A decoder that drops special tokens leaves the roles between them, glued to a sentence or alone in a line.
-    left = r"(?<=[.!?…。！？)”])(?:user|assistant|model)\n|\n(?:user|assistant|model)\n"
+    known = "|".join(map(re.escape, _data()["turn"]["ends"]))
+    return re.compile(rf"[<\[][|｜][\w▁:/ -]{{1,40}}[|｜][>\]]|<[|｜]\w{{2,20}}[|｜]?$|{special}|{known}")
+
+
+@cache
+def _turns() -> re.Pattern[str]:
+    """Names of a system's user that begin a line: `Human: ...`, `### User: ...`, `[User]`."""
+    roles, headed = ("|".join(map(re.escape, _data()["turn"][name])) for name in ("roles", "headed"))
     name = rf"(?:{roles}|{roles.upper()})(?: ?\d)?"
     said = rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?P<sign>#{{2,4}}|\*\*|\[|) ?{name}\]?(?:\*\*)?) ?[:：]"
     alone = rf"[ \t]*(?:\[{name}\]|<{name}>|[-=]{{2,}} ?{name} ?[-=]{{2,}})[ \t]*\n"
     asked = rf"[ \t]*\n#{{2,4}} ?(?:{headed}) ?[:：]"
-    return re.compile(rf"{marker}|{special}|{ends}|{left}|\n(?i:{alone})|\n(?:{asked}|{said})")
+    return re.compile(rf"\n(?:{asked}|{said}|(?i:{alone}))")
+
+
+@cache
+def _roles_left() -> re.Pattern[str]:
+    """Roles between special tokens that a decoder dropped: glued to the end of a sentence, or alone in a line."""
+    end = "[.!?…。！？)”]"
+    return re.compile("|".join(rf"{name}(?<={end}{name})\n|\n{name}\n" for name in _LEFT))
 
 
 @cache
