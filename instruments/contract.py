@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 Need = Literal["sample", "score", "represent", "patch", "attend", "tokenize"]  # of `generate.engines.capabilities`
 AtLeastOne = Annotated[int, Ge(1)]
 IN_FILE: dict[str, Any] = {"in_file": True}  # of a field of options: a preset says it or the experiment file, no flag
+
+
+def in_file(description: str, **limits: Any) -> Any:
+    """A field of options without a flag: a preset or the experiment file says it. `limits` as of pydantic's `Field`."""
+    from pydantic import Field  # here: a list of instruments must be cheap to import
+
+    return Field(description=description, json_schema_extra=IN_FILE, **limits)
+
+
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from polyculture.instruments.contract import (
-    IN_FILE,
     Asked,
     AtLeastOne,
     Command,
@@ -19,6 +18,7 @@ from polyculture.instruments.contract import (
     Shown,
     Study,
     Validity,
+    in_file,
 )
 from polyculture.instruments.datasets.opened import DatasetOptions, changed_reason
 
@@ -43,35 +43,20 @@ class CbsOptions(DatasetOptions):
         Field(description="A paper's choices for all options that you do not give: docs/cbs.md."),
     ] = "ours"
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    form: Annotated[
-        Literal["causal", "masked"],
-        Field(description="causal: for models that read what is before the gap.", json_schema_extra=IN_FILE),
-    ] = "causal"
-    draws: Annotated[
-        int,
-        Field(
-            ge=0,
-            description="Draws of --entities (50) of each culture; only these are scored.",
-            json_schema_extra=IN_FILE,
-        ),
-    ] = 0
+    form: Annotated[Literal["causal", "masked"], in_file("causal: for models that read what is before the gap.")] = (
+        "causal"
+    )
+    draws: Annotated[int, in_file("Draws of --entities (50) of each culture; only these are scored.", ge=0)] = 0
     average: Annotated[
         Literal["contexts", "types", "columns"],
-        Field(
-            description="What counts alike in a mean over types; columns: types, genders apart.",
-            json_schema_extra=IN_FILE,
-        ),
+        in_file("What counts alike in a mean over types; columns: types, genders apart."),
     ] = "contexts"
     help_with: Annotated[
         tuple[Literal["token", "demonstrations", "names"], ...],
         Field(description="Score with this prefix, too: the culture's name, filled-in contexts, or bare native names."),
     ] = ()
-    demonstrations: Annotated[
-        AtLeastOne, Field(description="How many contexts or names.", json_schema_extra=IN_FILE)
-    ] = 5
-    phrasings: Annotated[
-        bool, Field(description="Ask only the contexts that have two phrasings.", json_schema_extra=IN_FILE)
-    ] = False
+    demonstrations: Annotated[AtLeastOne, in_file("How many contexts or names.")] = 5
+    phrasings: Annotated[bool, in_file("Ask only the contexts that have two phrasings.")] = False
     rule: Annotated[Rule, Field(description=f"{RULE} {CALIBRATED}")] = "sum"
 
     @model_validator(mode="before")

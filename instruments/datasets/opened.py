@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import cache_folder, is_folder_name
-from polyculture.instruments.contract import IN_FILE, AtLeastOne
+from polyculture.instruments.contract import AtLeastOne, in_file
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, by_reason
 
 if TYPE_CHECKING:
@@ -29,22 +29,14 @@ class DatasetOptions(BaseModel):
 
     data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
     folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
-    english: Annotated[bool, Field(description="The publisher's English translation.", json_schema_extra=IN_FILE)] = (
-        False
-    )
+    english: Annotated[bool, in_file("The publisher's English translation.")] = False
     as_published: Annotated[
-        bool,
-        Field(
-            description="Keep repeated rows, names on both sides and contexts that begin with their gap.",
-            json_schema_extra=IN_FILE,
-        ),
+        bool, in_file("Keep repeated rows, names on both sides and contexts that begin with their gap.")
     ] = False
     language: Annotated[Names, Field(description="Only these languages.")] = ()
     culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()
-    setting: Annotated[
-        Names, Field(description="Only these settings. Default: all but qa.", json_schema_extra=IN_FILE)
-    ] = ()
+    setting: Annotated[Names, in_file("Only these settings. Default: all but qa.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
 

@@ -63,7 +63,9 @@ class LabelReader:
 
     def read(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:  # noqa: ARG002, it has no limit
         if self.method == CLASSIFIER:
-            label = self.labels.sentiment_of(raw) or ""
+            label = self.labels.sentiment_of(raw)
+            if label is None:  # as where another file of labels reads what is stored
+                return Reading(None, f"the label {raw!r} is no sentiment")
             return Reading(Judged(label, int(label == gold_label(filled.context))))
         named = [name.partition(" ") for name in raw.split(_BETWEEN) if name]
         kind = filled.context.entity_type

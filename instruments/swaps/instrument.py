@@ -8,18 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Demo, Idle, Need, Study
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Demo, Idle, Need, Study, in_file
 from polyculture.instruments.datasets.opened import DatasetOptions
 
 _OWN = Path(__file__).parent
 RATES, COUNTS = _OWN / "swap_rates.sql", _OWN / "swap_counts.sql"
 PRESET = "A paper's choices for all options that you do not give: docs/swaps.md."
-_FIELDS = {"schema": "schema_"}  # what files call an option -> its field: pydantic has a `schema` of its own
-_NAMES = {field: name for name, field in _FIELDS.items()}
-LabelFile = Annotated[
-    Path | None,
-    Field(description="What the model's labels mean: a TOML file of yours.", json_schema_extra=IN_FILE),
-]
+LabelFile = Annotated[Path | None, in_file("What the model's labels mean: a TOML file of yours.")]
 
 
 class OwnModel(NamedTuple):
@@ -39,46 +34,20 @@ class SwapOptions(DatasetOptions):
     entities: Annotated[
         AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
     ] = 50
-    equal_sides: Annotated[
-        bool, Field(description="Draw a side's entities again until it has as many texts.", json_schema_extra=IN_FILE)
-    ] = False
+    equal_sides: Annotated[bool, in_file("Draw a side's entities again until it has as many texts.")] = False
     draws: Annotated[AtLeastOne, Field(description="How often they are drawn: the papers' runs.")] = 3
     temperature: Annotated[
-        float,
-        Field(
-            ge=0,
-            allow_inf_nan=False,
-            description="0: the likeliest answer, asked once for all draws.",
-            json_schema_extra=IN_FILE,
-        ),
+        float, in_file("0: the likeliest answer, asked once for all draws.", ge=0, allow_inf_nan=False)
     ] = 0.0
-    top_p: Annotated[
-        float, Field(gt=0, le=1, description="Sample from this share of the probability.", json_schema_extra=IN_FILE)
-    ] = 1.0
-    top_k: Annotated[
-        AtLeastOne | None, Field(description="Sample from this many tokens.", json_schema_extra=IN_FILE)
-    ] = None
+    top_p: Annotated[float, in_file("Sample from this share of the probability.", gt=0, le=1)] = 1.0
+    top_k: Annotated[AtLeastOne | None, in_file("Sample from this many tokens.")] = None
     max_tokens: Annotated[
-        AtLeastOne | None,
-        Field(
-            description="The limit of an answer. Default: 48 (sentiment), 64 (qa), 256 (ner).",
-            json_schema_extra=IN_FILE,
-        ),
+        AtLeastOne | None, in_file("The limit of an answer. Default: 48 (sentiment), 64 (qa), 256 (ner).")
     ] = None
-    schema_: Annotated[
-        Literal["on", "off"],
-        Field(description="off: no JSON schema constrains the answer.", json_schema_extra=IN_FILE),
-    ] = "on"
-    ask: Annotated[
-        str | None,
-        Field(description="Ask in this language. Default: text, that of the text.", json_schema_extra=IN_FILE),
-    ] = None
+    json_schema: Annotated[bool, in_file("A JSON schema constrains the answer, where the engine can.")] = True
+    ask: Annotated[str | None, in_file("Ask in this language. Default: text, that of the text.")] = None
     prompts: Annotated[
-        Path | None,
-        Field(
-            description="Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages.",
-            json_schema_extra=IN_FILE,
-        ),
+        Path | None, in_file("Prompts of your own: a folder with ja.toml, ..., or one file for texts of all languages.")
     ] = None
 
     @model_validator(mode="before")
@@ -87,20 +56,12 @@ class SwapOptions(DatasetOptions):
         """The values of the preset behind those that were said."""
         from polyculture.instruments.datasets.presets import with_preset
 
-        if not isinstance(values, Mapping):
-            return values
-        said = {_NAMES.get(str(name), str(name)): value for name, value in values.items()}
-        return {_FIELDS.get(name, name): value for name, value in with_preset(said, cls.task).items()}
+        return with_preset(values, cls.task) if isinstance(values, Mapping) else values
 
     @property
     def own_model(self) -> OwnModel | None:
         """What is asked instead of the experiment's models; None without."""
         return None
-
-    @property
-    def said(self) -> dict[str, Any]:
-        """The options as files call them."""
-        return {_NAMES.get(name, name): value for name, value in self.model_dump().items()}
 
 
 class EntityOptions(SwapOptions):
@@ -108,10 +69,7 @@ class EntityOptions(SwapOptions):
 
     unreadable: Annotated[
         Literal["wrong", "left-out"],
-        Field(
-            description="What an answer that cannot be read counts as in the table. Both are kept.",
-            json_schema_extra=IN_FILE,
-        ),
+        in_file("What an answer that cannot be read counts as in the table. Both are kept."),
     ] = "wrong"
 
 
@@ -124,10 +82,7 @@ class SentimentOptions(SwapOptions):
     task: ClassVar[str] = "sentiment"
 
     preset: Annotated[Literal["ours", "camel", "camellia"], Field(description=PRESET)] = "ours"
-    pooled: Annotated[
-        bool,
-        Field(description="Print grounded and neutral contexts together. Both are kept.", json_schema_extra=IN_FILE),
-    ] = False
+    pooled: Annotated[bool, in_file("Print grounded and neutral contexts together. Both are kept.")] = False
     classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
     labels: LabelFile = None
 
@@ -181,7 +136,7 @@ def _demo(**sizes: int) -> Demo:
     return Demo(_DEMO / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder"))
 
 
-_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "schema", "schema_", "ask", "prompts")
+_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "json_schema", "ask", "prompts")
 
 
 def _idle(own: str) -> tuple[Idle, ...]:

@@ -36,7 +36,7 @@ def study(asked: Asked, options: SwapOptions) -> Study:
     """The task by prompts to the experiment's models, or by a classifier or tagger. Raises `DataSetError`."""
     dataset = options.opened(asked.say)
     if options.preset != OURS:
-        asked.say(told(options.preset, options.task, options.said))
+        asked.say(told(options.preset, options.task, options.model_dump()))
     lacking = without_sentiment(dataset) if options.task == "sentiment" else None
     if lacking:
         asked.say(lacking)
@@ -109,7 +109,7 @@ def _questions(language: str, asked: Asked, options: SwapOptions) -> Questions:
         top_p=options.top_p,
         top_k=options.top_k,
         limit=options.max_tokens,
-        constrained=options.schema_ == "on",
+        constrained=options.json_schema,
         wording=found.wording,
         named=found.named,
     )

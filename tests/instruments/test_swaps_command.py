@@ -107,6 +107,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     assert done.returncode == 0, done.stderr
     assert "0 failed" in done.stderr
     assert "false negative" in done.stdout
+    assert "all types" not in done.stdout, "over one type and one culture stands what is theirs"
     assert len(server.asked) == TEXTS  # once for both draws
     counts = "native, draw, texts, matched, not_negative, false_negatives, not_positive, false_positives"
     assert rows(tmp_path, f"SELECT {counts} FROM sentiment_counts ORDER BY 1 DESC, 2") == [

@@ -188,6 +188,8 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     mine.write_text('[names]\n[sentiment]\npositive = ["pos"]\nnegative = ["neg"]\nneutral = []\n', encoding="utf-8")
     with pytest.raises(EngineError, match=r"'NEU'.*sentiment"):
         check_labels(labeller, read_labels(mine), "x")
+    unknown = LabelReader(CLASSIFIER, read_labels(mine)).read("NEU", filling[0])  # stored, and read by other labels
+    assert (unknown.judged, unknown.error) == (None, "the label 'NEU' is no sentiment")
 
 
 def test_a_language_model_lists_the_names(folder: Path) -> None:

@@ -111,7 +111,7 @@ def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_pa
     server.behaviour = by_key
     with file.open("a", encoding="utf-8") as out:
         out.write(f'[instruments.sentiment]\npreset = "camellia"\ndata = "own"\nfolder = "{tmp_path}"\n')
-        out.write('schema = "on"\nmax_tokens = 20\n')
+        out.write("json_schema = true\nmax_tokens = 20\n")
     done = polyculture("swap", "sentiment", file, "--draws", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert server.bodies[0]["max_tokens"] == 20
@@ -123,10 +123,10 @@ def test_presets_set_what_the_papers_say() -> None:
     sentiment, qa = (options.model_validate({"preset": "camellia"}) for options in (SentimentOptions, QaOptions))
     for camellia in (sentiment, qa):
         assert (camellia.draws, camellia.entities, camellia.equal_sides, camellia.data) == (3, 50, True, "camellia")
-        assert (camellia.temperature, camellia.top_p, camellia.top_k, camellia.schema_) == (0, 1, 1, "off")
+        assert (camellia.temperature, camellia.top_p, camellia.top_k, camellia.json_schema) == (0, 1, 1, False)
         assert camellia.max_tokens == 30
     assert sentiment.pooled
-    assert SentimentOptions.model_validate({"preset": "camellia", "schema": "on", "draws": 1}).schema_ == "on"
+    assert SentimentOptions.model_validate({"preset": "camellia", "json_schema": True, "draws": 1}).json_schema
     for options in (SentimentOptions, NerOptions):
         camel = options.model_validate({"preset": "camel"})
         assert (camel.draws, camel.entities, camel.equal_sides, camel.setting) == (5, 50, True, ("grounded",))
@@ -198,7 +198,7 @@ def test_one_file_of_prompts_asks_about_all_texts(
     mine.write_text(MINE, encoding="utf-8")
     server.behaviour = lambda body, _: says(gold(content(body)))
     words = ("swap", "sentiment", *own, "--draws", "1")
-    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml", schema="off", top_p=0.9)
+    says_in_file(Path(own[0]), "sentiment", prompts="mine.toml", json_schema=False, top_p=0.9)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Label this plain English text, and remember that it is plain English: " in server.asked[0][0]
@@ -285,7 +285,7 @@ def test_strict_match_stands_beside_the_normalised_one(
 ) -> None:
     server.behaviour = extracted
     words = ("swap", "qa", *own, "--draws", "1")
-    says_in_file(Path(own[0]), "qa", schema="off")
+    says_in_file(Path(own[0]), "qa", json_schema=False)
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "strict accuracy" in done.stdout
@@ -316,7 +316,7 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
 ) -> None:
     server.behaviour = extracted
     words = ("swap", "qa", *own, "--draws", "1")
-    says_in_file(Path(own[0]), "qa", schema="off")
+    says_in_file(Path(own[0]), "qa", json_schema=False)
     with monkeypatch.context() as patch:
         patch.setattr(text, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
@@ -396,7 +396,7 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     over_all = "SELECT DISTINCT wording, native_asked + western_asked FROM swap_rates WHERE language IS NULL"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
-    says_in_file(file, "qa", schema="off", prompts="mine")
+    says_in_file(file, "qa", json_schema=False, prompts="mine")
     (tmp_path / "mine").mkdir()
     ours = (PROMPTS / "de.toml").read_text(encoding="utf-8")
     (tmp_path / "mine" / "de.toml").write_text(ours.replace('question = "', 'question = "Sag: '), encoding="utf-8")
