@@ -139,6 +139,7 @@ WRONG = {
 }
 
 
+@pytest.mark.full
 def test_a_link_that_leads_nowhere_and_a_page_that_no_menu_names_are_errors(tmp_path: Path) -> None:
     docs = small_docs(tmp_path, "\n".join(WRONG))
     (docs / "forgotten.md").write_text("# Forgotten\n", encoding="utf-8")

@@ -606,6 +606,7 @@ def test_what_is_told_is_of_the_languages_that_are_asked(camellia: Path) -> None
 NAMES_OF_TABLE_2 = {"Chinese": (906, 1123), "Japanese": (503, 523), "Korean": (899, 886)}
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published data sets are not on this machine (../shared/data)")
 def test_names_are_as_many_as_the_paper_counts() -> None:
     found = load(rules_of("camellia"), SHARED / "camellia", as_published=True)
@@ -613,6 +614,7 @@ def test_names_are_as_many_as_the_paper_counts() -> None:
     assert {side: (names[side, "male"], names[side, "female"]) for side in NAMES_OF_TABLE_2} == NAMES_OF_TABLE_2
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published data sets are not on this machine (../shared/data)")
 @pytest.mark.parametrize(
     ("name", "entities", "contexts", "rows"),

@@ -224,6 +224,7 @@ def test_questions_of_two_data_sets_stand_side_by_side(tmp_path: Path) -> None:
     assert (answer["answer"], answer["spellings"], answer["votes"]) == ("corn", ["corn", "maize"], 3)
 
 
+@pytest.mark.full
 def test_of_the_published_files_as_many_stay_as_are_documented(shared_data: Path) -> None:
     english = open_published("blend", shared_data / "blend", (), None)
     assert len(english.questions) == 4543

@@ -238,6 +238,7 @@ def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> No
         assert "Controls not run beside it" not in part
 
 
+@pytest.mark.full
 def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
