@@ -199,13 +199,8 @@ def test_killed_at_random_moments_a_run_ends_in_the_same_tables(
     assert len(stub.asked) - asked <= asked + kills * unwritten
 
 
-def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accepted(
-    tmp_path: Path, stub: StubServer
-) -> None:
-    experiment = write_experiment(tmp_path, stub.url, n=2)
-    do(experiment, "generate")
-    assert len(stub.asked) == 12
-    write_experiment(tmp_path, stub.url, n=3)
+def test_a_changed_setting_is_refused_until_it_is_accepted(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_experiment(tmp_path, stub.url, n=3)
     do(experiment, "generate")
     assert len(stub.asked) == 18
     text = experiment.read_text(encoding="utf-8")
@@ -219,27 +214,6 @@ def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accept
     experiment.write_text(text, encoding="utf-8")
     do(experiment, "generate", options=["--accept-changes"])
     assert len(stub.asked) == 36, "what was there counts again when the setting comes back"
-
-
-def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
-    experiment = write_experiment(tmp_path, stub.url, n=1)
-    polyculture("run", "--only", "generate", experiment, cwd=tmp_path)
-    shown = polyculture("sql", experiment, "SELECT TIMESTAMPTZ '2026-11-21 12:00:00+00' AS moment", cwd=tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    assert "2026-11-21" in shown.stdout
-    for query, remedy in (
-        ("SELECT * FROM respnses", "See the views"),
-        ("SELECT FROM WHERE", "Correct the query"),
-        ("SELECT * FROM read_csv('/etc/passwd')", "sees only"),
-        ("CREATE TABLE mine (a INTEGER)", "read-only"),
-        ("SELECT 1; SELECT 2", "read-only"),
-        ("COPY (SELECT 1) TO 'runs/pilot/mine.csv'", "read-only"),
-        ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'runs/pilot/mine.csv'", "read-only"),
-    ):
-        assert remedy in one_line(polyculture("sql", experiment, query, cwd=tmp_path)), query
-    assert not list(tmp_path.rglob("mine.csv"))
-    pivoted = "PIVOT (SELECT unnest(['a', 'b']) AS letter, 1 AS n) ON letter USING sum(n)"
-    assert polyculture("sql", experiment, pivoted, cwd=tmp_path).returncode == 0
 
 
 def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: Path, stub: StubServer) -> None:

@@ -115,17 +115,6 @@ def test_costs_are_the_same_to_the_last_digit_whatever_the_order_of_rows() -> No
     assert len(costs) == 1
 
 
-def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Path, server: StubServer) -> None:
-    server.behaviour = extracting
-    file = write(tmp_path, server.url, extractor="openai:stub")
-    for stage in ("generate", "extract"):
-        result = polyculture("run", "--only", stage, file, "--language", "ja", cwd=tmp_path)
-        assert result.returncode == 0, result.stderr
-    extraction = spending(tmp_path)[0]
-    assert (extraction["stage"], extraction["answers"]) == ("extract", JOB_SAMPLES)
-    assert extraction["cost"] == pytest.approx(3 * JOB_SAMPLES * ANSWER)  # three attempts each
-
-
 def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Path, server: StubServer) -> None:
     """They were once kept in memory until the last attempt, and lost from the costs when that was killed."""
     held = True
@@ -161,16 +150,6 @@ def test_answers_without_a_text_cost_too(tmp_path: Path, server: StubServer) -> 
     assert polyculture("run", "--only", "generate", write(tmp_path, server.url), cwd=tmp_path).returncode == 4
     assert [(row["answers"], row["failed"]) for row in spending(tmp_path)] == [(0, JOB_SAMPLES)] * 2
     assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
-
-
-def test_what_another_run_paid_for_costs_nothing(tmp_path: Path, server: StubServer) -> None:
-    file = write(tmp_path, server.url)
-    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 0
-    file.write_text(file.read_text().replace('"paid"', '"other"', 1))
-    assert polyculture("run", "--only", "generate", file, cwd=tmp_path).returncode == 0
-    with open_store(RunFolder(tmp_path / "runs" / "other"), store_layout()) as store:
-        assert store.sql("SELECT count(*) FROM responses").fetchall() == [(2 * JOB_SAMPLES,)]
-        assert store.sql("SELECT * FROM spending").fetchall() == []
 
 
 def test_a_run_stops_before_max_cost_is_passed_and_goes_on_when_it_is_raised(
@@ -217,16 +196,6 @@ def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_
     assert paid * ANSWER <= 1.8
 
 
-def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubServer) -> None:
-    server.latency = 0.01
-    file = write(tmp_path, server.url, limit=0.25)  # less than either of them needs
-    both = [begin_polyculture("run", "--only", "generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
-    for process in both:
-        process.join()
-    assert [process.exitcode for process in both] == [5, 5]
-    assert 0.25 - 0.05 < len(server.asked) * ANSWER <= 0.25
-
-
 def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.5
     file = write(tmp_path, server.url, limit=1.0)
@@ -254,9 +223,6 @@ def test_what_a_kill_charged_and_no_row_has_is_said(tmp_path: Path, server: Stub
     ("before", "after", "said"),
     [
         ('[prices."openai:stub"]', '[prices."openai:stab"]', "max_cost is set, and [prices] does not name openai:stub"),
-        ("input = 100", "input = -1", "prices.openai:stub.input: must be 0 or more, not -1"),
-        ("input = 100", "inptu = 100", "unknown key 'prices.openai:stub.inptu'. Did you mean 'input'?"),
-        ("output = 1000", "", "prices.openai:stub.output' is missing"),
         ("max_cost = 1", "max_cost = 0", "max_cost: must be more than 0"),
         ("max_cost = 1", 'max_cost = "1"', "max_cost: must be a number"),
     ],

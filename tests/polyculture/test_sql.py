@@ -186,6 +186,9 @@ def test_rows_are_printed_a_line_per_column(experiment: Path) -> None:
         ("SELECT * FROM granularty", 'Did you mean "granularity"?'),
         ("SELECT modl FROM granularity", 'Candidate bindings: "model"'),
         ("SELCT 1", "LINE 1: SELCT 1"),
+        ("SELECT * FROM respnses", "See the views"),
+        ("SELECT FROM WHERE", "Correct the query"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "sees only"),
     ],
 )
 def test_duckdbs_hints_are_told_whole(experiment: Path, query: str, hint: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError, ExperimentError
-from polyculture.cache.manifest import read_manifest
 from polyculture.experiment.opening import open_workspace
 from polyculture.running.estimate import estimates
 from polyculture.running.pipeline import Pipeline
@@ -20,7 +19,6 @@ from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer, failure
 from tests.stored import rows
-from tests.tiny_models import save_causal
 
 EXPERIMENT = """name = "{name}"
 models = [{models}]
@@ -255,27 +253,6 @@ def test_a_machine_with_another_file_does_not_join_a_run(tmp_path: Path) -> None
         open_workspace(file).joining(manifest)
 
 
-def test_weights_that_are_overwritten_write_texts_of_their_own(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="the extra 'transformers' is not installed")
-    weights = save_causal("gpt2", tmp_path / "model") / "model.safetensors"
-    first = weights.read_bytes()
-    model = f'"transformers:{tmp_path}/model"'
-    told = EXPERIMENT.format(name="texts", models=model, n=2, extractor="gazetteer", url="http://x", more="")
-    file = tmp_path / "texts.toml"
-    file.write_text(told + "[options.transformers]\nbare_prompts = true\ndevice = 'cpu'\n", encoding="utf-8")
-    versions = "SELECT DISTINCT model_version, request_id FROM responses ORDER BY ALL"
-    run(file, command="generate")
-    one = rows(file, versions)
-    weights.write_bytes(first[:-4] + b"\x00\x00\x80\x3f")
-    assert "weights was 'sha256:" in run(file, command="generate", code=REFUSED)
-    run(file, "--accept-changes", command="generate")
-    assert not set(rows(file, versions)) & set(one)
-    weights.write_bytes(first)
-    told = run(file, command="generate")
-    assert f"{2 * PROMPTS} done, {2 * PROMPTS} of them before" in told
-    assert rows(file, versions) == one
-
-
 @pytest.mark.slow
 def test_neighbours_share_the_texts_of_one_server_and_of_no_other(tmp_path: Path, anna: Saying, berta: Saying) -> None:
     run(write(tmp_path, anna))
@@ -392,18 +369,3 @@ def test_what_is_killed_under_another_server_is_resumed_there(tmp_path: Path, an
     run(file)
     assert speakers(file) == {"Anna": 5 * PROMPTS}
     assert anna.times == 5 * PROMPTS
-
-
-def test_no_password_or_key_reaches_a_manifest(tmp_path: Path, anna: Saying) -> None:
-    secret = "a-long-and-secret-password"
-    file = write(tmp_path, anna)
-    address = anna.url.replace("http://", f"http://someone:{secret}@")
-    file.write_text(file.read_text(encoding="utf-8").replace(anna.url, address), encoding="utf-8")
-    run(file, command="generate")
-    manifest = tmp_path / "runs" / "texts" / "manifest.json"
-    assert secret not in manifest.read_text(encoding="utf-8")
-    write(tmp_path, anna)
-    run(file)
-    assert anna.times == 5 * PROMPTS, "who signs in is no part of what answers"
-    written = read_manifest(manifest)
-    assert written.setups["sample openai:m"] == {"base_url": anna.url}
