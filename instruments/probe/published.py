@@ -119,18 +119,18 @@ def open_sheets(folder: Path, cultures: Cultures) -> Opened:
     from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
     from polyculture.instruments.questions.loaders.sheets import sheet_questions
 
-    rows, left_out = sheet_questions(folder, cultures)
+    rows, left_out = sheet_questions(folder, cultures, "culturescope")
     found: dict[tuple[str, str], OpenQuestion] = {}
     told: Counter[str] = Counter()
     for one in rows:
-        key, gold = (one.source_id, one.target.country), one.options[one.right].text
+        key, gold = (one.unit, one.facets["country"]), one.options[one.right[0]]
         if asks_for_number(one.text):
             told[NUMERIC] += 1
         elif key in found:
             told["the same question and target in another sheet"] += 1
         else:
             answers = (HumanAnswer((gold,), None),) if gold else ()
-            asked = OpenQuestion(one.source_id, one.target.country, ENGLISH, one.text, None, answers=answers)
+            asked = OpenQuestion(*key, ENGLISH, one.text, None, answers=answers)
             found[key] = placed(asked, cultures)
     lines = _told(f"culturescope: of {len(rows)} rows {len(found)} open questions stay", told)
     return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(left_out)))

@@ -19,7 +19,7 @@ from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.opened import data_folder, place_of
 from polyculture.instruments.probe.published import open_published
 from polyculture.instruments.probe.questions import OpenQuestion
-from polyculture.instruments.questions.loaders.sheets import LANGUAGE, HardQuestion, is_whole, sheet_questions
+from polyculture.instruments.questions.loaders.sheets import LANGUAGE, sheet_questions
 from polyculture.instruments.questions.model import Kind, Prompt, Question, QuestionSet
 
 RELEASED = "released"
@@ -49,9 +49,12 @@ def culture_mcq(
     known = read_cultures(cultures)
     place = place_of(folder, "culturescope")
     answers = _answers(blend, known)
-    found, remarks = sheet_questions(place, known)
-    asked = [one for one in found if is_whole(one)]
-    return _choice_set("culture-mcq", place, asked, known, answers, remarks, _SHEETS)
+    found, remarks = sheet_questions(place, known, "culture-mcq", answers)
+    return QuestionSet(
+        "culture-mcq", "What is usual in a culture, among the answers of others", "choice", place,
+        tuple(one for one in found if all(one.options)), (prompt("choice"),), ("levels", "hypotheses"), tuple(remarks),
+        published=_SHEETS,
+    )  # fmt: skip
 
 
 def culture_open(folder: Path | None, selection: str | None = None, *, cultures: Path | None = None) -> QuestionSet:
@@ -94,22 +97,6 @@ def open_question(name: str, place: SourceLocation, one: OpenQuestion) -> Questi
         weights=tuple(votes for _, votes in given),
         facets={key: value for key, value in facets.items() if value is not None},
     )
-
-
-def _choice_set(
-    name: str,
-    place: Path,
-    asked: Sequence[HardQuestion],
-    cultures: Cultures,
-    blend: Blend | None,
-    remarks: Sequence[LeftOut],
-    published: Mapping[str, int],
-) -> QuestionSet:
-    questions = tuple(one.question(name, cultures.levels, blend) for one in asked)
-    return QuestionSet(
-        name, "What is usual in a culture, among the answers of others", "choice", place, questions,
-        (prompt("choice"),), ("levels", "hypotheses"), tuple(remarks), published=published,
-    )  # fmt: skip
 
 
 def chosen(selection: str | None, known: Sequence[str] | Mapping[str, object]) -> str:

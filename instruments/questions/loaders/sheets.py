@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from string import ascii_uppercase
@@ -43,95 +42,33 @@ class QuestionType(StrEnum):
     REGION = "region"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What most annotators of a country answered."""
-
-    text: str
-    country: str
-    group: str  # the level or the region of the country, by the type of the question
-
-
-@dataclass(frozen=True, slots=True)
-class HardQuestion:
-    """A question about a target culture, with its options in the order in which they are shown."""
-
-    kind: QuestionType
-    source_id: str  # BLEnD's id, the same for all targets: the unit of sampling
-    target: Culture
-    text: str
-    options: tuple[Option, ...]
-    right: int
-    biased: int
-    place: SourceLocation
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What there is one question of."""
-        return self.kind, self.source_id, self.target.country
-
-    def question(self, name: str, levels: Sequence[str], blend: Blend | None) -> Question:
-        """The same as a question of the set `name`; `levels` are all, from the most resources to the least.
-
-        With BLEnD it is known of which topic it is, and whether annotators of the target gave a wrong option as well,
-        so that there are several right ones.
-        """
-        asked = blend.answered.get((self.source_id, self.target.country)) if blend else None
-        also = NOT_KNOWN
-        if asked is not None:
-            wrong = [one.text for place, one in enumerate(self.options) if place != self.right]
-            also = "yes" if any(fold(text) in asked.given for text in wrong) else "no"
-        facets = {
-            "type": str(self.kind),
-            "country": self.target.country,
-            "level": self.target.level,
-            "region": self.target.region,
-            "levels": "; ".join(levels),
-            "also_given": also,
-            "countries": "; ".join(one.country for one in self.options),  # of the options, in their order
-            "groups": "; ".join(one.group for one in self.options),
-        }
-        if asked is not None:
-            facets |= {"topic": asked.topic} if asked.topic else {}
-        roles = [OTHER] * len(self.options)
-        roles[self.right], roles[self.biased] = OWN, BIASED
-        return Question(
-            name=" ".join((self.source_id, self.target.country, self.kind)),
-            set=name,
-            language=LANGUAGE,
-            kind="choice",
-            unit=self.source_id,
-            text=self.text,
-            options=tuple(one.text for one in self.options),
-            roles=tuple(roles),
-            right=(self.right,),
-            place=self.place,
-            facets=facets,
-        )
-
-
 _COLUMNS = ("ID", "target_country", "target_region", "prompt", "region_choices_list", "region_choice_countries_list",
             "region_choice_region_list", "region_answer")  # fmt: skip
 _REMEDY = "Name the folder of the study's sheets, mcq_hard-negatives: see docs/question-sets.md."
 _EMPTY = "not asked: an option is empty"
 
 
-def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion], list[LeftOut]]:
-    """The questions of all sheets (CSV) in a folder, or of one file, and remarks on rows that cannot be used.
+def sheet_questions(
+    folder: Path, cultures: Cultures, name: str, blend: Blend | None = None
+) -> tuple[list[Question], list[LeftOut]]:
+    """The questions of all sheets (CSV) in a folder, or of one file, for the set `name`, and remarks on rows that
+    cannot be used.
 
-    A row that contradicts itself or names a country that is no culture is left out, with the reason; one with an empty
-    option is there with a remark. Raises `DataSetError` where there is no row that can be used.
+    With BLEnD it is known of which topic a question is, and whether annotators of the target gave a wrong option as
+    well, so that there are several right ones. A row that contradicts itself or names a country that is no culture is
+    left out, with the reason; one with an empty option is there with a remark. Raises `DataSetError` where there is no
+    row that can be used.
     """
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.csv"))
     root = folder.parent if folder.is_file() else folder
-    found = _Reading(cultures)
+    found = _Reading(cultures, name, blend)
     for file in files:
-        name = file.relative_to(root).as_posix()
+        path = file.relative_to(root).as_posix()
         try:
             for row in read_file(file):
-                found.read(row_place(name, row.row), row)
+                found.read(row_place(path, row.row), row)
         except (UserError, OSError) as fault:
-            found.remarks.append(LeftOut(SourceLocation(name), f"left out: {fault}"))
+            found.remarks.append(LeftOut(SourceLocation(path), f"left out: {fault}"))
     if not found.questions:
         first = f": {found.remarks[0].place}: {found.remarks[0].reason}" if found.remarks else ": no sheet *.csv"
         raise DataSetError(f"holds no question that can be used{first}", where=folder, remedy=_REMEDY)
@@ -139,19 +76,14 @@ def sheet_questions(folder: Path, cultures: Cultures) -> tuple[list[HardQuestion
     for (country, told, ours), count in found.otherwise.items():
         reason = f"{country} is {told} in {count} questions and {ours} in the cultures: read as in the sheet"
         found.remarks.append(LeftOut(questions[0].place, reason))
-    found.remarks += [LeftOut(one.place, _EMPTY, one.source_id) for one in questions if not is_whole(one)]
+    found.remarks += [LeftOut(one.place, _EMPTY, one.unit) for one in questions if not all(one.options)]
     return questions, found.remarks
 
 
-def is_whole(question: HardQuestion) -> bool:
-    """Has it a text for each option?"""
-    return all(option.text for option in question.options)
-
-
 class _Reading:
-    def __init__(self, cultures: Cultures) -> None:
-        self.cultures = cultures
-        self.questions: dict[tuple[str, str, str], HardQuestion] = {}
+    def __init__(self, cultures: Cultures, name: str, blend: Blend | None) -> None:
+        self.cultures, self.name, self.blend = cultures, name, blend
+        self.questions: dict[str, Question] = {}
         self.remarks: list[LeftOut] = []
         self.otherwise: Counter[tuple[str, str, str]] = Counter()  # (country, the sheet's level, that of the cultures)
 
@@ -166,12 +98,12 @@ class _Reading:
         except ValueError as fault:
             self.remarks.append(LeftOut(place, f"left out: {fault}", row.get("ID")))
             return
-        first = self.questions.setdefault(question.key, question)
+        first = self.questions.setdefault(question.name, question)
         if first is not question:
             reason = f"left out: the same question and target as in {first.place}"
-            self.remarks.append(LeftOut(place, reason, question.source_id))
+            self.remarks.append(LeftOut(place, reason, question.unit))
 
-    def _question(self, row: Mapping[str, str], place: SourceLocation) -> HardQuestion:
+    def _question(self, row: Mapping[str, str], place: SourceLocation) -> Question:
         """A row as a question. Raises `ValueError` with what is wrong."""
         if missing := [name for name in _COLUMNS if name not in row]:
             raise ValueError(f"no column {missing[0]!r}; there are: {', '.join(row)}")
@@ -195,12 +127,39 @@ class _Reading:
             for culture, level in zip(countries, groups, strict=True):
                 if culture.level != level:
                     self.otherwise[culture.country, level, culture.level] += 1
-        resource = kind is QuestionType.RESOURCE
-        target = replace(target, level=group) if resource else replace(target, region=group)
-        options = tuple(
-            Option(text, culture.country, name) for text, culture, name in zip(texts, countries, groups, strict=True)
+        facets = {
+            "type": str(kind),
+            "country": target.country,
+            "level": group if kind is QuestionType.RESOURCE else target.level,
+            "region": group if kind is QuestionType.REGION else target.region,
+            "levels": "; ".join(self.cultures.levels),  # all, from the most resources to the least
+            "countries": "; ".join(one.country for one in countries),  # of the options, in their order
+            "groups": "; ".join(groups),
+            **self._of_blend(row["ID"], target, [text for at, text in enumerate(texts) if at != right]),
+        }
+        roles = [OTHER] * len(texts)
+        roles[right], roles[biased] = OWN, BIASED
+        return Question(
+            name=" ".join((row["ID"], target.country, kind)),
+            set=self.name,
+            language=LANGUAGE,
+            kind="choice",
+            unit=row["ID"],  # BLEnD's, the same for all targets
+            text=row["prompt"],
+            options=tuple(texts),
+            roles=tuple(roles),
+            right=(right,),
+            place=place,
+            facets=facets,
         )
-        return HardQuestion(kind, row["ID"], target, row["prompt"], options, right, biased, place)
+
+    def _of_blend(self, source_id: str, target: Culture, wrong: Sequence[str]) -> Mapping[str, str]:
+        """The topic, and whether annotators of the target gave a wrong option as well."""
+        asked = self.blend.answered.get((source_id, target.country)) if self.blend else None
+        if asked is None:
+            return {"also_given": NOT_KNOWN}
+        also = "yes" if any(fold(text) in asked.given for text in wrong) else "no"
+        return {"also_given": also, **({"topic": asked.topic} if asked.topic else {})}
 
     def _biased(self, kind: QuestionType, group: str, wrong: Sequence[str]) -> str:
         """The group of the biased option. Raises `ValueError` where the wrong ones are of other groups than needed."""
