@@ -1,6 +1,7 @@
 -- Numbers of question sets
 -- question_scores: a row is a number of a set as a model answers it, by a reader: over prompts or under one of them, with
--- its 95 % interval over other questions like these and other prompts, or the reason why it has none.
+-- its 95 % interval over other questions like these, and over other prompts where there are several, or the reason why it
+-- has none.
 --   $part = all: which questions: all, or each value of a facet: category, country, label, level, ...; any for all parts
 --   $prompts = mean|each: the mean over prompts, or each of them
 --   part: 'all', or the facet that the questions have a value of
@@ -8,6 +9,7 @@
 --   prompt: its name, '-' of sentences and gaps, which have none; NULL: the mean over prompts
 --   condition: what stands before the questions, where a set has several; and of which type they are
 --   n: answers behind the number; of pairs and orders, questions; NULL of a bound
+--   of_prompts: prompts that the number is a mean over
 --   unread: answers that pick no option, refusals and ties among them, of all that came; of open questions empty ones
 --   undirected: questions of which nobody knows whom the stereotype is about: they are in accuracy, and in no bias
 -- printed: dataset, language, model, reader, value, prompt, condition, metric, estimate, n, unread, undirected
@@ -25,7 +27,8 @@ SELECT
     CASE WHEN country <> '*' THEN 'country' WHEN topic <> '*' THEN 'category' ELSE coalesce(names[1], 'all') END AS part,
     CASE WHEN country <> '*' THEN country WHEN topic <> '*' THEN topic ELSE facets[names[1]] END AS value,
     nullif(wording, '*') AS prompt, nullif(concat_ws(', ', nullif(condition, '-'), facets['type']), '') AS condition,
-    metric, estimate, low, high, no_interval, nullif(n, 0) AS n, units, CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
+    metric, estimate, low, high, no_interval, nullif(n, 0) AS n, units, cells AS of_prompts,
+    CASE WHEN sizes['answered'] > 0 THEN round(lost / sizes['answered'], 3) END AS unread,
     nullif(sizes['undirected'], 0) AS undirected, sizes['answered'] AS answered, sizes['failed'] AS failed
 FROM parts
 WHERE $part IN (

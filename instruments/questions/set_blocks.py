@@ -24,6 +24,7 @@ from polyculture.reports.texts import section_texts, texts
 SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis", "no_stereotype", "correlation")
 _MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
 _BOUNDS = ("chance", "max_bias_a", "max_bias_d", "most_bias_d")
+_KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
 _SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
 _MODELS = 8  # that a figure has marks for
@@ -55,6 +56,7 @@ class SetBlock:
     title: str
     figures: tuple[Marks, ...]
     table: PageTable
+    unkeyed: int  # answers to questions without a right option
     undirected: int
     covered: str  # how many of the set's questions were answered
     differing: str | None  # that models answered different ones
@@ -132,8 +134,10 @@ def _block(data: ReportData, dataset: str, language: str, lines: Sequence[Row], 
     )
     whole = [line for line in lines if line["part"] == "all"]
     figures = _figures(data, title, whole, [name for name in metrics if name not in _BOUNDS])
+    keyed = [(line, line["numbers"][name]["n"]) for line in whole for name in _KEYED if name in line["numbers"]]
+    unkeyed = max(((line["answered"] or 0) - (n or 0) for line, n in keyed), default=0)
     undirected = max((line["undirected"] or 0 for line in whole), default=0)
-    return SetBlock(title, tuple(figures), table, undirected, _covered(answered), _differing(data, answered))
+    return SetBlock(title, tuple(figures), table, unkeyed, undirected, _covered(answered), _differing(data, answered))
 
 
 def _covered(answered: Sequence[Row]) -> str:

@@ -13,6 +13,9 @@ from polyculture.instruments.questions.rules.values import parse_condition, pars
 
 Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "levels"]
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
+# Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
+# column of the same name the whole set would have no number, or the column none.
+OF_CODE = ("condition", "type", "model", "version", "form", "about", "levels", "countries", "groups", "gives_away")
 LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
@@ -160,7 +163,9 @@ class Block(_Rules):
     join: Annotated[tuple[Join, ...], BeforeValidator(_several)] = ()
     skip: Annotated[tuple[Skip, ...], BeforeValidator(_several)] = ()
     replace: Mapping[str, str] = {}  # in texts: the publisher's placeholder -> '', or '[MASK]' for a gap
-    facets: Mapping[str, Value] = {}  # a name without braces is the value itself
+    facets: Annotated[
+        Mapping[str, Value], AfterValidator(lambda facets: _free(facets))
+    ] = {}  # without braces: the value
 
     @model_validator(mode="before")
     @classmethod
@@ -238,6 +243,13 @@ class Rules(Source):
         if unknown:
             raise ValueError(f"published: {unknown[0]!r} is neither 'questions' nor of the form 'category=Age'")
         return self
+
+
+def _free(facets: Mapping[str, Value]) -> Mapping[str, Value]:
+    taken = next((name for name in facets if name in OF_CODE), None)
+    if taken is not None:
+        raise ValueError(f"{taken!r} means something else in sets that code makes; call it otherwise, as 'my_{taken}'")
+    return facets
 
 
 def _permuted(order: tuple[int, ...]) -> tuple[int, ...]:

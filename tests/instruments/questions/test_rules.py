@@ -131,6 +131,7 @@ def test_accepted_answers_of_a_cell_and_of_several_columns_with_the_votes_of_eac
         (OPEN.replace('column = "answers"', 'column = "answer"'), "there is no 'answer'"),
         (OPEN.replace('"english"]', '"inglish"]'), "there is no 'inglish'"),
         (OPEN.replace("'3'", "'three'"), "three"),
+        (OPEN.replace("[prompts]", "facets.type = '{no}'\n[prompts]"), "questions.0.facets"),
         (OPEN.replace("templates = { bn", "templates = { hi"), 'templates.bn = "...\\n{question}\\n..."'),
     ],
 )

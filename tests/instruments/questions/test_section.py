@@ -188,3 +188,13 @@ def test_side_by_side_it_is_said_of_which_sets_the_models_answered_different_que
     found = built(stored([*parts[0], *of(parts[1], model="b"), *same], tmp_path / "run"))
     assert found.side_by_side is not None
     assert found.uneven == "kobbq, Korean"
+
+
+def test_answers_to_questions_without_a_right_option_are_told_beside_the_share_of_right_ones(tmp_path: Path) -> None:
+    rows = [Said(0, f"t{n}", {}, right=(0,) if n < 9 else (), numbers=("accuracy",)) for n in range(12)]
+    run = stored(rows, tmp_path / "run")
+    (one,) = built(run).sets
+    assert one.unkeyed == 3
+    with open_store(run, compose(CORE, LAYOUT)) as store:
+        found = read_table(FOLDER / "question_scores.sql").select(store, {"metric": "accuracy"})
+        assert found.project("n, of_prompts").fetchall() == [(9, 1)]
