@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from polyculture.generate.refusals.phrases import BUILT_IN
+from polyculture.generate.refusals import BUILT_IN
 
 GOLD = BUILT_IN / "gold"
 

@@ -19,8 +19,14 @@ from scipy.stats import binomtest
 
 from bench.refusal_gold import Example, read_gold
 from bench.results import keep
-from polyculture.generate.refusals import is_refusal, refusal_detector
-from polyculture.generate.refusals.phrases import KINDS, built_in_languages, fold_text, phrases_for
+from polyculture.generate.refusals import (
+    KINDS,
+    built_in_languages,
+    fold_text,
+    is_refusal,
+    phrases_for,
+    refusal_detector,
+)
 
 SMALLEST = ("--texts", "130")
 Judge = Callable[[str], bool]

@@ -47,8 +47,8 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
 from polyculture.imports.files import data_files
+from polyculture.imports.items import Published
 from polyculture.imports.mapping import Columns
-from polyculture.imports.published import Published
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source

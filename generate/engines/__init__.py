@@ -79,7 +79,7 @@ ENGINES: Mapping[str, str] = {
     "imported": "polyculture.generate.engines.imported",
     "llamacpp": "polyculture.generate.engines.llamacpp",
     "lmstudio": "polyculture.generate.engines.openai.kind:LMSTUDIO",
-    "mock": "polyculture.generate.engines.mock.engine",
+    "mock": "polyculture.generate.engines.mock",
     "ollama": "polyculture.generate.engines.openai.kind:OLLAMA",
     "openai": "polyculture.generate.engines.openai.kind",
     "transformers": "polyculture.generate.engines.transformers.kind",

@@ -25,8 +25,8 @@ from polyculture.cache.faults import CONNECTION, kind_of_error
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING
-from polyculture.generate.engines.gguf import find_gguf, model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.model_files import find_gguf, model_files
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
@@ -196,7 +196,7 @@ KIND = EngineKind(
     paid=False,
     offers=(
         Offer(SAMPLING, LlamaCppEngine, Extra("llamacpp", ("xllamacpp",))),
-        Offer(TOKENIZING, "transformers.vocabulary:ModelTokenizer", EXTRA),
+        Offer(TOKENIZING, "transformers.loading:ModelTokenizer", EXTRA),
     ),
     files=model_files,
 )

@@ -22,8 +22,7 @@ from polyculture.experiment.sections import GAZETTEER
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.gold import GOLD, read_gold
-from polyculture.extract.llm import LlmExtractor
-from polyculture.extract.prompt import read_prompt
+from polyculture.extract.llm import LlmExtractor, read_prompt
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.link.index.lexicon import lexicon
 from polyculture.running.models import load_model

@@ -22,8 +22,7 @@ from polyculture.cli.tables import print_table, write_sheet, write_values
 from polyculture.console import say
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.review.sheet import COLUMNS, read_reviews, sheet_rows
-from polyculture.generate.review.templates import ReviewedTemplate, templates_of
+from polyculture.generate.review import COLUMNS, ReviewedTemplate, read_reviews, sheet_rows, templates_of
 from polyculture.metrics.prompt_review import ReviewStanding, objections, review_standing, unreviewed_line
 
 _OBJECTIONS = ("judge", "language", "wording", "topic", "condition", "natural", "same", "relation", "says", "note")

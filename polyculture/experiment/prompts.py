@@ -8,11 +8,10 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, ExperimentError, Mistakes
 from polyculture.cache.schema import Prompt
 from polyculture.experiment.file import Experiment
-from polyculture.generate.integrity import check_prompts, check_wording
+from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompt_file import read_prompt_file
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.review.templates import with_template_ids
-from polyculture.generate.template_checks import refuse
+from polyculture.generate.review import with_template_ids
 from polyculture.generate.wording import read_wording
 
 

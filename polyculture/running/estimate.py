@@ -270,7 +270,7 @@ def _extraction_tokens(workspace: Workspace, means: Mapping[tuple[str, str], _Me
 
 def _instructions(workspace: Workspace) -> tuple[str, float]:
     """The tokens that stand before every text that the extractor reads, and who counted them."""
-    from polyculture.extract.prompt import prompt_head
+    from polyculture.extract.llm import prompt_head
 
     experiment, instruction = workspace.experiment, ExtractionStage(workspace).instruction
     topics = map(workspace.catalog.topic, experiment.topics)

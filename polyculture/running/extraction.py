@@ -78,7 +78,7 @@ class ExtractionStage:
     @cached_property
     def instruction(self) -> str | None:
         """The experiment's own instruction to the model; None: ours. Raises `ExperimentError` of an unreadable one."""
-        from polyculture.extract.prompt import read_prompt
+        from polyculture.extract.llm import read_prompt
 
         file = self.workspace.experiment.extract.prompt
         return read_prompt(self.workspace.file.parent / file) if file else None

@@ -16,8 +16,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.extract import llm
 from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer
 from polyculture.extract.base import Extracted, ResponseText
-from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
-from polyculture.extract.prompt import prompt_head, read_prompt
+from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id, prompt_head, read_prompt
 from polyculture.generate.engines import open_engine
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer

@@ -14,7 +14,7 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import PATCHING, Decoding, Message, ModelSpec, Request, ScoreRequest, open_engine
-from polyculture.generate.engines.gguf import find_gguf
+from polyculture.generate.engines.model_files import find_gguf
 from polyculture.generate.engines.patching import AttentionRequest, Inspection, Patch, StatesRequest
 from tests import tiny_models
 

@@ -9,8 +9,8 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.hub import hub_arguments
-from polyculture.generate.engines.openai.prompt_logprobs import _load_tokenizer
+from polyculture.generate.engines.model_files import hub_arguments
+from polyculture.generate.engines.openai.scoring import _load_tokenizer
 
 
 def test_a_tokenizer_that_nobody_has_fails_at_once_where_the_hub_does_not_answer(

@@ -32,7 +32,7 @@ from polyculture.running.batching import asked_in_batches, batches_at_once, open
 
 ROOT = Path(__file__).parents[2]
 # An engine's own folder may name another engine, and a package of the same name may be checked for.
-OWN = re.compile(r"generate/engines/(__init__\.py|llamacpp\.py|(mock|openai|transformers|vllm)/)")
+OWN = re.compile(r"generate/engines/((__init__|llamacpp|mock)\.py|(openai|transformers|vllm)/)")
 PACKAGES = {  # these name a library, not an engine
     ("polyculture/experiment/workspace.py", "openai"),  # the versions that a manifest records
     ("instruments/swaps/training/run.py", "transformers"),  # the versions that a training records

@@ -26,8 +26,8 @@ from polyculture.generate.engines import (
     llamacpp,
     open_engine,
 )
-from polyculture.generate.engines.gguf import find_gguf
 from polyculture.generate.engines.llamacpp import GroupSlots
+from polyculture.generate.engines.model_files import find_gguf
 
 SMOLLM2 = ModelSpec("llamacpp:smollm2", {"n_parallel": 4, "context": 512})
 QUESTION = "Write a short paragraph about a person and the food this person likes to eat."

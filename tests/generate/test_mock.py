@@ -22,8 +22,7 @@ from polyculture.generate.engines import (
     check_model,
     open_engine,
 )
-from polyculture.generate.engines.mock.byte_model import ByteModel
-from polyculture.generate.engines.mock.engine import MockEngine
+from polyculture.generate.engines.mock import ByteModel, MockEngine
 from polyculture.generate.engines.setup import model_setup
 
 

@@ -24,10 +24,9 @@ from polyculture.generate.design import (
     read_presets,
     study_wordings,
 )
-from polyculture.generate.integrity import check_prompts, check_wording
+from polyculture.generate.integrity import Finding, check_prompts, check_wording, refuse
 from polyculture.generate.names import read_names
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.template_checks import Finding, refuse
 from polyculture.generate.wording import FOLDER, read_wording
 
 CATALOG = read_catalog()

@@ -17,7 +17,7 @@ from polyculture.cache.worker import do_works
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.engines.mock.engine import MockEngine
+from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.reasoning import Split, end_turn, split_reasoning
 from polyculture.generate.prompts import build_prompts

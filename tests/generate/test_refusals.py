@@ -12,8 +12,7 @@ from bench import refusals as bench
 from bench.refusal_gold import read_gold
 from polyculture.cache.catalog import Language, read_catalog
 from polyculture.cache.errors import CatalogError
-from polyculture.generate.refusals import find_refusal, is_refusal, own_phrases
-from polyculture.generate.refusals.phrases import built_in_languages
+from polyculture.generate.refusals import built_in_languages, find_refusal, is_refusal, own_phrases
 
 LANGUAGES = sorted(read_catalog().languages)
 RECALL, FALSE_POSITIVES = 0.93, 0.04  # floor and ceiling per language, on all of the gold

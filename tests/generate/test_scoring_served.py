@@ -14,8 +14,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.options import OpenAIOptions
-from polyculture.generate.engines.openai.prompt_logprobs import PromptLogprobsApi
-from polyculture.generate.engines.openai.scoring import OpenAIScorer
+from polyculture.generate.engines.openai.scoring import OpenAIScorer, PromptLogprobsApi
 from tests.servers import Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest
 from polyculture.generate.engines.vllm.client import Client, ModelFacts
-from polyculture.generate.engines.vllm.scoring import score
+from polyculture.generate.engines.vllm.engine import score
 from tests.tiny_models import byte_level
 
 FACTS = ModelFacts("0.32.0", None, "float32", None, 4, 1024, False, None, None)

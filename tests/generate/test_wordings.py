@@ -18,7 +18,7 @@ from polyculture.generate import wording as wording_module
 from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
 from polyculture.generate.integrity import check_wording
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.review.templates import glosses
+from polyculture.generate.review import glosses
 from tests.generate.test_prompts import FESTIVALS, SWAHILI, own_catalog
 
 CATALOG = read_catalog()

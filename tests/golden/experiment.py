@@ -190,7 +190,7 @@ def golden_models() -> Iterator[Requests]:
     culture that hang on question and layer, some of them another culture's."""
     import transformers
 
-    from polyculture.generate.engines.mock.engine import MockEngine
+    from polyculture.generate.engines.mock import MockEngine
     from polyculture.generate.engines.patching import Continuation
     from polyculture.generate.engines.transformers.engine import TransformersEngine
 

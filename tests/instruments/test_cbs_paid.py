@@ -15,7 +15,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import asked_store
-from polyculture.generate.engines.openai.prompt_logprobs import PROBE
+from polyculture.generate.engines.openai.scoring import PROBE
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import polyculture

@@ -1,25 +1,33 @@
-"""Prompt log-probabilities from an OpenAI-compatible server: one request per continuation, many in flight."""
+"""Prompt log-probabilities from an OpenAI-compatible server: one request per continuation, many in flight.
+
+A text is sent as token ids and echoed with the log-probability of each, as `vllm serve` does. The tokenizer that the
+options name tokenizes it here, so that the token boundary is the same in all engines that score.
+
+API: https://platform.openai.com/docs/api-reference/completions/create
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, Self
 
+from polyculture.cache.errors import EngineError
 from polyculture.cache.model_facts import DIRECT
-from polyculture.generate.engines.base import Scored, ScoreRequest
-from polyculture.generate.engines.metering import Bill, Meter
+from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
+from polyculture.generate.engines.answer import LONGEST_NAME
+from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.bodies import first_choice
+from polyculture.generate.engines.metering import Bill, Meter, read_usage
+from polyculture.generate.engines.model_files import SILENT, hub_arguments
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, UselessAnswerError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
-from polyculture.generate.engines.openai.prompt_logprobs import (
-    PATH,
-    PROBE,
-    PromptLogprobs,
-    PromptLogprobsApi,
-    no_logprobs,
-)
-from polyculture.generate.engines.token_boundary import TokenisedPair
+from polyculture.generate.engines.openai.options import OpenAIOptions
+from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
 NO_SUCH_PATH = "not found"  # in the table of faults
 
@@ -104,3 +112,162 @@ def _failed(request: ScoreRequest, pair: TokenisedPair, fault: RequestError) -> 
         completion_tokens=bill.completion_tokens,
         purchase=None if bill.unknown else DIRECT,
     )
+
+
+PATH = "/completions"
+# The first request to a server, as a text and as token ids: where the two differ, the server's tokenizer is another.
+PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
+_WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
+_ROUNDING = 1e-3  # nats by which a log-probability of a certain token may pass 0
+_APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
+
+
+class EchoError(UselessAnswerError):
+    """An answer without log-probabilities of the text: the next one will have none, either."""
+
+    later = False
+
+    def __init__(self, reason: str, bill: Bill) -> None:
+        super().__init__(reason, bill)
+        self.retryable = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLogprobs:
+    """The log-probability of each token but the first, which has none, and the server's own description."""
+
+    values: list[float | None]
+    model: str | None
+    bill: Bill
+    note: str | None  # what of the answer was dropped
+
+
+class PromptLogprobsApi:
+    """Builds requests for prompt log-probabilities, and parses their answers."""
+
+    def __init__(self, spec: ModelSpec, options: OpenAIOptions) -> None:
+        self._spec = spec
+        self._tokenizer: Any = _load_tokenizer(spec, str(options.tokenizer))
+        self._bos: int | None = self._tokenizer.bos_token_id if options.bos else None
+
+    def pairs(self, requests: Iterator[ScoreRequest]) -> Iterator[tuple[ScoreRequest, TokenisedPair]]:
+        """Every continuation of every request, as tokens."""
+        for request in requests:
+            for pair in split_pairs(self._tokenizer, request, bos=self._bos):
+                yield request, pair
+
+    def body(self, prompt: str | Sequence[int]) -> dict[str, Any]:
+        """The request body for one text."""
+        asked = prompt if isinstance(prompt, str) else list(prompt)
+        return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
+
+    def read(self, content: bytes, tokens: int | None = None) -> PromptLogprobs:
+        """Parse the server's answer for a text. Where the server reports no token count, the sent tokens are counted.
+
+        Raises `RequestError` where the answer is no echo, or has another number of tokens than were sent. It also
+        raises where all values are 0.0, as from a server that does not compute them: no model is certain of every
+        token.
+        """
+        try:
+            body = parse(content)
+        except ValueError as fault:
+            raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
+        sanitizer = ResponseSanitizer()
+        answer = body if isinstance(body, dict) else {}
+        bill = read_usage(answer.get("usage"), sanitizer).bill
+        logprobs = _token_logprobs(answer)
+        if logprobs is None:
+            raise UselessAnswerError("the answer is no whole completion", bill)
+        values = logprobs[:-1]  # the last is of what was written
+        if len(values) < 2 or (tokens is not None and len(values) != tokens):
+            raise EchoError("the answer does not echo the text with its log-probabilities", bill)
+        if not any(value is not None and value < 0 for value in values):
+            raise EchoError("the answer has no log-probability below 0", bill)
+        if bill.unknown and bill.nonsense is None:
+            bill = Bill(len(values) if bill.prompt_tokens is None else bill.prompt_tokens, _WRITTEN)
+        model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
+        return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
+
+    def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
+        """A row of the log-probabilities of a whole text."""
+        bought = Scored(
+            request.request_id,
+            pair.index,
+            boundary=pair.boundary,
+            prompt_tokens=server.bill.prompt_tokens,
+            completion_tokens=server.bill.completion_tokens,
+            purchase=DIRECT,
+            note=server.note,
+        )
+        logprobs = [
+            value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)
+        ]
+        if len(logprobs) != pair.end - pair.start:
+            return replace(bought, error="a log-probability is not a finite number")
+        if max(logprobs, default=0.0) > _ROUNDING:
+            return replace(bought, error="a log-probability is above 0")
+        names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
+        tokens = tuple(map(TokenScore, names, logprobs))
+        return replace(bought, tokens=tokens, model_version=server.model)
+
+    @property
+    def probe(self) -> list[int]:
+        """The token ids of `PROBE`."""
+        ids: list[int] = self._tokenizer(PROBE)["input_ids"]
+        return ids
+
+    def compare(self, text: Sequence[float | None], numbers: Sequence[float | None]) -> None:
+        """Raises `EngineError` where the server's tokens of `PROBE` differ from ours."""
+        alike = len(text) == len(numbers) and all(
+            abs((one or 0.0) - (other or 0.0)) <= _APART for one, other in zip(text, numbers, strict=True)
+        )
+        if not alike:
+            raise EngineError(
+                "tokenizer: the server's model reads a text as other tokens",
+                where=f"options of {self._spec.model}",
+                remedy="Name the tokenizer of the very model that is served there.",
+            )
+
+
+def _token_logprobs(answer: Mapping[str, Any]) -> list[float | None] | None:
+    """The values of the choice with the lowest `index`, empty where it has none; None in an answer of another form."""
+    choice = first_choice(answer.get("choices"))
+    if not choice:
+        return None
+    logprobs = choice.get("logprobs")
+    values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else []
+    if not isinstance(values, list) or not all(value is None or type(value) in (int, float) for value in values):
+        return None
+    return [None if value is None else _float(value) for value in values]
+
+
+def _float(value: float) -> float:
+    """A number as a float; an integer beyond floats is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def no_logprobs(spec: ModelSpec, url: str, reason: str) -> EngineError:
+    """The error for a server that returned no log-probabilities to the first request."""
+    return EngineError(
+        f"{spec.model} gives no log-probabilities of a given text ({reason})",
+        where=url,
+        remedy="`vllm serve` does.",
+    )
+
+
+def _load_tokenizer(spec: ModelSpec, name: str) -> Any:
+    from transformers import AutoTokenizer
+
+    arguments = {} if Path(name).is_dir() else hub_arguments()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, **arguments)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        reason = SILENT if arguments else " ".join(str(fault).split())[:200]
+        where, remedy = f"options of {spec.model}", "Give a name of the hub, or a folder with tokenizer.json."
+        raise EngineError(f"tokenizer: {name} cannot be opened: {reason}", where=where, remedy=remedy) from fault
+    if not tokenizer.is_fast:
+        raise EngineError(f"tokenizer: {name} is no fast tokenizer", where=f"options of {spec.model}")
+    return tokenizer

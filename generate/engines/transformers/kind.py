@@ -15,8 +15,8 @@ from polyculture.generate.engines.capabilities import (
     SCORING,
     TOKENIZING,
 )
-from polyculture.generate.engines.gguf import model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.model_files import model_files
 from polyculture.generate.engines.options import Use
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
@@ -52,7 +52,7 @@ KIND = EngineKind(
         Offer(REPRESENTING, _ENGINE, EXTRA),
         Offer(PATCHING, _ENGINE, EXTRA),
         Offer(ATTENDING, _ENGINE, EXTRA),
-        Offer(TOKENIZING, "transformers.vocabulary:ModelTokenizer", EXTRA),
+        Offer(TOKENIZING, "transformers.loading:ModelTokenizer", EXTRA),
     ),
     further_setup=_precision,
     check=_check,

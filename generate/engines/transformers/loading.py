@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.broken_files import REMEDY, broken_file
-from polyculture.generate.engines.gguf import find_gguf, is_gguf
-from polyculture.generate.engines.hub import SILENT, hub_arguments
+from polyculture.generate.engines.model_files import REMEDY, SILENT, broken_file, find_gguf, hub_arguments, is_gguf
+from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
@@ -285,3 +285,36 @@ def _folder(place: _Place) -> Path:
         return Path(place.name)
     config = try_to_load_from_cache(place.name, "config.json", revision=place.arguments.get("revision"))
     return Path(config).parent if isinstance(config, str) else Path(place.name)
+
+
+class ModelTokenizer:
+    """The tokenizer published with a model: on the hub, in a folder, or in a GGUF file."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
+        # A model's files are the same for all engines that open them here.
+        own = spec.engine == "transformers"
+        self._options = read_options(TransformersOptions, spec) if own else TransformersOptions()
+        check_installed(spec)
+
+    def __enter__(self) -> Self:
+        self._tokenizer = load_tokenizer(self._spec, self._options)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self._tokenizer
+
+    def vocabulary(self) -> list[str]:
+        """Every token as text, without special ones; U+FFFD replaces bytes that form no complete character."""
+        tokenizer = self._tokenizer
+        special = set(tokenizer.all_special_ids)
+        numbers = sorted(set(tokenizer.get_vocab().values()) - special)
+        texts: list[str] = tokenizer.batch_decode([[number] for number in numbers], clean_up_tokenization_spaces=False)
+        return texts
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text in the vocabulary's spelling, without special tokens."""
+        encoded = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+        return [self._tokenizer.convert_ids_to_tokens(numbers) for numbers in encoded]

@@ -13,7 +13,7 @@ from typing import Any
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.gguf import is_gguf
+from polyculture.generate.engines.model_files import is_gguf
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.transformers.loading import Loaded, check_installed, load_base
 from polyculture.generate.engines.transformers.options import TransformersOptions

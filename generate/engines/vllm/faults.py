@@ -10,7 +10,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.broken_files import REMEDY, broken_file
+from polyculture.generate.engines.model_files import REMEDY, broken_file
 
 _LONGEST = 300  # characters of vLLM's own words
 _SMALLER = "a larger tensor_parallel_size, a quantization such as 'fp8', or a smaller model"

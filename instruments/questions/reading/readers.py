@@ -22,8 +22,7 @@ from typing import Literal, get_args
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.endings import ending_of
-from polyculture.generate.refusals import refusal_rules_id
-from polyculture.generate.refusals.phrases import built_in_languages
+from polyculture.generate.refusals import built_in_languages, refusal_rules_id
 from polyculture.instruments.questions.layout import AnswerRow
 from polyculture.instruments.questions.model import UNKNOWN, Kind, Question, QuestionSet
 from polyculture.instruments.questions.reading.choice import Ground, Reading, read_choice

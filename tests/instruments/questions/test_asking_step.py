@@ -12,7 +12,7 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Scored, TokenScore
-from polyculture.generate.engines.mock.engine import MockEngine
+from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep, shared_tokens
 from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS

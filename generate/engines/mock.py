@@ -14,11 +14,20 @@ answer; scores are those of a model that predicts a byte from the one before it,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.validation import explain
 from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import (
     Completion,
@@ -27,12 +36,11 @@ from polyculture.generate.engines.base import (
     Request,
     Scored,
     ScoreRequest,
+    TokenScore,
 )
 from polyculture.generate.engines.capabilities import REPRESENTING, SAMPLING, SCORING
 from polyculture.generate.engines.kind import EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.metering import Usage
-from polyculture.generate.engines.mock.answers import VERSION, Answers, Script, read_answers
-from polyculture.generate.engines.mock.byte_model import ByteModel, mean_vector
 from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.engines.options import PACE, Options, read_options
 
@@ -126,3 +134,118 @@ KIND = EngineKind(
     files=_files,
     counter=lambda _spec: TokenCounter(lambda text: len(text.split()), "words; no real model"),
 )
+
+
+# The answer to a request under one of its seeds: a text, or a whole completion.
+Script = Callable[[Request, int], str | Completion]
+VERSION = "mock"  # the model's version in every row
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: str = ""  # a part of the prompt
+    texts: tuple[str, ...] = ()
+    error: str | None = None
+    retryable: bool = False
+
+
+class _AnswerFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: tuple[_Answer, ...]
+
+
+class Answers:
+    """The answers of a file; without one, or where it has none for a prompt, they are made up."""
+
+    def __init__(self, spec: ModelSpec, file: str | None) -> None:
+        self._spec = spec
+        self._answers = () if file is None else read_answers(spec, Path(file).expanduser())
+
+    def __call__(self, request: Request, seed: int) -> str | Completion:
+        prompt = "\n".join(turn.content for turn in request.messages)
+        match = next((answer for answer in self._answers if answer.prompt in prompt), None)
+        if match is not None and match.error is not None:
+            error, retryable = match.error, match.retryable
+            return Completion(request.request_id, seed, None, error=error, retryable=retryable, model_version=VERSION)
+        if match is not None and match.texts:
+            return match.texts[seed % len(match.texts)]
+        if request.decoding.schema is not None:
+            return json.dumps(_instance(request.decoding.schema, seed), ensure_ascii=False)
+        return f"{request.messages[-1].content} {seed}"
+
+
+def read_answers(spec: ModelSpec, file: Path) -> tuple[_Answer, ...]:
+    """Raises `EngineError` where the file cannot be read, or is none of answers."""
+    remedy = "Write [[answer]] tables with prompt, texts, error, retryable."
+    where = f"options of {spec.model}"
+    try:
+        text = file.read_text(encoding="utf-8")
+        data = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+        return _AnswerFile.model_validate(data).answer
+    except OSError as fault:
+        raise EngineError(f"answers: {file} cannot be read", where=where, remedy=remedy) from fault
+    except ValidationError as fault:
+        what, remedy = explain(fault, _AnswerFile, remedy)
+        raise EngineError(f"answers: {file}: {what}", where=where, remedy=remedy) from fault
+    except ValueError as fault:
+        raise EngineError(f"answers: {file}: {fault}", where=where, remedy=remedy) from fault
+
+
+def _instance(schema: Mapping[str, Any], seed: int) -> Any:
+    """The smallest value that a JSON schema allows; of several words, one by seed."""
+    if "enum" in schema:
+        return schema["enum"][seed % len(schema["enum"])]
+    match schema.get("type"):
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: _instance(properties[name], seed) for name in schema.get("required", properties)}
+        case "array":
+            return [_instance(schema["items"], seed)] * int(schema.get("minItems", 0))
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return False
+    return ""
+
+
+SIZE = 8  # numbers in a vector
+
+
+@dataclass(frozen=True)
+class ByteModel:
+    """P(byte | the byte before it): a softmax of weights that are a hash of the model's name and the pair."""
+
+    name: str
+
+    def tokens(self, prefix: str, continuation: str) -> Iterator[TokenScore]:
+        """Each character with the sum over its bytes."""
+        last = (prefix.encode() or b"\0")[-1]
+        for letter in continuation:
+            total = 0.0
+            for byte in letter.encode():
+                total += _row(self.name, last)[byte]
+                last = byte
+            yield TokenScore(letter, total)
+
+
+@lru_cache(maxsize=4096)
+def _row(name: str, last: int) -> tuple[float, ...]:
+    """The log-probabilities of the 256 bytes behind `last`."""
+    weights = hashlib.shake_256(f"{name} {last}".encode()).digest(256)
+    total = math.log(math.fsum(math.exp(weight / 64) for weight in weights))
+    return tuple(weight / 64 - total for weight in weights)
+
+
+def mean_vector(layer: int, text: str) -> tuple[float, ...]:
+    """The mean over the text's characters, each a function of layer and character."""
+    return _mean([_vector(layer, letter) for letter in text])
+
+
+def _vector(layer: int, letter: str) -> list[float]:
+    return [byte / 127.5 - 1 for byte in hashlib.shake_256(f"{layer} {letter}".encode()).digest(SIZE)]
+
+
+def _mean(vectors: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(sum(values) / len(vectors) for values in zip(*vectors, strict=True))

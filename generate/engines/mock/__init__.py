@@ -1,1 +1,0 @@
-"""An engine that only plays a model, for tests and dry runs."""
