@@ -48,7 +48,7 @@ def joined_tables(
     from polyculture.cache.store import open_store
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.datasets.presets import read_preset
-    from polyculture.instruments.papers.join import join
+    from polyculture.instruments.papers.join import join, stopped
     from polyculture.instruments.papers.own import own_numbers
     from polyculture.instruments.papers.protocol import AskedProtocol
     from polyculture.instruments.papers.tables import paper_tables
@@ -66,8 +66,8 @@ def joined_tables(
         joined = join(table, own, protocol.differences)
         if joined is None:
             name = f"table {table.name}" if table.name[0].isdigit() else table.name
-            stopped = sorted({f"{one.model}: {one.lacking}" for one in own if not one.metric and table.is_of(one)})
-            without[name] = "; ".join([table.title, *([f"incomplete: {', '.join(stopped)}"] if stopped else [])])
+            lacking = ", ".join(f"{model}: {why}" for model, why in stopped(table, own).items())
+            without[name] = "; ".join([table.title, *([f"incomplete: {lacking}"] if lacking else [])])
         else:
             found.append(joined)
     return found, without

@@ -74,7 +74,8 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     ]
     if not placed:
         return None
-    if {heads.column for _, heads in placed} == {NO_COLUMN}:
+    measured = {one.model for one, _ in placed if one.estimate is not None}
+    if {heads.column for _, heads in placed} == {NO_COLUMN} or (table.where and not measured):
         return None  # nothing of what the figure compares
     as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
@@ -88,11 +89,6 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         name = f"{one.model} ({one.variant})" if one.variant else one.model
         return name, order[heads.row], places[heads.column]  # so that what differs is told in one order
 
-    measured = {one.model for one, _ in placed if one.estimate is not None}
-    without: dict[str, OwnNumber] = {}
-    for one in own:
-        if one.model not in measured and (table.place_of(one) if one.metric else table.is_of(one)) and one.lacking:
-            without.setdefault(one.model, one)
     placed = [(one, heads) for one, heads in placed if one.model in measured]
 
     lines: list[Line] = []
@@ -102,8 +98,18 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
         lacking = 0 if table.where else len(rows) - len(found)
         told = f"; incomplete: {lacking} of {len(rows)} rows missing" if lacking else ""
         lines += [replace(one, protocol=one.protocol + told) for one in found]
-    lines += [Line(name, "", True, {}, f"incomplete: {one.lacking}") for name, one in sorted(without.items())]
+    without = {name: why for name, why in stopped(table, own).items() if name not in measured}
+    lines += [Line(name, "", True, {}, f"incomplete: {why}") for name, why in without.items()]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
+
+
+def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
+    """The models that lack something of a table, each with what; of several things the first."""
+    found: dict[str, str] = {}
+    for one in own:
+        if one.lacking and (table.place_of(one) if one.metric else table.is_of(one)):
+            found.setdefault(one.model, one.lacking)
+    return dict(sorted(found.items()))
 
 
 def _average_last(heads: Heads) -> list[tuple[bool, str]]:

@@ -33,6 +33,11 @@ of_labels AS ( -- A number of a label's questions lacks only such ones.
     WHERE q.facets['label'] IS NOT NULL -- two rows with NULL are equal
     GROUP BY ALL
 ),
+off_language AS (
+    SELECT model, coalesce(language, '*') AS language, sum(off_language)::BIGINT AS texts, sum(answered)::BIGINT AS of_texts
+    FROM health
+    GROUP BY GROUPING SETS ((model), (model, language))
+),
 stated AS (
     SELECT
         numbers.model,
@@ -60,11 +65,14 @@ stated AS (
                 THEN (coalesce(of_label, of_set) - coalesce(asked_of_label, questions)) || ' of ' || coalesce(of_label, of_set)
                     || ' questions not asked' END
         ) AS lacking, questions,
+        CASE WHEN measure = 'entities' AND o.texts > 0
+            THEN o.texts || ' of ' || of_texts || ' texts are not in their prompt''s language' END AS told,
         count(*) OVER of_place AS wordings,
         stddev_samp(estimate ORDER BY estimate) FILTER (wording <> '*') OVER of_place AS spread, wording
     FROM numbers
     LEFT JOIN of_sets USING (model, dataset, language, condition)
     LEFT JOIN every_question USING (model, dataset, language, condition)
+    LEFT JOIN off_language AS o USING (model, language)
     LEFT JOIN of_labels AS l
         ON (l.model, l.dataset, l.language, l.label)
             = (numbers.model, numbers.dataset, numbers.language, numbers.facets['label'])

@@ -42,7 +42,7 @@ class AskedProtocol:
     def differences(self, one: OwnNumber) -> list[str]:
         """What is otherwise than the paper says, of a number's measure and data."""
         if one.measure in _TEXTS:
-            return list(_of_texts(self._preset, self._manifest))
+            return [*_of_texts(self._preset, self._manifest), *([one.told] if one.told else [])]
         command = COMMANDS.get(one.measure, one.measure)
         english = one.language == "en" and command in ("cbs", "sentiment", "qa", "ner")
         parts = [each for each in self._preset.parts if self._is_of(each, command, one, english=english)]
