@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
+    import duckdb
+
     from polyculture.generate.engines.patching import Vector
 
 Protocol = Literal["paper", "released"]  # the study's text, or its published code
@@ -25,6 +27,24 @@ def missing_controls(arms: Iterable[str]) -> list[Control]:
     """The controls that are not among some arms."""
     run = set(arms)
     return [one for one in CONTROLS if one not in run]
+
+
+_UNKEPT = """
+SELECT model, language, filter, string_agg(culture, ', ' ORDER BY culture), any_value(others)
+FROM probe_unkept
+WHERE arm = 'patched'
+GROUP BY model, dataset, language, filter
+ORDER BY ALL
+"""
+
+
+def unkept_lines(store: duckdb.DuckDBPyConnection, named: Callable[[str], str] = str) -> Iterator[str]:
+    """What a filter leaves out whole, and what is left of the scores: a line for each model, language and filter."""
+    from polyculture.instruments.probe.flattening import FEWEST
+
+    for model, language, name, cultures, others in store.execute(_UNKEPT).fetchall():
+        left = f"no score without {FEWEST} cultures" if others < FEWEST else f"scores are of the other {others}"
+        yield f"{named(model)}, {language}: the filter {name!r} keeps no item of {cultures}: {left}"
 
 
 def noise(states: Vector, probe_id: str, seed: int) -> Vector:

@@ -128,6 +128,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
 
             link_items(asked)
         measure_probe(asked.run, options.minimum, options.resamples, options.seed)
+        _tell_unkept(asked)
         _tell_controls(asked, asked_arms(asked.run))
 
     return Study(
@@ -266,6 +267,19 @@ def asked_arms(run: RunFolder) -> frozenset[str]:
 
     with open_store(run, compose(CORE, PROBE)) as store:
         return frozenset(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
+
+
+def _tell_unkept(asked: Asked) -> None:
+    """A line for each filter that keeps no item of a culture, which then has no part in the scores."""
+    from polyculture.cache.layout import compose
+    from polyculture.cache.schema import CORE
+    from polyculture.cache.store import open_store
+    from polyculture.instruments.probe.arms import unkept_lines
+    from polyculture.instruments.probe.layout import PROBE
+
+    with open_store(asked.run, compose(CORE, PROBE)) as store:
+        for line in unkept_lines(store):
+            asked.say(line)
 
 
 def _tell_controls(asked: Asked, arms: Collection[str]) -> None:

@@ -92,6 +92,7 @@ def _group(
     arms = arms_of(rows)
     arm = "" if arms[0] == ARMS[0] else f", {said('arms', arms[0])}"
     title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
+    title += said("protocols", rows[0]["protocol"])
     own = [row for row in rows if row["arm"] == arms[0]]
     others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
     anchor = f"layers-{number}"

@@ -69,6 +69,7 @@ class ProbeRow:
     model_version: str | None  # what the engine says it ran
     vector_of: str | None = None  # the question_key of the question that lent its vector; None: the question itself
     word_kinds: list[str] | None = None  # of `words`: 'noun' | 'verb' | 'proper noun'; NULL: not told apart
+    protocol: str = "paper"  # 'paper' | 'released': a layer was replaced alone, or with the two below
 
 
 @dataclass(frozen=True, slots=True)

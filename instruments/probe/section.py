@@ -27,11 +27,14 @@ class Layers:
 
     groups: tuple[LayerGroup, ...]
     more: int  # groups that are not drawn
+    unkept: tuple[str, ...]  # which cultures a filter leaves out whole
+    released: bool  # whether layers were replaced as in the published code
     arms: PageTable | None  # controls beside the probe
     knowledge: PageTable | None  # what is said, scored and stored
 
 
 def _build(data: ReportData) -> Layers | None:
+    from polyculture.instruments.probe.arms import unkept_lines
     from polyculture.instruments.probe.layer_groups import layer_groups
     from polyculture.instruments.probe.pair_cells import WORDS
     from polyculture.instruments.probe.tables import arms_table, knowledge_table
@@ -41,7 +44,14 @@ def _build(data: ReportData) -> Layers | None:
         return None
     arms = data.reading.lines(_ARMS)
     groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), arms, data.names)
-    return Layers(groups, more, arms_table(data, arms, WORDS), knowledge_table(data, data.reading.lines(_KNOWLEDGE)))
+    return Layers(
+        groups,
+        more,
+        tuple(unkept_lines(data.reading.connection, data.names.model)),
+        any(row["protocol"] == "released" for row in pairs),
+        arms_table(data, arms, WORDS),
+        knowledge_table(data, data.reading.lines(_KNOWLEDGE)),
+    )
 
 
 def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:

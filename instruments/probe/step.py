@@ -171,6 +171,7 @@ def _rows(
         answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,
         model_version=found.model_version if found else None, word_kinds=list(answered.kinds) or None,
+        protocol=probing.rules.protocol,
         vector_of=question_key(probing.dataset, one.source) if one.source and one.source != question else None,
     )  # fmt: skip
     sources = (

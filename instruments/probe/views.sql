@@ -52,3 +52,19 @@ SELECT *, dropped IS NULL AS kept FROM judged;
 -- probe_kept: a row is one occurrence of an item that a filter keeps.
 CREATE VIEW probe_kept AS
 SELECT model, dataset, language, arm, filter, culture, question_id, layer, item_key FROM probe_judged WHERE kept;
+
+-- probe_unkept: a row is a culture of which a filter keeps no item: it has no part in the flattening score, and below three
+-- cultures there is none.
+--   items: that the models wrote and the filter leaves out
+--   others: cultures of which the filter keeps items, of the same model, data set, language and arm
+CREATE VIEW probe_unkept AS
+SELECT
+    model, dataset, language, arm, filter, culture, items::BIGINT AS items,
+    (SELECT count(DISTINCT culture) FROM probe_kept AS k
+     WHERE (k.model, k.dataset, k.language, k.arm, k.filter) = (j.model, j.dataset, j.language, j.arm, j.filter)) AS others
+FROM (
+    SELECT model, dataset, language, arm, filter, culture, count(*) FILTER (rejected IS NULL) AS items
+    FROM probe_judged
+    GROUP BY ALL
+    HAVING NOT bool_or(kept)
+) AS j;

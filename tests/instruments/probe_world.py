@@ -39,6 +39,7 @@ def write_probes(
     layers: int = 4,
     topic: str = "food",
     ids: str = "q{}",  # of questions, by their number
+    protocol: str = "paper",
 ) -> None:
     """Probes of every model, in every language and arm; the run has a manifest already. An item 'water' is an echo."""
     asked = [
@@ -61,7 +62,7 @@ def write_probes(
             found["probes"].append(blank(
                 "probes", probe_id=key, request_id=f"{model} {language} {culture} {n} {arm}", model=model,
                 language=language, topic=f"open-{culture}", question_key=f"{language} {culture} {n}", status="ok",
-                error=None, answer="an answer", layers=layers,
+                error=None, answer="an answer", layers=layers, protocol=protocol,
             ))  # fmt: skip
             for layer in (0,) if arm == "text" else range(1, layers + 1):
                 items = said(arm, culture, n, layer)

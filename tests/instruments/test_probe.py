@@ -440,4 +440,5 @@ def test_failures_are_rows_and_the_released_protocol_replaces_two_layers_more(tm
     assert "exceeds its window" in rows["q1", "text"][-1].error
     assert {rows["q2", arm][-1].error for arm in ("patched", "text")} == {"the answer is empty"}
     assert len(rows["q2", "patched"]) == 1
+    assert {one[-1].protocol for one in done} == {"released"}
     assert len(rows) == work.size == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -137,6 +138,25 @@ def test_the_filters_are_those_of_the_study_and_of_its_code(tmp_path: Path) -> N
         assert why in found["released", item]
 
 
+def test_a_filter_that_keeps_nothing_of_a_culture_and_the_released_protocol_are_told(tmp_path: Path) -> None:
+    """Iran's items all fell to the released filter, and its scores were not there, without a word."""
+    run = StoreBuilder(tmp_path).write()
+    first = CULTURES[0]
+    write_probes(run, words_of(3, 5), cultures=CULTURES[:3], questions=12, layers=3, protocol="released")
+    with open_store(run, store_layout()) as store:
+        items = store.sql("SELECT DISTINCT culture, question_id, item_key FROM probe_judged").fetchall()
+    rows = [
+        SimilarityRow("open", "en", culture, question, item, "e", 0.9, 0.1 if culture == first else 0.5, 0.1)
+        for culture, question, item in items
+    ]
+    write_parquet(objects_to_table(PROBE_SIMILARITIES, rows), run.table(PROBE_SIMILARITIES.name))
+    measure_probe(run, 1, 20, 1)
+    page = page_of(run)
+    assert f"keeps no item of {first}: no score without 3 cultures" in html.unescape(page)
+    assert "three layers replaced together" in page
+    assert "takes the last layer's state after the final" in html.unescape(page)
+
+
 def test_intervals_by_layer_hold_the_truth(tmp_path: Path) -> None:
     """The rate of echoes in 200 worlds, each a layer: questions differ, so their items are no independent witnesses."""
     chance = np.random.default_rng(3)
@@ -254,7 +274,8 @@ def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(
             **dict(zip(("model", "dataset", "language", "arm", "filter"), place, strict=True)),
             "culture": one, "toward": other, "score": (score := float(chance.exponential(300))), "low": score / 2,
             "high": score * 2, "share": chance.random(), "share_low": 0.1, "share_high": 0.9, "by_chance": score / 3,
-            "p": chance.random(), "toward_items": 0.1, "questions": 500, "cultures": 14, "no_interval": None,
+            "p": chance.random(), "protocol": "paper", "toward_items": 0.1, "questions": 500, "cultures": 14,
+            "no_interval": None,
         }
         for place in product(builder.models, ("open",), languages, arms, ("none",))
         for one, other in pairs
