@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, share
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, share
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.table_section import (
     Column,
@@ -124,8 +124,7 @@ _SIZES = [
 
 
 def _contrasts(data: ReportData, rows: Sequence[Row]) -> PageTable | None:
-    """The differences of two ways to ask, beside both scores; None without contexts under two conditions."""
-    scores = {_place(row, row["phrasing"], row["context_prefix"]): row for row in rows if row["metric"] == "cbs"}
+    """The differences of two ways to ask, beside both sides; None without contexts under two conditions."""
     rows = [row for row in rows if row["plain"] or row["other_phrasing"]]
     if not rows:
         return None
@@ -137,8 +136,8 @@ def _contrasts(data: ReportData, rows: Sequence[Row]) -> PageTable | None:
             Column("Setting", written("setting"), is_number=False),
             Column("First way", partial(_named, 0), is_number=False),
             Column("Second way", partial(_named, 1), is_number=False),
-            Column("First", partial(_of_way, scores, 0)),
-            Column("Second", partial(_of_way, scores, 1)),
+            Column("First", lambda row: decimal(row["first"], "score"), "over the contexts and entities of both"),
+            Column("Second", lambda row: decimal(row["second"], "score"), "over the same"),
             Column("Difference", _score_cell),
             Column("Contexts", counted("contexts")),
         ),
@@ -161,16 +160,6 @@ def _ways(row: Row) -> tuple[tuple[str | None, str | None], tuple[str | None, st
 
 def _named(at: int, row: Row) -> str:
     return _way(*_ways(row)[at])
-
-
-def _of_way(scores: Mapping[tuple[Any, ...], Row], at: int, row: Row) -> FormattedEstimate:
-    found = scores.get(_place(row, *_ways(row)[at]))
-    return _score_cell(found) if found else lacking("not_asked")
-
-
-def _place(row: Row, phrasing: str | None, context_prefix: str | None) -> tuple[Any, ...]:
-    place = ("model", "dataset", "form", "language", "culture", "entity_type", "setting")
-    return (*(row[name] for name in place), phrasing, context_prefix)
 
 
 def _way(phrasing: str | None, context_prefix: str | None) -> str:

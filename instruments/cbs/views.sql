@@ -122,6 +122,8 @@ GROUP BY ALL;
 --   other_setting: of a difference: the setting whose score is taken off
 --   other_phrasing: of a difference: the phrasing whose score is taken off
 --   plain: the difference is that to the same contexts without prefix
+--   first: of a difference: the score of the first side, over what both have
+--   second: the same of the second side
 --   native_most: native entities with a likelihood in the context that has the most
 --   western_most: the same of Western ones
 --   lacking: why there is no interval, or no difference
@@ -153,7 +155,7 @@ WITH scores_and_differences AS (
         CASE dimension WHEN 'phrasing' THEN b END AS other_phrasing,
         CASE dimension WHEN 'context_prefix' THEN a ELSE facets['context_prefix'] END AS context_prefix,
         dimension = 'context_prefix' AS plain, facets['form'] AS form, difference AS estimate, low, high, p,
-        units AS contexts, reason AS lacking
+        a_estimate AS first, b_estimate AS second, units AS contexts, reason AS lacking
     FROM differences
     WHERE measure = 'cbs' AND target = 'others' AND dimension IN ('condition', 'phrasing', 'context_prefix')
 ), whole_or_not AS (
