@@ -7,6 +7,7 @@ answer its score, or the reason why it has none.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -112,31 +113,29 @@ def answer_schema(key: str, value: dict[str, Any]) -> dict[str, Any]:
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
+def json_object(raw: str) -> dict[str, Any] | None:
+    """The JSON object in an answer, ignoring surrounding text; None without one."""
+    found = _OBJECT.search(raw)
+    with suppress(orjson.JSONDecodeError):
+        return dict(orjson.loads(found.group())) if found else None
+    return None
+
+
 def json_value(raw: str, key: str) -> Any:
-    """The value under `key` of the JSON object in an answer, ignoring surrounding text; None without an object.
+    """The value under `key` of the JSON object in an answer; None without an object.
 
     Raises `AnswerError` if the object lacks that key.
     """
-    found = _OBJECT.search(raw)
-    if found is None:
-        return None
-    try:
-        answer = orjson.loads(found.group())
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(answer, dict) or key not in answer:
+    answer = json_object(raw)
+    if answer is not None and key not in answer:
         raise AnswerError(f"the answer has no {key!r}")
-    return answer[key]
+    return None if answer is None else answer[key]
 
 
 def spoken(raw: str) -> str:
     """The words of an answer, out of the JSON object that they stand in; '' of an object without words."""
-    found = _OBJECT.search(raw)
-    try:
-        answer = orjson.loads(found.group()) if found else raw
-    except orjson.JSONDecodeError:
-        return raw
-    return " ".join(value for value in answer.values() if isinstance(value, str)) if isinstance(answer, dict) else raw
+    answer = json_object(raw)
+    return raw if answer is None else " ".join(value for value in answer.values() if isinstance(value, str))
 
 
 def words(raw: str, key: str) -> str:

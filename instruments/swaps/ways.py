@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import orjson
-
-from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
 
 TEMPLATES = ("prompt", "question")
 
@@ -79,7 +76,7 @@ def _worded_differently(ways: Sequence[Way]) -> bool:
     for way in ways:
         settings = _settings(way)
         ask = str(settings.get("ask", ""))
-        name = settings.get("named") or _names(ask).get(way.language)
+        name = settings.get("named")
         templates = (str(settings.get(template, "")) for template in TEMPLATES)
         without = tuple(text.replace(name, "{language}") if name else text for text in templates)
         words.setdefault(ask, set()).add(without)
@@ -88,12 +85,6 @@ def _worded_differently(ways: Sequence[Way]) -> bool:
 
 def _settings(way: Way) -> dict[str, Any]:
     return dict(orjson.loads(way.settings)) if way.settings else {}
-
-
-@cache
-def _names(ask: str) -> dict[str, str]:
-    """What our prompts in a language call the languages of texts."""
-    return dict(read_prompts(ask).languages) if (PROMPTS / f"{ask}.toml").is_file() else {}
 
 
 def _word(value: Any) -> str:

@@ -419,10 +419,13 @@ def test_words_of_ones_own_are_alike_but_for_the_name_of_the_language() -> None:
         settings = json.dumps({"ask": "en", "prompt": prompt, "schema": True, "temperature": 0.0, **more})
         return Way("ner", "prompt", "m", "own", "neutral", language, "x", "food", "own", settings, 1, None)
 
-    same = [way("ja", "This Japanese text: {text}"), way("ur", "This Urdu text: {text}")]
+    same = [
+        way("ja", "This Japanese text: {text}", named="Japanese"),
+        way("ur", "This Urdu text: {text}", named="Urdu"),
+    ]
     assert not differences(same)
     assert not differences([way("xx", "This Xish text: {text}", named="Xish"), *same])
-    assert differences([*same, way("ko", "That Korean text: {text}")]) == ["the words of the question"]
+    assert differences([*same, way("ko", "That Korean text: {text}", named="Korean")]) == ["the words of the question"]
     assert differences([same[0], replace(same[1], seed=2)]) == ["seed: 1, 2"]
     in_own = replace(same[1], settings=same[1].settings.replace('"en"', '"ur"'))
     assert differences([same[0], in_own]) == ["asked in the text's language, or in another"]
