@@ -41,7 +41,7 @@ GROUP BY ALL;
 
 -- token_effect: a row is one side's entities of a type under a rule: whether those of more tokens add more to the Cultural
 -- Bias Score. Spearman's rank correlation with its 95 % interval over entities (Bonett and Wright 2000); NULL where all
--- entities have as many tokens, or there are fewer than five.
+-- entities have as many tokens, or there are fewer than five; no interval of fewer than eight.
 --   low: lower limit of the correlation's 95 % interval, over other entities of the kind
 --   high: upper limit of the correlation's 95 % interval
 --   native: whether it is about the native entities, or the Western ones
@@ -69,6 +69,7 @@ correlated AS (
     GROUP BY ALL
 )
 SELECT *,
-    tanh(atanh(correlation) - 1.959964 * sqrt((1 + correlation ** 2 / 2) / (entities - 3))) AS low,
-    tanh(atanh(correlation) + 1.959964 * sqrt((1 + correlation ** 2 / 2) / (entities - 3))) AS high
+    -- By simulation those of five and six entities hold a true correlation of .9 in 74 and 85 %, of eight in 95 %.
+    CASE WHEN entities >= 8 THEN tanh(atanh(correlation) - 1.959964 * sqrt((1 + correlation ** 2 / 2) / (entities - 3))) END AS low,
+    CASE WHEN entities >= 8 THEN tanh(atanh(correlation) + 1.959964 * sqrt((1 + correlation ** 2 / 2) / (entities - 3))) END AS high
 FROM correlated;

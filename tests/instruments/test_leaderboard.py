@@ -300,4 +300,9 @@ def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
     ).statistic
     assert effect.correlation == pytest.approx(expected)
     assert effect.low < effect.correlation < effect.high
+    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("names",), entities=6)):
+        score_job(run, job, SPEC, engine=_Spelling())
+    with open_store(run, store_layout()) as store:
+        few = store.sql("SELECT DISTINCT entities, low, high FROM token_effect WHERE entity_type = 'names'").fetchall()
+    assert few == [(6, None, None)]
     assert (effect.entities, effect.tokens_per_entity) == (len(placed), pytest.approx(tokens[list(placed)].mean()))
