@@ -88,43 +88,18 @@ Term = tuple[Placed, Numbers]  # the weight of each context's score in a sum
 
 def placed(matrix: ScoreMatrix) -> Placed | None:
     """The placements of a matrix; None where no context has entities of both sides."""
-    sides = zip(matrix.native, matrix.western, strict=True)
-    rows = [placements(native, western) for native, western in sides]
-    return placed_of(
-        np.array([row[0] for row in rows]), np.array([row[1] for row in rows]),
-        *(matrix.units(kind) for kind in ("context", "native", "western")),
-    )  # fmt: skip
-
-
-def placed_of(
-    native: Numbers, western: Numbers, contexts: Units, native_units: Units, western_units: Units
-) -> Placed | None:
-    """The same from placements: a row a context, NaN where an entity has none."""
-    if not len(native):
+    if not len(matrix.native):
         return None
+    rows = [placements(native, western) for native, western in zip(matrix.native, matrix.western, strict=True)]
+    native, western = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     known = [~np.isnan(side) for side in (native, western)]
     met = known[0].any(axis=1) & known[1].any(axis=1)
     if not met.any():
         return None
     columns = [side[met].any(axis=0) for side in known]
     native, western = (side[np.ix_(met, kept)] for side, kept in zip((native, western), columns, strict=True))
-    scores = np.nanmean(native, axis=1)
-    return Placed(native, western, scores, contexts[met], native_units[columns[0]], western_units[columns[1]])
-
-
-def bias(matrix: ScoreMatrix) -> ScoreEstimate | None:
-    """The mean Cultural Bias Score over a matrix's contexts; None where no context has entities of both sides.
-
-    With fewer than three contexts, or a single entity on a side, there is a value and no interval.
-    """
-    terms = whole(matrix)
-    return combined(terms) if terms else None
-
-
-def whole(matrix: ScoreMatrix) -> list[Term]:
-    """A matrix whose contexts count alike; empty where none has entities of both sides."""
-    found = placed(matrix)
-    return [] if found is None else [mean_of(found)]
+    units = (matrix.units(kind)[kept] for kind, kept in zip(("native", "western"), columns, strict=True))
+    return Placed(native, western, np.nanmean(native, axis=1), matrix.units("context")[met], *units)
 
 
 def mean_of(found: Placed) -> Term:

@@ -13,10 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from polyculture.instruments.cbs.score_interval import mean_difference, mean_score
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, compared, whole
+from polyculture.instruments.cbs.score_interval import ScoreEstimate, mean_difference, mean_score
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, Term, combined, compared, mean_of, placed
 
 Random = np.random.Generator
+
+
+def whole(matrix: ScoreMatrix) -> list[Term]:
+    """A matrix whose contexts count alike; empty where none has entities of both sides."""
+    found = placed(matrix)
+    return [] if found is None else [mean_of(found)]
+
+
+def bias(matrix: ScoreMatrix) -> ScoreEstimate | None:
+    """The mean Cultural Bias Score over a matrix's contexts; None where none has entities of both sides."""
+    terms = whole(matrix)
+    return combined(terms) if terms else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.averages import averaged_draws, tally
 from polyculture.instruments.cbs.bias import Numbers, compare, placements
 from polyculture.instruments.cbs.camel_draws import CamelDraws
-from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix
+from tests.instruments.bias_worlds import bias
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
 LIKELIHOODS = st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")), st.floats(-50, 0)), max_size=30)

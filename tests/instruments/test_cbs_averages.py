@@ -15,7 +15,8 @@ from polyculture.instruments.cbs.camel_draws import CamelDraws, lacking_columns
 from polyculture.instruments.cbs.contrasts import Contrast, mean_contrast, paired
 from polyculture.instruments.cbs.protocol import Protocol, columns_of, protocol_score
 from polyculture.instruments.cbs.score_matrix import ContextCondition
-from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix, bias
+from polyculture.instruments.cbs.uncertainty import Genders, ScoreMatrix
+from tests.instruments.bias_worlds import bias
 
 SIZES = {"female": (5, 4), "male": (3, 7), "both": (1, 1)}  # native and Western names
 
