@@ -153,19 +153,21 @@ def test_a_build_that_is_killed_while_it_tidies_up_is_done(dump: Path, in_one_go
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [3, pytest.param(8, marks=pytest.mark.full)])
-def test_it_may_be_killed_at_any_moment(dump: Path, in_one_go: BuildReport, tmp_path: Path, kills: int) -> None:
+@pytest.mark.parametrize(("kills", "workers"), [(3, 0), pytest.param(8, 2, marks=pytest.mark.full)])
+def test_it_may_be_killed_at_any_moment(
+    dump: Path, in_one_go: BuildReport, tmp_path: Path, kills: int, workers: int
+) -> None:
     out, moment = tmp_path / "index.duckdb", random.Random(1)
     started = time.monotonic()
-    start(dump, tmp_path / "other.duckdb").communicate()
+    start(dump, tmp_path / "other.duckdb", workers).communicate()
     usual = time.monotonic() - started
     for _ in range(kills):
-        build = start(dump, out)
+        build = start(dump, out, workers)
         time.sleep(moment.uniform(0.2, 1.0) * usual)
         build.kill()
         build.communicate()
     if not out.exists():
-        start(dump, out).communicate()
+        start(dump, out, workers).communicate()
     assert content(out) == content(in_one_go.snapshot.path)
 
 
