@@ -118,6 +118,7 @@ def test_the_wheel_holds_every_file_of_the_rooms_under_one_name(wheel: Path, sou
     assert not links
 
 
+@pytest.mark.full
 def test_the_source_distribution_builds_the_same_wheel(source: Path, wheel: Path, tmp_path: Path) -> None:
     run(sys.executable, "-c", SDIST, tmp_path, cwd=source)
     (packed,) = tmp_path.glob("*.tar.gz")
@@ -148,6 +149,7 @@ def test_an_installed_wheel_runs(installed: Path, wheel: Path, tmp_path: Path, m
     assert (tmp_path / "runs" / "whole" / "report.html").stat().st_size > 100_000
 
 
+@pytest.mark.full
 def test_an_editable_checkout_has_one_name(source: Path, tmp_path: Path) -> None:
     """From an empty folder: the rooms are imported as parts of the package, and by no other name."""
     python = environment(tmp_path / "env")

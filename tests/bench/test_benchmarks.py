@@ -34,10 +34,6 @@ BENCHMARKS = [
     name for name, tree in MODULES.items() if 'if __name__ == "__main__"' in ast.unparse(tree).replace("'", '"')
 ]
 
-LONG = {
-    "coverage", "linking_accuracy", "linking_rate", "openai_in_flight", "probe_speed", "report", "scoring", "store",
-}  # fmt: skip
-
 
 def smallest(name: str) -> Sequence[str]:
     """The options of a benchmark's smallest size; none where it does not say."""
@@ -95,7 +91,7 @@ def of_vllm(name: str) -> bool:
 
 
 def _marks(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.vllm] if of_vllm(name) else [pytest.mark.full] if name in LONG else []
+    return [pytest.mark.vllm] if of_vllm(name) else [pytest.mark.full]
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
