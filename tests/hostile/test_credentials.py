@@ -237,7 +237,8 @@ def test_a_retry_after_beyond_the_calendar_is_a_wait_or_none(header: str) -> Non
 def test_a_model_whose_name_is_too_long_for_a_folder_is_run_and_found(tmp_path: Path) -> None:
     model = "openai:" + "設定" * 30
     with StubServer() as server:
-        done = polyculture("run", file := experiment(tmp_path, server.url, model), cwd=tmp_path)
+        file = experiment(tmp_path, server.url, model)
+        done = polyculture("run", "--only", "generate", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = polyculture("sql", file, "SELECT DISTINCT model FROM responses", "--format", "csv", cwd=tmp_path)
     assert model in rows.stdout

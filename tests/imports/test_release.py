@@ -71,8 +71,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert "read as items" in done.stderr
         assert "qid from 'qid'" in done.stderr
         assert "assumed by their usual names" in done.stderr
-        done = polyculture("run", f"{name}.toml", cwd=folder)
-        assert done.returncode == 0, done.stderr
+        for stage in ("extract", "link", "measure"):
+            done = polyculture("run", "--only", stage, f"{name}.toml", cwd=folder)
+            assert done.returncode == 0, done.stderr
     return folder
 
 
