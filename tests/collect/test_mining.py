@@ -709,14 +709,6 @@ def test_a_mistake_in_the_corpus_is_one_line(tmp_path: Path, words: list[str], t
 # Annotators.
 
 
-def test_kappa_of_cohens_own_kind() -> None:
-    pairs = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
-    found = cohens_kappa(pairs)
-    assert (found.n, found.observed, found.expected) == (50, 0.7, 0.5)
-    assert found.kappa is not None
-    assert isclose(found.kappa, 0.4)
-
-
 @pytest.mark.parametrize(
     "table",
     [

@@ -209,11 +209,6 @@ def test_half_a_character_can_be_stored() -> None:
     assert (one.text, one.name) == ("\ufffdx", "\ufffdy")
 
 
-@pytest.mark.parametrize("answer", ['{"mentions": null}', '{"mentions": {}}', "[]", '{"dish": [], "person": []}'])
-def test_an_empty_list_names_nothing(answer: str) -> None:
-    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -235,20 +230,16 @@ def test_an_answer_that_is_a_word_for_nothing_names_nothing(answer: str) -> None
 
 
 @pytest.mark.parametrize(
-    "answer", ['{"entities": []}', '{"items": null}', '{"dish": [], "vegetable": []}', "[[]]", "[{}]", "[]"]
+    "answer",
+    [
+        *('{"mentions": null}', '{"mentions": {}}', '{"dish": [], "person": []}'),
+        *('{"entities": []}', '{"items": null}', '{"dish": [], "vegetable": []}', "[[]]", "[{}]", "[]"),
+        *('{"mentions": "none"}', '{"mentions": ["None"]}', '{"mentions": [{"text": "N/A", "kind": "dish"}]}'),
+        *('{"mentions": [{"text": "", "kind": "dish"}]}', '{"dish": "-", "ingredient": "none"}'),
+    ],
 )
 def test_an_answer_of_nothing_is_read_under_any_name(answer: str) -> None:
     """Else a study's own prompt would lose every text that names nothing, and keep those that name something."""
-    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ['{"mentions": "none"}', '{"mentions": ["None"]}', '{"mentions": [{"text": "N/A", "kind": "dish"}]}',
-     '{"mentions": [{"text": "", "kind": "dish"}]}', '{"dish": "-", "ingredient": "none"}'],
-)  # fmt: skip
-def test_a_word_for_nothing_names_nothing(answer: str) -> None:
-    """It was asked about three times, or became a mention that the text does not hold."""
     assert read_answer(answer, FOOD.kinds, "whole").entities == ()
 
 
