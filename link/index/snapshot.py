@@ -38,10 +38,23 @@ USELESS = "zstd,fsst,dictionary"
 ROW_GROUP = 30_720  # rows, a quarter of DuckDB's default; with fewer still the file grows by half
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
-REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
+# How a snapshot is made again, by the kind of its source.
+REMEDIES = {
+    "dump": "Build it again: polyculture wikidata build DUMP -o FILE --replace",
+    "sparql": "Pull it again: polyculture wikidata pull EXPERIMENT --contact you@example.org --replace",
+    FILLED: "Delete it: the next run with [link] fill = true makes it again.",
+    "starter": "Delete it: the next command makes it again.",
+}
+UNKNOWN = "Make it again, as it was made: polyculture wikidata build or pull, or [link] fill = true."
 MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
 
-TABLES = frozenset({*SCHEMAS, "keys", "members"})
+# The columns that are read, by table; keys have a table of their own.
+COLUMNS = {
+    **{name: [column for column in schema.names if column != "key"] for name, schema in SCHEMAS.items()},
+    "keys": ["item", "language", "name", "kind", "key"],
+    "members": ["scope", "item", "distance", "root", "path"],
+}
+_ALWAYS = ("identity", "languages", "source")  # in every snapshot's `meta`
 
 Files = Callable[[str], list[Path]]  # table -> its Parquet files
 
@@ -67,6 +80,11 @@ class Snapshot:
     def name(self) -> str:
         """The name in messages: the starter snapshot, or the file."""
         return "starter snapshot" if self.bundled else str(self.path)
+
+    @property
+    def remedy(self) -> str:
+        """How a damaged one is made again."""
+        return _remedy(self.meta)
 
     @property
     def date(self) -> str | None:
@@ -107,8 +125,8 @@ class Snapshot:
         try:
             connection.execute("ATTACH $path AS wikidata (READ_ONLY)", {"path": str(self.path)})
         except duckdb.Error as fault:
-            raise SnapshotError(f"cannot be opened: {fault}", where=self.path, remedy=REBUILD) from fault
-        with damage_named(self.path):
+            raise SnapshotError(f"cannot be opened: {fault}", where=self.path, remedy=self.remedy) from fault
+        with damage_named(self):
             yield
 
 
@@ -122,17 +140,28 @@ def open_snapshot(path: Path) -> Snapshot:
 
 @lru_cache(maxsize=16)  # a command opens its snapshot for the extractor and again for the linker
 def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
+    meta: dict[str, Any] = {}
+    wrong = ""
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
             meta = {key: orjson.loads(value) for key, value in connection.execute("FROM meta").fetchall()}
             if meta.get("version") != VERSION:
-                what = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
-                raise SnapshotError(what, where=path, remedy=REBUILD)
-            connection.execute(f"SELECT 1 FROM {', '.join(sorted(TABLES))} LIMIT 0")  # noqa: S608  our tables' names
-    except duckdb.Error as fault:
-        what = f"is not a Wikidata snapshot of Polyculture: {str(fault).splitlines()[0]}"
-        raise SnapshotError(what, where=path, remedy=REBUILD) from fault
+                wrong = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
+            elif lacking := [key for key in _ALWAYS if not meta.get(key)]:
+                wrong = f"is not a whole Wikidata snapshot: its table meta has no {lacking[0]}"
+            else:
+                for table, columns in COLUMNS.items():
+                    connection.sql(f"SELECT {', '.join(columns)} FROM {table}")  # noqa: S608  our own names
+    except (duckdb.Error, orjson.JSONDecodeError) as fault:
+        wrong = f"is not a Wikidata snapshot of Polyculture: {str(fault).splitlines()[0]}"
+    if wrong:
+        raise SnapshotError(wrong, where=path, remedy=_remedy(meta))
     return Snapshot(path, meta)
+
+
+def _remedy(meta: Mapping[str, Any]) -> str:
+    source = meta.get("source")
+    return REMEDIES.get(source.get("kind", ""), UNKNOWN) if isinstance(source, dict) else UNKNOWN
 
 
 def verify(snapshot: Snapshot) -> None:
@@ -145,8 +174,8 @@ def verify(snapshot: Snapshot) -> None:
     mark = cache_folder() / VERIFIED / key
     if mark.exists():
         return
-    with damage_named(snapshot.path), duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        for table in TABLES:
+    with damage_named(snapshot), duckdb.connect(str(snapshot.path), read_only=True) as connection:
+        for table in COLUMNS:
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -154,14 +183,14 @@ def verify(snapshot: Snapshot) -> None:
 
 
 @contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """Turns DuckDB's error for a damaged block into a `SnapshotError` about `path`."""
+def damage_named(snapshot: Snapshot) -> Iterator[None]:
+    """Turns DuckDB's error for a damaged block into a `SnapshotError` about the snapshot."""
     try:
         yield
     except duckdb.Error as fault:
         if not any(damage in str(fault) for damage in _DAMAGE):
             raise
-        raise SnapshotError("is damaged or truncated", where=path, remedy=REBUILD) from fault
+        raise SnapshotError("is damaged or truncated", where=snapshot.path, remedy=snapshot.remedy) from fault
 
 
 def write_snapshot(

@@ -19,7 +19,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.index.snapshot import REBUILD, Snapshot
+from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.ontology import open_members
 from polyculture.link.statements import statement
@@ -124,7 +124,7 @@ class Selection:
         try:
             connection.execute("ATTACH $path AS whole (READ_ONLY)", {"path": str(snapshot.path)})
         except duckdb.Error as fault:
-            raise SnapshotError(f"cannot be opened: {fault}", where=snapshot.path, remedy=REBUILD) from fault
+            raise SnapshotError(f"cannot be opened: {fault}", where=snapshot.path, remedy=snapshot.remedy) from fault
         keys = sorted(rules.without)
         items, codes = (
             pa.array([item for item, _ in keys], pa.uint32()),

@@ -282,11 +282,41 @@ def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:
         open_snapshot(snapshot.path)
 
 
-def test_a_snapshot_that_lacks_a_table_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        ("DROP TABLE claims", "claims"),
+        ("ALTER TABLE names DROP normalised", "normalised"),
+        ("ALTER TABLE members RENAME path TO way", "path"),
+        ("DELETE FROM meta WHERE key = 'languages'", "meta has no languages"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [
+        ("dump", "wikidata build DUMP"),
+        ("sparql", "wikidata pull"),
+        ("api", "fill = true makes it again"),
+        ("starter", "next command"),
+        ("other", "build or pull"),
+    ],
+)
+def test_a_snapshot_that_lacks_a_part_is_refused_with_its_own_remedy(
+    tmp_path: Path, damage: str, named: str, kind: str, remedy: str
+) -> None:
     snapshot = build(tmp_path, array(RAMEN)).snapshot
     with duckdb.connect(str(snapshot.path)) as connection:
-        connection.execute("DROP TABLE claims")
-    with pytest.raises(SnapshotError, match=r"not a Wikidata snapshot.*claims.*wikidata build"):
+        source = orjson.dumps({"kind": kind}).decode()
+        connection.execute("UPDATE meta SET value = $source WHERE key = 'source'", {"source": source})
+        connection.execute(
+            "CREATE TABLE old AS FROM meta; DELETE FROM meta; INSERT INTO meta FROM old ORDER BY key DESC"
+        )
+        connection.execute(damage)
+    with pytest.raises(SnapshotError, match=rf"not a (whole )?Wikidata snapshot.*{named}.*{remedy}"):
+        open_snapshot(snapshot.path)
+    with duckdb.connect(str(snapshot.path)) as connection:
+        connection.execute("UPDATE meta SET value = '{'")
+    with pytest.raises(SnapshotError, match=r"not a Wikidata snapshot.*unexpected end of data.*build or pull"):
         open_snapshot(snapshot.path)
 
 
