@@ -107,14 +107,14 @@ ANSWERS = Folding(removed=("arabic_vowels", "quranic"), removed_categories=("P",
 
 
 def nfkc(text: str) -> str:
-    """NFKC of the lines that need it: the check costs a tenth of it, and most lines do not."""
-    if unicodedata.is_normalized("NFKC", text):
-        return text
+    """NFKC of the lines that need it: the check costs a tenth of it, and most lines do not.
+
+    A check of the whole text would normalise all of it, for one letter that may combine with another.
+    """
     lines = text.split("\n")
-    changing = [number for number, line in enumerate(lines) if not unicodedata.is_normalized("NFKC", line)]
-    changed = unicodedata.normalize("NFKC", "\n".join([lines[number] for number in changing])).split("\n")
-    for number, line in zip(changing, changed, strict=True):
-        lines[number] = line
+    for number, line in enumerate(lines):
+        if not unicodedata.is_normalized("NFKC", line):
+            lines[number] = unicodedata.normalize("NFKC", line)
     return "\n".join(lines)
 
 

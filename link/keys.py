@@ -7,6 +7,7 @@ may be forms of one word: the match is the weakest of the three (exact, normalis
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,12 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
-from polyculture.cache.inflection import inflections, key_rules
+from polyculture.cache.inflection import Rule, inflections, key_rules
 
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
 _VERSION = 2  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
+_BLANKS = ("  +", " ")
+# Pius III does not end in a vowel: rules for endings leave Roman numerals alone.
+_ROMAN = (r"\b([ivx]{2,})\b", r"\1_")
+_LAST_LETTER = (r" ([a-z])$", r"_\1")  # vitamin a is not vitamina
 _SMALL_KANA = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
 
 
@@ -34,11 +39,8 @@ def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | Non
 
     `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
     """
-    shortened = plain_forms(normalised) if plain is None else plain
-    for pattern, replacement in key_rules(language):
-        shortened = pc.replace_substring_regex(shortened, pattern, replacement)
-    joined: Any = pc.replace_substring_regex(shortened, r" ([a-z])$", r"_\1")  # vitamin a is not vitamina
-    joined = pc.replace_substring(joined, " ", "")
+    shortened = _rewritten(plain_forms(normalised) if plain is None else plain, [*key_rules(language), _LAST_LETTER])
+    joined: Any = pc.replace_substring(shortened, " ", "")
     short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
     found: pa.Array[Any] = pc.if_else(short, normalised, joined)
     return found
@@ -51,10 +53,17 @@ def plain_forms(normalised: pa.Array[Any]) -> pa.Array[Any]:
     lines: Any = pc.replace_with_mask(normalised, is_ascii, ascii)
     others = pc.invert(is_ascii)
     lines = pc.replace_with_mask(lines, others, _translated(normalised.filter(others)))
-    trimmed: Any = pc.utf8_trim(pc.replace_substring_regex(lines, "  +", " "), " ")
-    # Pius III does not end in a vowel: rules for endings leave Roman numerals alone.
-    marked: pa.Array[Any] = pc.replace_substring_regex(trimmed, r"\b([ivx]{2,})\b", r"\1_")
-    return marked
+    return _rewritten(pc.utf8_trim(lines, " "), [_BLANKS, _ROMAN])
+
+
+def _rewritten(names: pa.Array[Any], rules: Sequence[Rule]) -> pa.Array[Any]:
+    """The names with the rules applied in their order, to those alone that one of the patterns matches: one in five."""
+    matching = pc.match_substring_regex(names, "|".join([f"(?:{pattern})" for pattern, _ in rules]))
+    some: Any = names.filter(matching)
+    for pattern, replacement in rules:
+        some = pc.replace_substring_regex(some, pattern, replacement)
+    found: pa.Array[Any] = pc.replace_with_mask(names, matching, some)
+    return found
 
 
 def _translated(names: pa.Array[Any]) -> pa.Array[Any]:

@@ -11,10 +11,9 @@ not hold the prompt's country, so linking cannot use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
@@ -24,7 +23,6 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.keys import keys_version
@@ -36,8 +34,7 @@ from polyculture.link.statements import statement
 
 ALGORITHM = 16  # raise when the same input may give other links
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
-_TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
-TABLES = tuple(_TABLES)
+TABLES = ("candidates", "entities", "entity_countries", "links")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Linker:
         for language in map(self.catalog.language, codes):
             if self.source.languages.isdisjoint(language.label_languages):
                 what = f"the snapshot has no names in any language that {language.name} falls back on"
-                remedy = "Build it again: polyculture wikidata build keeps the languages of the catalogue."
+                remedy = "Make one anew with this catalogue: polyculture wikidata build or pull, or [link] fill = true."
                 raise SnapshotError(what, where=self.source.provenance.get("snapshot"), remedy=remedy)
 
 
@@ -100,49 +97,23 @@ def languages_without_names(source: Snapshot, catalog: Catalog, languages: Itera
     return sorted(code for code, first in own.items() if first not in source.languages)
 
 
-def known_countries(catalog: Catalog, uncovered: Mapping[str, list[str]] = MappingProxyType({})) -> list[KnownCountry]:
-    """The countries of the catalogue with their regions, in the order of maps; those without a region come last.
-
-    `uncovered`: see `origins.uncovered_topics`.
-    """
-    region_of, first_of = catalog.region_of, _first_languages(catalog)
-    order = [code for code in region_of if code in catalog.countries]
-    order += sorted(catalog.countries.keys() - region_of.keys())
-    rows = []
-    for place, country in enumerate(map(catalog.country, order)):
-        region = region_of.get(country.code)
-        rows.append(
-            KnownCountry(
-                country.code,
-                country.name,
-                country.qid,
-                region.code if region else None,
-                region.name if region else None,
-                region.part_of if region else None,
-                place,
-                first_of.get(country.code, []),
-                uncovered.get(country.code, []),
-            )
-        )
-    return rows
-
-
-def _first_languages(catalog: Catalog) -> dict[str, list[str]]:
-    """The languages of each country that is the first of any."""
-    found: dict[str, list[str]] = {}
-    for code, language in catalog.languages.items():
-        found.setdefault(language.first_country, []).append(code)
-    return found
-
-
 def _distinct(queries: pa.Table, column: str) -> list[str]:
     return sorted(str(value) for value in queries.column(column).unique().to_pylist())
 
 
 def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> pa.Table:
     """One of `TABLES`, by the statement `query` where that has another name."""
-    schema = _TABLES[name].schema
-    # `find_origins` made the table of countries.
-    query = f"FROM {name} ORDER BY ALL" if name == ENTITY_COUNTRIES.name else statement(query or name)
-    found: pa.Table = connection.sql(query).to_arrow_table()
-    return found.select(schema.names).cast(schema)
+    from polyculture.cache import schema  # here: to show one link takes no table of a run
+
+    tables = {
+        table.name: table for table in (schema.CANDIDATES, schema.ENTITIES, schema.ENTITY_COUNTRIES, schema.LINKS)
+    }
+    found: pa.Table = read_rows(connection, name, query).to_arrow_table()
+    return found.select(tables[name].schema.names).cast(tables[name].schema)
+
+
+def read_rows(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> duckdb.DuckDBPyRelation:
+    """The rows of `read_table`, which may have further columns."""
+    if name == "entity_countries":  # `find_origins` made the table
+        return connection.sql("FROM entity_countries ORDER BY ALL")
+    return connection.sql(statement(query or name))

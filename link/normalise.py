@@ -29,7 +29,9 @@ _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
 _BLANKS = re.compile("  +")
 _JOINT = "\u200c"
-_ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # inside a Persian compound, often written as a space
+_ARABIC_JOINT = re.compile(
+    f"{_JOINT}(?<=[\u0620-\u06ff]{_JOINT})"
+)  # inside a Persian compound, often written as a space
 _LETTERS = Letters(NAMES)
 _LETTERS[ord("\n")] = "\n"  # one name per line
 _REMOVED = "".join(chr(code) for code, letter in _LETTERS.items() if not letter)

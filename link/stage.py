@@ -7,6 +7,9 @@ differ, the stage runs again. So links that were made when fewer countries were 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,12 +20,12 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import objects_to_table, read_metadata, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS
+from polyculture.cache.schema import ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_LINKS, KnownCountry
 from polyculture.cache.store import asked_store
 from polyculture.link.api.names import Named
 from polyculture.link.forms import Forms
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.linker import TABLES, Linker, known_countries, linker_id
+from polyculture.link.linker import TABLES, Linker, linker_id
 from polyculture.link.origins import uncovered_topics
 from polyculture.link.published import PublishedLinker
 from polyculture.link.statements import statement
@@ -48,7 +51,8 @@ def link_run(
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
     identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), forms)
-    digest = content_id(identity, surfaces.to_pydict(), countries.to_pydict(), manifest.topics)
+    # A query's number is a hash of all that it asks.
+    digest = content_id(identity, surfaces["query"].to_pylist(), countries.to_pydict(), manifest.topics)
     names = (KNOWN_COUNTRIES.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
@@ -102,6 +106,41 @@ def current_names(run: RunFolder, manifest: Manifest) -> list[Named]:
     """The names under which the run's current mentions are looked up, in a fixed order."""
     with asked_store(run, statement("fill_names"), manifest=manifest) as store:
         return [Named(*row) for row in store.execute(statement("fill_names")).fetchall()]
+
+
+def known_countries(catalog: Catalog, uncovered: Mapping[str, list[str]] = MappingProxyType({})) -> list[KnownCountry]:
+    """The countries of the catalogue with their regions, in the order of maps; those without a region come last.
+
+    `uncovered`: see `origins.uncovered_topics`.
+    """
+    region_of, first_of = catalog.region_of, _first_languages(catalog)
+    order = [code for code in region_of if code in catalog.countries]
+    order += sorted(catalog.countries.keys() - region_of.keys())
+    rows = []
+    for place, country in enumerate(map(catalog.country, order)):
+        region = region_of.get(country.code)
+        rows.append(
+            KnownCountry(
+                country.code,
+                country.name,
+                country.qid,
+                region.code if region else None,
+                region.name if region else None,
+                region.part_of if region else None,
+                place,
+                first_of.get(country.code, []),
+                uncovered.get(country.code, []),
+            )
+        )
+    return rows
+
+
+def _first_languages(catalog: Catalog) -> dict[str, list[str]]:
+    """The languages of each country that is the first of any."""
+    found: dict[str, list[str]] = {}
+    for code, language in catalog.languages.items():
+        found.setdefault(language.first_country, []).append(code)
+    return found
 
 
 def _topics(surfaces: pa.Table) -> list[str]:

@@ -17,7 +17,7 @@ from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.shards import JobShards
-from polyculture.link.linker import known_countries
+from polyculture.link.stage import known_countries
 from tests.store_builder import EXTRACTOR, TABLES, blank, manifest, request_of, write_wanted
 
 

@@ -17,7 +17,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES, Prompt, WantedResponse
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines.endings import ending_of
-from polyculture.link.linker import known_countries
+from polyculture.link.stage import known_countries
 from polyculture.running.layout import store_layout
 
 EXTRACTOR = "extractor-now"

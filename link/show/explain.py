@@ -15,7 +15,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.link.entity import number
-from polyculture.link.linker import Linker, read_table
+from polyculture.link.linker import Linker, read_rows
 from polyculture.link.near import NearMiss, near_misses
 from polyculture.link.normalise import fold_of, normalise
 from polyculture.link.queries import QUERY_COLUMNS
@@ -120,12 +120,16 @@ def explain(
     queries = pa.Table.from_pylist(rows, schema=pa.schema([(column, pa.string()) for column in QUERY_COLUMNS]))
     near: Sequence[NearMiss] = ()
     with linker.opened(queries) as connection:
-        tables = {table: read_table(connection, table).to_pylist() for table in _SHOWN}
+        tables = {table: _dicts(read_rows(connection, table)) for table in _SHOWN}
         items = _items(connection, _mentioned(tables), chain)
         if not tables["candidates"]:
             (near,) = near_misses(connection, linker.catalog, [(language, topic, surface)]).values()
     by_kind = {link["kind"]: link for link in tables["links"]}
     return [_explanation(by_kind[kind], tables, items, rivals, near) for kind in kinds]
+
+
+def _dicts(rows: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:
+    return [dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]
 
 
 def _explanation(

@@ -40,4 +40,4 @@ JOIN queries AS query USING (query)
 LEFT JOIN ranked AS candidate ON candidate.query = found.query AND candidate.item = found.item
 LEFT JOIN chosen AS first ON first.query = found.query
 LEFT JOIN wikidata.items AS item ON item.item = found.item
-ORDER BY query.place, candidate.rank NULLS LAST, found.item
+ORDER BY query.query, candidate.rank NULLS LAST, found.item

@@ -3,8 +3,8 @@ CREATE MACRO small(text, turkish) AS lower(CASE WHEN turkish THEN translate(text
 
 -- Names are sorted by their forms, keys by theirs: outside the range of what is looked up no block is read, which is most of
 -- them for one mention.
-SET VARIABLE first_form = (SELECT min(least(normalised, key)) FROM normal_forms);
-SET VARIABLE last_form = (SELECT max(greatest(normalised, key)) FROM normal_forms);
+SET VARIABLE first_form = (SELECT least(min(normalised), min(key)) FROM normal_forms);
+SET VARIABLE last_form = (SELECT greatest(max(normalised), max(key)) FROM normal_forms);
 
 -- found: a row is a candidate of a query, by its best name. `grade`: 0 exact (but for capital letters, which begin a sentence),
 -- 1 equal normal forms, 2 equal keys. `tier` is how far the name is trusted where an item outside the topic bears it, too: 0 in

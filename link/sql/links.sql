@@ -21,4 +21,4 @@ FROM queries AS query
 LEFT JOIN chosen AS first USING (query)
 LEFT JOIN found ON found.query = query.query AND found.item = first.item
 LEFT JOIN (SELECT query, count(*) AS candidates FROM found GROUP BY query) AS count ON count.query = query.query
-ORDER BY query.place
+ORDER BY query.query

@@ -7,4 +7,4 @@ SELECT
 FROM queries AS query
 JOIN published_found AS found USING (query)
 LEFT JOIN wikidata.items AS item USING (item)
-ORDER BY query.topic, query.language, query.kind, query.surface, query.name, query.english, query.query
+ORDER BY query.query

@@ -12,4 +12,4 @@ SELECT
     (found.item IS NOT NULL)::BIGINT AS survivors
 FROM queries AS query
 LEFT JOIN published_found AS found USING (query)
-ORDER BY query.topic, query.language, query.kind, query.surface, query.name, query.english, query.query
+ORDER BY query.query

@@ -2,4 +2,4 @@
 SELECT DISTINCT query, language, topic, kind, surface, name, english
 FROM mentions
 WHERE counted AND NOT hallucinated
-ORDER BY topic, language, kind, surface, name, english, query
+ORDER BY query

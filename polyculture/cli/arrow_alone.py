@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 PANDAS, NUMPY = "pandas", "numpy"
+_DOCUMENTATION = "pyarrow.vendored.docscrape"
 
 
 class _LeftOut(MetaPathFinder):
@@ -29,12 +31,16 @@ def load_arrow_alone(module: str = "pyarrow", without: Sequence[str] = (PANDAS, 
 
     It looks for numpy when it is imported, and for pandas before it makes its first array of a list, which might be a
     series. Later in this process it takes an array or a series as a list like any other, and makes none: only for a
-    command that has none.
+    command that has none. Its functions have no documentation of their options: to read that takes Arrow longer than
+    to load them.
     """
     if any(name in sys.modules for name in ("pyarrow", *without)):
         return
     hidden = _LeftOut(without)
     sys.meta_path.insert(0, hidden)
+    reader = ModuleType(_DOCUMENTATION)
+    reader.NumpyDocString = lambda _: {"Parameters": ()}  # type: ignore[attr-defined]
+    sys.modules[_DOCUMENTATION] = reader
     try:
         import_module(module)
         import pyarrow as pa
@@ -42,3 +48,4 @@ def load_arrow_alone(module: str = "pyarrow", without: Sequence[str] = (PANDAS, 
         pa.array([0])
     finally:
         sys.meta_path.remove(hidden)
+        del sys.modules[_DOCUMENTATION]
