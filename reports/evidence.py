@@ -57,7 +57,9 @@ def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[st
     `parts` names the file of the rest for each place on the axes language and topic; it is empty where the page holds
     everything.
     """
-    reading.run(_SQL["every_mention"])
+    reading.run(_SQL["run_texts"], longest=LONGEST)
+    for name in ("run_mentions", "run_items", "every_mention"):
+        reading.run(_SQL[name])
     whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows(_SQL["axes"])[0]), names)
     reading.run(_SQL["no_mention"])
     places = product(*(range(len(whole["axes"][axis])) for axis in PART_AXES))
@@ -114,7 +116,7 @@ def _split(reading: Reading, bounds: Bounds) -> tuple[str, ...]:
         places = reading.rows(_SQL["counts_size"])[0]["rows"]
         if places > bounds.counts and split:
             continue
-        reading.run(_SQL["drawn_responses"], **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
+        reading.run(_SQL["drawn_responses"], **by, laps=DRAWN // (places + 1) + 1)
         if bounds.last or not _left_out(reading, bounds)["needed"]:
             break
     return split

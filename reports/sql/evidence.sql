@@ -6,17 +6,43 @@ SELECT
     list(DISTINCT condition) AS condition, list(DISTINCT country) FILTER (country IS NOT NULL) AS country
 FROM cells;
 
--- every_mention: a row is a mention of a counted kind; here of the whole run.
-CREATE TEMP VIEW counted_mentions AS
+-- run_mentions: a row is a mention of a counted kind. The page and each part take theirs from here: the run's files, of which
+-- there are hundreds, are read once.
+CREATE TEMP TABLE run_mentions AS
 SELECT response_id, prompt_id, model, language, topic, condition, country, query, kind, surface, hallucinated, start, "end"
 FROM mentions
 WHERE counted;
 
--- some_mentions: a row is a mention of a counted kind; here in one language and topic, read once for all that follows.
+-- run_texts: a row is a response with what it says, cut where it is very long; likewise for all parts.
+CREATE TEMP TABLE run_texts AS
+SELECT
+    response_id, prompt_id, model, language, topic, condition, country, sample, left(text, $longest) AS text,
+    length(text) > $longest AS cut, detected_language
+FROM responses;
+
+-- run_items: a row is a Wikidata item with what Wikidata says of it; likewise.
+CREATE TEMP TABLE run_items AS
+WITH countries AS (
+    SELECT
+        qid,
+        list({'country': country, 'country_qid': country_qid, 'property': property} ORDER BY property, country_qid)
+            FILTER (country_qid IS NOT NULL) AS countries
+    FROM entity_countries
+    GROUP BY qid
+)
+SELECT i.qid, e.label, e.labels, e.description, o.origin_kind, o.origin, c.countries
+FROM (SELECT qid FROM links WHERE qid IS NOT NULL UNION SELECT qid FROM entities) AS i
+LEFT JOIN entities AS e USING (qid)
+LEFT JOIN item_origins AS o USING (qid)
+LEFT JOIN countries AS c USING (qid);
+
+-- every_mention: a row is one of `run_mentions`, for the page.
+CREATE TEMP VIEW counted_mentions AS FROM run_mentions;
+
+-- some_mentions: a row is one of `run_mentions` in one language and topic, for a part.
 CREATE OR REPLACE TEMP TABLE counted_mentions AS
-SELECT response_id, prompt_id, model, language, topic, condition, country, query, kind, surface, hallucinated, start, "end"
-FROM mentions
-WHERE counted AND language = $language AND topic = $topic;
+FROM run_mentions
+WHERE language = $language AND topic = $topic;
 
 -- no_mention: makes room for the mentions of one language and topic.
 DROP VIEW counted_mentions;
@@ -151,17 +177,12 @@ firsts AS (
     GROUP BY ALL
 )
 SELECT
-    r.response_id, r.prompt_id, r.model, r.language, r.topic, r.condition, r.country, r.sample,
-    left(r.text, $longest) AS text,
-    length(r.text) > $longest AS cut,
-    r.detected_language, p.text AS prompt,
-    NOT f.first.later AS needed,
+    r.*, p.text AS prompt, NOT f.first.later AS needed,
     row_number() OVER in_turn - 1 AS number,
-    sum(strlen(left(r.text, $longest))) OVER in_turn AS bytes
+    sum(strlen(r.text)) OVER in_turn AS bytes
 FROM firsts AS f
 INNER JOIN prompts AS p ON f.prompt_id = p.prompt_id
-INNER JOIN responses AS r  -- language and topic say in which files it is
-    ON r.language = p.language AND r.topic = p.topic AND f.response_id = r.response_id AND f.prompt_id = r.prompt_id
+INNER JOIN run_texts AS r ON f.response_id = r.response_id AND f.prompt_id = r.prompt_id
 WINDOW in_turn AS (ORDER BY f.first, f.response_id, f.prompt_id);
 
 -- left_out: how many responses were drawn and do not fit into $text_budget bytes; `needed`: and are a place's first.
@@ -184,15 +205,9 @@ ORDER BY number;
 -- details: a row is an item of the table with what Wikidata says of it.
 SELECT
     i.item, i.status, i.qid, i.language, i.topic, i.surface, i.kinds, i.languages, i.mentions, i.of_status,
-    i.route.path AS path, i.route.match AS match,
-    e.label, e.labels, e.description, o.origin_kind, o.origin,
-    list({'country': c.country, 'country_qid': c.country_qid, 'property': c.property}
-        ORDER BY c.property, c.country_qid) FILTER (c.country_qid IS NOT NULL) AS countries
+    i.route.path AS path, i.route.match AS match, w.* EXCLUDE (qid)
 FROM items AS i
-LEFT JOIN entities AS e ON i.qid = e.qid
-LEFT JOIN item_origins AS o ON i.qid = o.qid
-LEFT JOIN entity_countries AS c ON i.qid = c.qid
-GROUP BY ALL
+LEFT JOIN run_items AS w ON i.qid = w.qid
 ORDER BY i.item;
 
 -- marks: a row is a mention in a response that is shown: its place in the text and its item (-1: an item that is not in
