@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,20 @@ def statements(file: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A run's store, open for reading while `read_store` lasts."""
+    """A run's store, open for reading while `read_store` lasts.
+
+    Several sections ask for the same tables, some as frames and others as rows: a file's query is run once.
+    """
 
     connection: duckdb.DuckDBPyConnection
+    _found: dict[tuple[object, ...], str] = field(default_factory=dict, repr=False)  # temporary tables, by query
 
     def frame(self, sql: Sql, **values: Any) -> pd.DataFrame:
         """The rows that an SQL file selects, with fractions rounded to six digits.
 
         `attrs["counts"]` names the columns of whole numbers, which pandas makes fractions where one is missing.
         """
-        text, given = self._query(sql, values)
+        text, given = self._once(sql, values)
         rows = self.connection.sql(text, params=given)
         frame: pd.DataFrame = rows.df().round(_DIGITS)
         kinds = zip(rows.columns, rows.types, strict=True)
@@ -50,7 +54,7 @@ class Reading:
 
     def rows(self, sql: Sql, **values: Any) -> list[dict[str, Any]]:
         """The same rows as dictionaries, unrounded; None where nothing is known."""
-        cursor = self.connection.execute(*self._query(sql, values))
+        cursor = self.connection.execute(*self._once(sql, values))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
@@ -61,6 +65,18 @@ class Reading:
     def run(self, sql: Sql, **values: Any) -> None:
         """Runs an SQL file that creates temporary tables."""
         self.connection.execute(*self._query(sql, values))
+
+    def _once(self, sql: Sql, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """The statement that gives the rows of `sql`: of a file those of its first time."""
+        text, given = self._query(sql, values)
+        if isinstance(sql, str):
+            return text, given
+        asked = (sql, *sorted((given or {}).items()))
+        if asked not in self._found:
+            name = f"found_{len(self._found)}"
+            self.connection.execute(f"CREATE TEMP TABLE {name} AS {text}", given)
+            self._found[asked] = name
+        return f"FROM {self._found[asked]}", None
 
     def _query(self, sql: Sql, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
         """A statement with its parameters; those that its header declares have defaults."""
