@@ -36,7 +36,7 @@ from bench.results import keep
 from polyculture.instruments.questions.numbers.uncertainty import estimate as estimate_questions
 from polyculture.metrics.comparison.compare import TARGETS
 from polyculture.metrics.inference.family import OTHERS, THESE
-from polyculture.metrics.inference.jackknife import COMPANIONS
+from polyculture.metrics.inference.named_items import COMPANIONS
 from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
 from tests.instruments.arm_worlds import tried as arms_tried
 from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS

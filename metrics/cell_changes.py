@@ -9,24 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations, groupby
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, hstack
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
-from polyculture.metrics.inference.jackknife import (
-    COMPANIONS,
-    Changes,
-    Incidence,
-    Integers,
-    Numbers,
-    consensus,
-    distinct,
-    long_response_variance,
-    rare_variance,
-)
+from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, long_response_variance, rare_variance
+from polyculture.metrics.inference.named_items import COMPANIONS, consensus, distinct
 from polyculture.metrics.places import CONSENSUS, Place
 from polyculture.metrics.responses import Answers, Cell, ResponseReader
 
@@ -53,13 +45,14 @@ class MetricTable:
 
 def cells_behind(metric: str, place: Place) -> list[Place]:
     """The cells that a number rests on: of a gain the neutral one, too, of consensus that of each language."""
-    country = UNNAMED if place.condition == NEUTRAL else place.country
-    own = place._replace(other_language=WITHOUT, country=country)
+    model, language, other, topic, condition, country, wording = place
+    country = UNNAMED if condition == NEUTRAL else country
+    found = [Place(model, language, WITHOUT, topic, condition, country, wording)]
     if metric == CONSENSUS:
-        return [own, own._replace(language=place.other_language)]
-    if metric == "specificity_gain":
-        return [own, own._replace(condition=NEUTRAL, country=UNNAMED)]
-    return [own]
+        found.append(Place(model, other, WITHOUT, topic, condition, country, wording))
+    elif metric == "specificity_gain":
+        found.append(Place(model, language, WITHOUT, topic, NEUTRAL, UNNAMED, wording))
+    return found
 
 
 class CellMetrics:
@@ -69,8 +62,6 @@ class CellMetrics:
         self.answers = answers
         self._reader = reader
         self._tables: dict[str, MetricTable] = {}
-        # Many comparisons ask for the consensus of the same two cells at the same number of responses.
-        self._consensus_of = cache(self._consensus_at)
 
     def table(self, metric: str, sizes: Sizes = ALL_RESPONSES) -> MetricTable:
         """A metric of all places that have it. Counts are taken at `sizes`."""
@@ -188,62 +179,61 @@ class CellMetrics:
 
     def _counts(self, metric: str, sizes: Sizes) -> MetricTable:
         """Diversity, or one of its companions, of each cell whose items are known."""
-        answers = self.answers
-        values, rare = np.full(len(answers.cells), np.nan), np.zeros(len(answers.cells))
-        parts: list[tuple[Incidence, Numbers, int]] = []
-        for at, (cell, found) in enumerate(zip(answers.cells, answers.incidences, strict=True)):
-            size = min(sizes.get(cell.place, found.responses), found.responses)
-            if cell.diversity is None or not found.responses:
-                continue
-            if metric in ("diversity", "rarefied"):
-                values[at], change = distinct(found, size)
-                rare[at] = rare_variance(size, found.responses)
-            elif metric == "dominance" and not len(found.items):
-                values[at], change = 0.0, np.zeros(0)
-            elif len(found.items) and (metric != "coverage" or found.responses > 1):
-                values[at], change = COMPANIONS[metric](found)
-                rare[at] = 0.0 if metric in ("dominance", "coverage") else rare_variance(size, found.responses)
-            else:
-                continue
-            parts.append((found, change, at))
-        told = np.array(answers.sizes)
-        changes = Changes(values, self._matrix(parts, len(answers.cells)), told, answers.few, rare)
-        return MetricTable(self._places, changes, values[None, :])
+        answers, found = self.answers, self.answers.incidences
+        at = answers.sizes
+        if sizes:
+            at = np.array(
+                [min(sizes.get(place, size), size) for place, size in zip(self._places, at.tolist(), strict=True)]
+            )
+        counts = metric in ("diversity", "rarefied")
+        values, changes = distinct(found, at) if counts else COMPANIONS[metric](found)
+        there = self._known
+        if not counts and metric != "dominance":
+            there = there & (found.distinct_items > 0) & ((answers.sizes > 1) | (metric != "coverage"))
+        is_share = metric in ("dominance", "coverage")
+        rare = np.zeros(len(there)) if is_share else np.where(there, rare_variance(at, answers.sizes), 0.0)
+        values = np.where(there, values, np.nan)
+        entries = (np.where(there[answers.of_cell], changes, 0.0), (np.arange(answers.responses), answers.of_cell))
+        matrix = csr_array(entries, shape=(answers.responses, len(there)))
+        return MetricTable(self._places, Changes(values, matrix, answers.sizes, answers.few, rare), values[None, :])
 
-    def _matrix(self, parts: Sequence[tuple[Incidence, Numbers, int]], columns: int) -> csr_array:
-        if not parts:
-            return csr_array((self.answers.responses, columns))
-        rows = np.concatenate([found.naming for found, _, _ in parts])
-        data = np.concatenate([change for _, change, _ in parts])
-        column = np.concatenate([np.full(len(change), at) for _, change, at in parts])
-        return csr_array(coo_array((data, (rows, column)), shape=(self.answers.responses, columns)))
+    @cached_property
+    def _known(self) -> NDArray[np.bool_]:
+        """Per cell: are its items known?"""
+        looked_up = np.array([cell.diversity is not None for cell in self.answers.cells], dtype=bool)
+        return looked_up & (self.answers.sizes > 0)
+
+    @cached_property
+    def _language_pairs(self) -> tuple[Integers, Sequence[Place]]:
+        """The pairs of cells of two languages in which the same was asked (K x 2), and what each pair is of."""
+        cells = self.answers.cells
+        order = sorted(range(len(cells)), key=lambda at: _asked(cells[at]))
+        groups = groupby(order, key=lambda at: _asked(cells[at])[:-1])
+        pairs = [pair for _, group in groups for pair in combinations(group, 2)]
+        places = [self._places[a]._replace(other_language=cells[b].language) for a, b in pairs]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2), places
 
     def _consensus(self, sizes: Sizes) -> MetricTable:
         """Of each pair of languages in which the same was asked."""
-        answers = self.answers
-        order = sorted(range(len(answers.cells)), key=lambda at: _asked(answers.cells[at]))
-        groups = groupby(order, key=lambda at: _asked(answers.cells[at])[:-1])
-        pairs = [pair for _, group in groups for pair in combinations(group, 2)]
-        places = [answers.cells[a].place._replace(other_language=answers.cells[b].language) for a, b in pairs]
-        numbers = np.full((3, len(pairs)), np.nan)  # consensus, its rare variance, how many items either names
-        parts: list[tuple[Incidence, Numbers, int]] = []
-        for column, (pair, place) in enumerate(zip(pairs, places, strict=True)):
-            one, other = (answers.incidences[at] for at in pair)
-            most = max(one.responses, other.responses)
-            known = all(answers.cells[at].diversity is not None and answers.sizes[at] for at in pair)
-            if known and (found := self._consensus_of(*pair, min(sizes.get(place, most), most))):
-                value, changes, other_changes, rare, either = found
-                numbers[:, column] = value, rare, either
-                parts += [(one, changes, column), (other, other_changes, column)]
-        values, (rares, items) = numbers[0], np.nan_to_num(numbers[1:])
-        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        responses = np.array([found.responses for found in answers.incidences], dtype=np.int64)
-        told, single = responses[both].min(axis=1), np.asarray(answers.few[both].any(axis=1))
-        changed = Changes(values, self._matrix(parts, len(places)), told, single, rares)
-        return MetricTable(places, changed, np.stack([np.nan_to_num(values) * items, items]))
-
-    def _consensus_at(self, one: int, other: int, size: int) -> tuple[float, Numbers, Numbers, float, float] | None:
-        return consensus(self.answers.incidences[one], self.answers.incidences[other], size)
+        answers, (pairs, places) = self.answers, self._language_pairs
+        responses = answers.sizes[pairs]
+        at = responses.max(axis=1)
+        if sizes:
+            at = np.array(
+                [min(sizes.get(place, most) or most, most) for place, most in zip(places, at.tolist(), strict=True)]
+            )
+        known = np.flatnonzero(self._known[pairs].all(axis=1))
+        found = consensus(answers.incidences, pairs[known], at[known])
+        numbers = np.zeros((3, len(places)))
+        numbers[:, known] = found.values, np.nan_to_num(found.rare), found.either
+        values, rare, items = numbers
+        there = items > 0
+        own = found.changes.tocoo()
+        entries = (own.data, (own.row, known[own.col]))
+        matrix = csr_array(coo_array(entries, shape=(answers.responses, len(places))))
+        single = np.asarray(answers.few[pairs].any(axis=1))
+        changes = Changes(np.where(there, values, np.nan), matrix, responses.min(axis=1), single, rare)
+        return MetricTable(places, changes, np.stack([np.where(there, values * items, 0.0), items]))
 
 
 def _asked(cell: Cell) -> tuple[str, ...]:

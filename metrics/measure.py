@@ -59,7 +59,7 @@ def measure(
         write_parquet(objects_to_table(VARIANCE_COMPONENTS, list(component_rows(store, inputs))), components_file)
         if selection != MAIN:
             return numbers, None
-        return numbers, standard_differences(compared, store, manifest, native, inputs)
+        return numbers, standard_differences(compared, manifest, native, inputs)
 
     beside = (curves_file, components_file)
     options = {"native": native}

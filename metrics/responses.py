@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
 from polyculture.cache.sql_file import read_sql
-from polyculture.metrics.inference.jackknife import Incidence, Integers, Numbers, Prompts, incidence
+from polyculture.metrics.inference.jackknife import Integers, Numbers, Prompts
+from polyculture.metrics.inference.named_items import Incidences, incidences
 from polyculture.metrics.places import Place
 
 FEWEST_OF_COUNT = 5  # responses a prompt: with fewer, intervals of counts cover 83 to 91 %
 ALL, ANSWERED, RIGHT_LANGUAGE = "all", "answered", "right language"
-# Which texts count: rows of `read_responses`.
-SELECTIONS = {ALL: "", ANSWERED: "WHERE NOT refused", RIGHT_LANGUAGE: "WHERE NOT off_language"}
+# Which texts do not count: rows of `read_responses`.
+SELECTIONS = {ALL: "false", ANSWERED: "refused", RIGHT_LANGUAGE: "off_language"}
 _SIZES = "SELECT cell, prompt, count(*) AS n FROM counted WHERE model = $model GROUP BY ALL ORDER BY prompt"
 _PAIRS = """
 SELECT * EXCLUDE (model)
@@ -99,16 +99,9 @@ class Answers:
         return np.bincount(self.response, of_pairs, self.responses).astype(np.float64)
 
     @cached_property
-    def incidences(self) -> Sequence[Incidence]:
-        """Per cell: the items of its responses."""
-        of_pair = self.of_cell[self.response]
-        order = np.argsort(of_pair, kind="stable")
-        ends = np.searchsorted(of_pair[order], np.arange(len(self.cells) + 1))
-        parts = [order[start:end] for start, end in pairwise(ends)]
-        return [
-            incidence(int(size), self.response[part], self.item[part])
-            for size, part in zip(self.sizes, parts, strict=True)
-        ]
+    def incidences(self) -> Incidences:
+        """The items that the responses of each cell name."""
+        return incidences(self.sizes, self.of_cell, self.response, self.item)
 
 
 class ResponseReader:
@@ -127,6 +120,13 @@ class ResponseReader:
         self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
         self.defined_topics = frozenset(topic for (topic,) in store.execute("FROM defined_topics").fetchall())
 
+    @cached_property
+    def leaves_out(self) -> Mapping[str, bool]:
+        """Of each selection whether there is a text that it does not take."""
+        flags = ", ".join(f"coalesce(bool_or({left_out}), false)" for left_out in SELECTIONS.values())
+        [found] = self._store.execute(f"SELECT {flags} FROM read_responses").fetchall()  # noqa: S608  our own names
+        return dict(zip(SELECTIONS, found, strict=True))
+
     def values(self, model: str) -> list[tuple[Any, ...]]:
         """The values of a model's cells, as the views define them: rows of `measured_values`."""
         query = "FROM measured_values WHERE model = $model ORDER BY ALL"
@@ -136,7 +136,9 @@ class ResponseReader:
         """What a model's responses name, of those texts that the selection takes."""
         cells = [cell for cell in self.cells if cell.model == model]
         place = {cell.number: at for at, cell in enumerate(cells)}
-        self._store.execute("CREATE OR REPLACE TEMP VIEW counted AS FROM read_responses " + SELECTIONS[selection])
+        self._store.execute(
+            f"CREATE OR REPLACE TEMP VIEW counted AS FROM read_responses WHERE NOT {SELECTIONS[selection]}"
+        )
         sizes, pairs = (self._numbers(query, model) for query in (_SIZES, _PAIRS))
         names, response = np.unique(pairs["response"], return_inverse=True)
         first = np.searchsorted(pairs["response"], names)

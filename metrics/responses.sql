@@ -42,13 +42,12 @@ WHERE country IN (SELECT country FROM neutral_countries);
 
 -- linked_items: a row is an item that a response mentions. A column of a share's name is what its numerator counts of it: the
 -- mean label of its mentions there, and whether their English names alone lead to it.
-CREATE TEMP VIEW linked_items AS
+CREATE TEMP TABLE linked_items AS
 SELECT
-    p.model, p.cell, p.prompt * 4294967296 + m.sample AS response, substr(l.qid, 2)::BIGINT AS item,
+    c.model, m.cell, m.prompt * 4294967296 + m.sample AS response, substr(l.qid, 2)::BIGINT AS item,
     mean_label(count(*) FILTER (m.granularity = 1), count(*))::DOUBLE AS granularity, bool_and(l.only_english) AS linked_by_english
-FROM stored_mentions AS m
-INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
+FROM numbered_mentions AS m
+INNER JOIN numbered_cells AS c USING (cell)
 INNER JOIN links AS l USING (query)
-WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
-    AND l.status = 'linked'
-GROUP BY p.model, p.cell, p.prompt, m.sample, l.qid;
+WHERE m.counts AND l.status = 'linked'
+GROUP BY c.model, m.cell, m.prompt, m.sample, l.qid;

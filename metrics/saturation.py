@@ -8,21 +8,26 @@ import numpy as np
 
 from polyculture.cache.schema import SaturationInterval
 from polyculture.metrics.cell_changes import CellMetrics
-from polyculture.metrics.inference.jackknife import Incidence, distinct, rare_variance
+from polyculture.metrics.inference.jackknife import Numbers, rare_variance
 from polyculture.metrics.inference.limits import Estimate
+from polyculture.metrics.inference.named_items import distinct
 from polyculture.metrics.means import FEWEST_RESPONSES, are_dependent
+from polyculture.metrics.responses import Answers
 
 
 def saturation_rows(cells: CellMetrics, inputs: str) -> Iterator[SaturationInterval]:
     """The points of the saturation curve of every cell with known items."""
-    answers = cells.answers
-    for at, (cell, found) in enumerate(zip(answers.cells, answers.incidences, strict=True)):
+    answers, responses = cells.answers, cells.answers.sizes
+    points = {size for own in set(responses.tolist()) for size in saturation_sizes(own)}
+    curves = {size: _at_size(answers, size) for size in sorted(points)}
+    for at, (cell, own) in enumerate(zip(answers.cells, responses.tolist(), strict=True)):
         if cell.diversity is None:
             continue
-        dependent = are_dependent(cell.texts, cell.distinct_texts) or found.responses < FEWEST_RESPONSES
-        for size in saturation_sizes(found.responses):
-            value, changes = distinct(found, size)
-            low, high = (None, None) if dependent or answers.few[at] else _limits(found, value, changes, size)
+        dependent = are_dependent(cell.texts, cell.distinct_texts) or own < FEWEST_RESPONSES or answers.few[at]
+        for size in saturation_sizes(own):
+            values, variances = curves[size]
+            value = float(values[at])
+            low, high = (None, None) if dependent else _limits(value, float(variances[at]), own)
             yield SaturationInterval(
                 model=cell.model,
                 language=cell.language,
@@ -44,9 +49,16 @@ def saturation_sizes(responses: int) -> list[int]:
     return [*(size for size in steps if size < responses), responses]
 
 
-def _limits(found: Incidence, value: float, changes: np.ndarray, size: int) -> tuple[float, float]:
-    responses = found.responses
-    spread = float((changes**2).sum() - changes.sum() ** 2 / responses)
-    variance = max(0.0, (responses - 1) / responses * spread) + rare_variance(size, responses)
+def _at_size(answers: Answers, size: int) -> tuple[Numbers, Numbers]:
+    """The distinct items in so many responses of each cell, or in all of one that has fewer, with their variances."""
+    responses = np.maximum(answers.sizes, 1)
+    sizes = np.minimum(size, answers.sizes)
+    values, changes = distinct(answers.incidences, sizes)
+    squares, sums = (np.bincount(answers.of_cell, part, len(responses)) for part in (changes**2, changes))
+    spread = np.maximum(0.0, (responses - 1) / responses * (squares - sums**2 / responses))
+    return values, spread + rare_variance(sizes, responses)
+
+
+def _limits(value: float, variance: float, responses: int) -> tuple[float, float]:
     low, high = Estimate(value, variance, responses - 1, responses, share=False).interval()
     return max(0.0, low), high

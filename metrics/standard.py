@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-import duckdb
-
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema.measured import Difference
 from polyculture.metrics.cell_changes import NEUTRAL
@@ -24,16 +22,13 @@ from polyculture.metrics.comparison.compare import Terms, compare
 from polyculture.metrics.comparison.sides import Sides, native_sides, one_against_rest
 from polyculture.metrics.inference.family import OTHERS, in_families
 from polyculture.metrics.limits import disqualified
-from polyculture.metrics.responses import ALL, ANSWERED, RIGHT_LANGUAGE, SELECTIONS
+from polyculture.metrics.responses import ALL, SELECTIONS
 
 MOST_PAIRED = 12  # models whose pairs are all compared: of 12 there are 66
-# Whether any text is left out of a selection: without one its rows are those of all texts.
-_LEFT_OUT = "SELECT coalesce(bool_or(refused), false), coalesce(bool_or(off_language), false) FROM read_responses"
 
 
 def standard_differences(
     run: ComparedRun,
-    store: duckdb.DuckDBPyConnection,
     manifest: Manifest,
     native: Sequence[tuple[str, str]],
     inputs: str,
@@ -42,13 +37,11 @@ def standard_differences(
 
     Memory holds the responses of all models, of one selection at a time.
     """
-    refused, elsewhere = store.execute(_LEFT_OUT).fetchone() or (False, False)
-    differs = {ALL: True, ANSWERED: refused, RIGHT_LANGUAGE: elsewhere}
     several = list(_sides(run, native))
     rows: list[Difference] = []
     of_all: list[Difference] = []
     for selection in SELECTIONS:
-        if differs[selection]:
+        if selection == ALL or run.leaves_out(selection):
             terms = Terms(selections=(selection,), fixed=disqualified(manifest))
             compared = (row.difference for row in compare([run], several, terms, inputs))
             # Of which anything was asked on both sides: a gain, for one, is of no neutral prompt.

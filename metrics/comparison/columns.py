@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from polyculture.cache.schema.measured import UNNAMED, WITHOUT
-from polyculture.metrics.cell_changes import CellMetrics, MetricTable, cells_behind
+from polyculture.metrics.cell_changes import CellMetrics, MetricTable
+from polyculture.metrics.comparison.coded_places import CodedPlaces, coded_cells
 from polyculture.metrics.comparison.sides import DIMENSIONS, Pairing, Roles, Sides, roles_of
 from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, Prompts
 from polyculture.metrics.means import are_dependent
@@ -56,6 +57,10 @@ class ComparedRun:
     def forget(self, selection: str) -> None:
         """Gives back the memory of a selection's responses."""
         self._metrics = {key: found for key, found in self._metrics.items() if key[1] != selection}
+
+    def leaves_out(self, selection: str) -> bool:
+        """Whether the selection takes fewer texts than there are: else its numbers are those of all texts."""
+        return self.reader.leaves_out[selection]
 
     @cached_property
     def cell_of(self) -> Mapping[Place, Cell]:
@@ -101,14 +106,24 @@ class Columns:
     selection: str
 
     @cached_property
+    def _coded(self) -> tuple[CodedPlaces, Integers]:
+        """The places of the columns as numbers, and the run of each."""
+        runs = np.fromiter((run for _, run in self.places), dtype=np.int64, count=len(self.places))
+        return CodedPlaces.of([place for place, _ in self.places]), runs
+
+    @cached_property
     def _cells(self) -> tuple[Sequence[tuple[int, Place]], Integers]:
         """All cells behind the columns, and of each column its first and its second (2 x columns); -1: none."""
-        number: dict[tuple[int, Place], int] = {}
+        places, runs = self._coded
+        several = coded_cells(self.metric, places)
+        every = several[0]
+        for more in several[1:]:
+            every = every.then(more)
+        runs = np.tile(runs, len(several))
+        _, first, which = np.unique(every.numbers * len(self.runs) + runs, return_index=True, return_inverse=True)
         rows = np.full((2, len(self.places)), -1, dtype=np.int64)
-        for at, (place, run) in enumerate(self.places):
-            for which, cell in enumerate(cells_behind(self.metric, place)):
-                rows[which, at] = number.setdefault((run, cell), len(number))
-        return list(number), rows
+        rows[: len(several)] = which.reshape(len(several), -1)
+        return list(zip(runs[first].tolist(), every.some(first).places, strict=True)), rows
 
     @cached_property
     def _counts(self) -> Integers:
@@ -152,9 +167,10 @@ class Columns:
     def counts(self, weights: Numbers) -> tuple[int, float]:
         """The responses of all cells behind the columns that have a weight, and the share of cells whose texts repeat
         one another."""
-        _, rows = self._cells
-        used = np.unique(rows[:, np.flatnonzero(weights)])
-        responses, dependent = self._counts[:, used[used >= 0]]
+        cells, rows = self._cells
+        used = np.zeros(len(cells) + 1, dtype=bool)  # the last is that of no cell
+        used[rows[:, weights != 0]] = True
+        responses, dependent = self._counts[:, used[:-1]]
         return int(responses.sum()), float(dependent.mean())
 
     @cached_property
@@ -165,7 +181,7 @@ class Columns:
         """What the columns are of but for what is compared."""
         asked = (sides.dimension, sides.pairs)
         if asked not in self._roles:
-            self._roles[asked] = roles_of(self.places, sides, self.metric)
+            self._roles[asked] = roles_of(*self._coded, sides, self.metric)
         return self._roles[asked]
 
 

@@ -43,7 +43,7 @@ from polyculture.metrics.means import (
     too_few_a_prompt,
 )
 from polyculture.metrics.places import CONSENSUS, PER_CONDITION, RANGES, Place, is_count, is_share
-from polyculture.metrics.responses import SELECTIONS
+from polyculture.metrics.responses import ALL, SELECTIONS
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 COMPANIONS = ("hill_1", "hill_2", "coverage", "dominance")  # of diversity: compared where they are asked for
@@ -75,6 +75,10 @@ class Row:
     # Of each side: by language its part of the weight, and of the number.
     languages: tuple[Mapping[str, Part], Mapping[str, Part]] = ({}, {})
 
+    def of(self, selection: str) -> Row:
+        """The same of a selection that leaves no text out."""
+        return replace(self, difference=replace(self.difference, selection=selection))
+
 
 def compare(
     runs: Sequence[ComparedRun], several: Sequence[Sides], terms: Terms | None = None, inputs: str = ""
@@ -90,6 +94,10 @@ def compare(
     models = _models(runs, several)
     # A metric's columns are read once for all sides, and forgotten before the next one's.
     for metric, selection in product(terms.metrics, terms.selections) if any(models) else ():
+        if (0, metric, ALL) in found and not any(run.leaves_out(selection) for run in runs):
+            for at in range(len(several)):
+                found[at, metric, selection] = [row.of(selection) for row in found[at, metric, ALL]]
+            continue
         columns = columns_of(runs, metric, models, selection)
         for at, sides in enumerate(several):
             found[at, metric, selection] = _of_sides(columns, sides, terms, inputs)
@@ -316,7 +324,8 @@ class _Group:
         a, b = self.weights
         values = np.nan_to_num(self.columns.found.values)
         known = bool(self.used)
-        difference = float((a - b) @ values) if known else None
+        # No product of matrices: its threads take longer than the sum.
+        difference = float(((a - b) * values).sum()) if known else None
         if difference is not None and abs(difference) <= _CENTRED:  # the same but for rounding
             difference = 0.0
         topics, countries = self._parts("topic"), self._parts("country")
@@ -335,8 +344,8 @@ class _Group:
             condition=key.condition,
             wording=key.wording,
             facets={} if key.other_language == WITHOUT else {"other_language": key.other_language},
-            a_estimate=float(a @ values) if known else None,
-            b_estimate=float(b @ values) if known else None,
+            a_estimate=float((a * values).sum()) if known else None,
+            b_estimate=float((b * values).sum()) if known else None,
             difference=difference,
             verdict=UNTESTABLE,
             unit="",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.schema.measured import EVERY, UNNAMED
+from polyculture.metrics.comparison.coded_places import CodedPlaces
 from polyculture.metrics.inference.jackknife import Integers, Numbers
 from polyculture.metrics.places import CONSENSUS, Place
 
@@ -43,16 +44,18 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each column is of but for what is compared: a row a column, or two where a consensus is of either language.
+    """What columns are of but for what is compared: a row a column, or two where a consensus is of either language.
 
-    `side` is that of the columns whose dimension says it; of a facet the values of `Sides` do.
+    `side` is that of the columns whose dimension says it; None for a facet, whose values say it.
     """
 
     keys: Sequence[Place]  # sorted
-    key: Sequence[int]  # of each row, its place among them
-    value: Sequence[str]
-    column: Sequence[int]
-    side: Sequence[int | None]
+    others: Sequence[str]  # of each key: its other language
+    key: Integers  # of each row, its place among the keys
+    value: Integers  # of each row, its place among `values`
+    values: Sequence[str]
+    column: Integers
+    side: Integers | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,117 +178,119 @@ def _group_against_rest(groups: Mapping[str, Iterable[str]], one: str) -> Sides:
     return Sides("model", one, REST, tuple(groups[one]), tuple(sorted(others)))
 
 
-Role = tuple[int | None, Place, str]  # the side, the key, and the value of the side
+def roles_of(places: CodedPlaces, runs: Integers, sides: Sides, metric: str) -> Roles:
+    """What columns are of, in the dimension of `sides`; `runs` has the run that each is of."""
+    every = np.arange(len(places))
+    if sides.dimension == NATIVE:
+        return _native(places, every, sides, metric)
+    if sides.dimension == WITHIN:
+        return _within(places, every, sides, metric)
+    if sides.dimension == RUN:
+        return _run(places, runs, every, sides)
+    if sides.dimension == SNAPSHOT:
+        return _roles(places, np.zeros(len(places), dtype=np.int64), ("",), every, runs)
+    field = sides.dimension
+    keys, value = places.but(**{field: EVERY}), places.codes[field]
+    if field == "language" and metric == CONSENSUS:  # that of each side with a third language
+        turned = places.but(language=EVERY, other_language=places.codes["language"])
+        keys, value = keys.then(turned), np.concatenate([value, places.codes["other_language"]])
+        every = np.concatenate([every, every])
+    return _roles(keys, value, places.values[field], every, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    place: Place
-    run: int
-    metric: str
+def _roles(keys: CodedPlaces, value: Integers, values: Sequence[str], column: Integers, side: Integers | None) -> Roles:
+    distinct, key = keys.distinct()
+    found = distinct.places
+    return Roles(found, [place.other_language for place in found], key, value, values, column, side)
 
 
-def roles_of(places: Sequence[tuple[Place, int]], sides: Sides, metric: str) -> Roles:
-    """What columns are of, in the dimension of `sides`; `places` has the place of each, and the run that it is of."""
-    roles = _ROLES.get(sides.dimension, _of_facet)
-    rows = [
-        (at, side, key, value)
-        for at, (place, run) in enumerate(places)
-        for side, key, value in roles(_Column(place, run, metric), sides)
-    ]
-    keys = sorted({key for _, _, key, _ in rows})
-    number = {key: at for at, key in enumerate(keys)}
-    return Roles(
-        keys,
-        [number[key] for _, _, key, _ in rows],
-        [value for *_, value in rows],
-        [at for at, *_ in rows],
-        [side for _, side, *_ in rows],
-    )
+def _native(places: CodedPlaces, every: Integers, sides: Sides, metric: str) -> Roles:
+    named = np.flatnonzero((places.codes["country"] != places.code("country", UNNAMED)) & (metric != CONSENSUS))
+    own = places.some(named)
+    native = np.zeros(len(own), dtype=bool)
+    for language, country in sides.pairs:
+        native |= (own.codes["language"] == own.code("language", language)) & (
+            own.codes["country"] == own.code("country", country)
+        )
+    values = places.values["language"]
+    return _roles(own.but(language=EVERY), own.codes["language"], values, every[named], np.where(native, A, B))
+
+
+def _within(places: CodedPlaces, every: Integers, sides: Sides, metric: str) -> Roles:
+    groups = dict(sides.pairs)
+    names = places.values["language"]
+    numbers = {group: at for at, group in enumerate(dict.fromkeys(groups.values()))}
+    group = np.array([numbers[groups[name]] if name in groups else -1 for name in names], dtype=np.int64)
+    first, second = (places.codes[field] for field in ("language", "other_language"))
+    known = np.flatnonzero((group[first] >= 0) & (group[second] >= 0) & (metric == CONSENSUS))
+    one, other = first[known], second[known]
+    values = [f"{a} {b}" for a in names for b in names]
+    side = np.where(group[one] == group[other], A, B)
+    keys = places.some(known).but(language=EVERY, other_language=EVERY)
+    return _roles(keys, one * len(names) + other, values, every[known], side)
+
+
+def _run(places: CodedPlaces, runs: Integers, every: Integers, sides: Sides) -> Roles:
+    places = places.knowing("model", (candidate for candidate, _ in sides.pairs))
+    keys, rows, side = places.some(every[:0]), every[:0], every[:0]
+    for candidate, baseline in sides.pairs:
+        for of, model in enumerate((candidate, baseline)):
+            own = np.flatnonzero((runs == of) & (places.codes["model"] == places.code("model", model)))
+            keys = keys.then(places.some(own).but(model=candidate))
+            rows, side = np.concatenate([rows, own]), np.concatenate([side, np.full(len(own), of)])
+    return _roles(keys, np.zeros(len(rows), dtype=np.int64), ("",), rows, side)
 
 
 def pairing(roles: Roles, sides: Sides) -> Pairing:
     """The columns that stand against one another."""
-    by_key: dict[int, tuple[dict[str, int], dict[str, int]]] = defaultdict(lambda: ({}, {}))
-    asked: tuple[set[str], set[str]] = (set(), set())
-    side_of = {value: side for side, values in enumerate(sides.values) for value in values}
-    for column, key, value, own in zip(roles.column, roles.key, roles.value, roles.side, strict=True):
-        side = side_of.get(value) if own is None else own
-        if side is not None:
-            by_key[key][side][value] = column
-            asked[side].add(value)
+    side = roles.side
+    if side is None:
+        of_value = {value: side for side, values in enumerate(sides.values) for value in values}
+        side = np.array([of_value.get(value, -1) for value in roles.values], dtype=np.int64)[roles.value]
+    asked = [set(np.unique(roles.value[side == one]).tolist()) for one in (A, B)]
+    rows = np.flatnonzero(side >= 0)
+    key = roles.key[rows]
     if sides.dimension == "condition":
-        _put_neutral(by_key, roles.keys)
-    some = sides.dimension in (NATIVE, WITHIN)  # whose sides have as many values as there are
-    matched: list[int] = []
-    left_out: list[int] = []
-    for key in sorted(by_key):
-        a, b = by_key[key]
-        other = {roles.keys[key].other_language}
-        whole = some or (a.keys() >= asked[A] - other and b.keys() >= asked[B] - other)
-        (matched if a and b and whole else left_out).append(key)
-    return Pairing(
-        np.array(matched, dtype=np.int64),
-        _matched([by_key[key][A] for key in matched]),
-        _matched([by_key[key][B] for key in matched]),
-        np.array(left_out, dtype=np.int64),
-    )
+        rows, key = _with_neutral(rows, key, roles)
+    # A value of a key's side has one column: the last that says it.
+    place = (key * 2 + side[rows]) * len(roles.values) + roles.value[rows]
+    _, last = np.unique(place[::-1], return_index=True)
+    kept = np.sort(len(place) - 1 - last)
+    rows, key = rows[kept], key[kept]
+    total = len(roles.keys)
+    there = [np.bincount(key[side[rows] == one], minlength=total) for one in (A, B)]
+    whole = (there[A] > 0) & (there[B] > 0)
+    if sides.dimension not in (NATIVE, WITHIN):  # whose sides have as many values as there are
+        number = {value: at for at, value in enumerate(roles.values)}
+        other = np.array([number.get(value, -1) for value in roles.others], dtype=np.int64)
+        for one in (A, B):
+            of_other = (side[rows] == one) & (roles.value[rows] == other[key])
+            besides = there[one] - np.bincount(key[of_other], minlength=total)
+            whole &= besides == len(asked[one]) - np.isin(other, list(asked[one]))
+    matched = np.flatnonzero(whole)
+    asked_keys = np.unique(key)
+    a, b = (_matched(rows, key, side[rows] == one, matched, roles) for one in (A, B))
+    return Pairing(matched, a, b, asked_keys[~whole[asked_keys]])
 
 
-def _matched(columns: Sequence[Mapping[str, int]]) -> Matched:
-    counts = np.array([len(own) for own in columns], dtype=np.int64)
-    flat = np.array([column for own in columns for column in own.values()], dtype=np.int64)
-    return Matched(flat, np.repeat(np.arange(len(columns)), counts))
+def _matched(rows: Integers, key: Integers, of_side: NDArray[np.bool_], matched: Integers, roles: Roles) -> Matched:
+    inside = np.zeros(len(roles.keys), dtype=bool)
+    inside[matched] = True
+    own = np.flatnonzero(of_side & inside[key])
+    own = own[np.argsort(key[own], kind="stable")]
+    return Matched(roles.column[rows[own]], np.searchsorted(matched, key[own]))
 
 
-def _of_facet(column: _Column, sides: Sides) -> Iterator[Role]:
-    dimension, place = sides.dimension, column.place
-    yield None, place._replace(**{dimension: EVERY}), getattr(place, dimension)
-    if dimension == "language" and column.metric == CONSENSUS:  # that of each side with a third language
-        turned = place._replace(language=EVERY, other_language=place.language)
-        yield None, turned, place.other_language
-
-
-def _put_neutral(by_key: dict[int, tuple[dict[str, int], dict[str, int]]], keys: Sequence[Place]) -> None:
+def _with_neutral(rows: Integers, key: Integers, roles: Roles) -> tuple[Integers, Integers]:
     """Neutral numbers that name no country stand against those of every country."""
-    neutral = {keys[key]: sides for key, sides in by_key.items() if keys[key].country == UNNAMED}
-    for key, sides in by_key.items():
-        without = neutral.get(keys[key]._replace(country=UNNAMED))
-        if keys[key].country != UNNAMED and without is not None:
-            for side in (A, B):
-                sides[side].update(without[side])
-    for key in [key for key in by_key if keys[key] in neutral]:
-        del by_key[key]
-
-
-def _native(column: _Column, sides: Sides) -> Iterator[Role]:
-    place = column.place
-    if column.metric != CONSENSUS and place.country != UNNAMED:
-        side = A if (place.language, place.country) in sides.pairs else B
-        yield side, place._replace(language=EVERY), place.language
-
-
-def _within(column: _Column, sides: Sides) -> Iterator[Role]:
-    group, place = dict(sides.pairs), column.place
-    if column.metric == CONSENSUS and place.language in group and place.other_language in group:
-        side = A if group[place.language] == group[place.other_language] else B
-        yield side, place._replace(language=EVERY, other_language=EVERY), f"{place.language} {place.other_language}"
-
-
-def _run(column: _Column, sides: Sides) -> Iterator[Role]:
-    for candidate, baseline in sides.pairs:
-        if column.place.model == (candidate, baseline)[column.run]:
-            yield column.run, column.place._replace(model=candidate), ""
-
-
-def _snapshot(column: _Column, sides: Sides) -> Iterator[Role]:
-    del sides
-    yield column.run, column.place, ""
-
-
-_ROLES: Mapping[str, Callable[[_Column, Sides], Iterator[Role]]] = {
-    NATIVE: _native,
-    WITHIN: _within,
-    RUN: _run,
-    SNAPSHOT: _snapshot,
-}
+    neutral = {place: at for at, place in enumerate(roles.keys) if place.country == UNNAMED}
+    of_key: dict[int, list[int]] = defaultdict(list)
+    for row, at in zip(rows.tolist(), key.tolist(), strict=True):
+        of_key[at].append(row)
+    found: list[tuple[int, int]] = []
+    for at, own in of_key.items():
+        if roles.keys[at].country != UNNAMED:
+            without = neutral.get(roles.keys[at]._replace(country=UNNAMED), -1)
+            found += [(row, at) for row in (*own, *of_key.get(without, ()))]
+    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

@@ -34,7 +34,7 @@ def tipping_point(metric: str, parts: Numbers, doubts: Numbers, signed: Numbers)
         """With the higher side lowered, and the lower one raised."""
         moves = (-sign, sign)
         values = (moved(part, doubt * share, up) for (part, doubt, _), up in zip(own, moves, strict=True))
-        return sign * math.fsum(float(weight @ found) for (*_, weight), found in zip(own, values, strict=True))
+        return sign * math.fsum(float((weight * found).sum()) for (*_, weight), found in zip(own, values, strict=True))
 
     now = difference(0.0, 1)
     sign = 1 if now > 0 else -1

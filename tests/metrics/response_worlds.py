@@ -6,23 +6,16 @@ and how many of them count. Lengths are mentions of a response.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.metrics.inference.jackknife import (
-    COMPANIONS,
-    Incidence,
-    consensus,
-    distinct,
-    incidence,
-    named_in,
-    rare_variance,
-)
+from polyculture.metrics.inference.jackknife import rare_variance
 from polyculture.metrics.inference.limits import Estimate
+from polyculture.metrics.inference.named_items import COMPANIONS, Incidences, consensus, distinct, incidences
 from polyculture.metrics.inference.shares import share_of
 
 Random = np.random.Generator
@@ -81,9 +74,11 @@ class World(NamedTuple):
     items: int
     pairs: Callable[[Random, int], tuple[Integers, Integers]]
 
-    def draw(self, random: Random, responses: int) -> Incidence:
+    def draw(self, random: Random, responses: int) -> tuple[Integers, Integers]:
+        """All pairs of a response and an item in it, each once."""
         response, item = self.pairs(random, responses)
-        return incidence(responses, *np.divmod(np.unique(response * self.items + item), self.items))
+        response, item = np.divmod(np.unique(response * self.items + item), self.items)
+        return response, item
 
 
 def zipf(items: int, slope: float, shuffled: float = 0.0, random: Random | None = None) -> Numbers:
@@ -329,13 +324,25 @@ def share_covered(draw: Shares, responses: int, count: int, seed: int = 1) -> fl
     return _covered([found for one in drawn if (found := share_of(*one))], truth)
 
 
+def cells_of(drawn: Sequence[tuple[Integers, Integers]], sizes: Integers) -> Incidences:
+    """Cells of so many responses, of the pairs that were drawn for each."""
+    starts = np.cumsum(sizes) - sizes
+    response = np.concatenate([one + start for (one, _), start in zip(drawn, starts, strict=True)])
+    item = np.concatenate([one for _, one in drawn])
+    return incidences(sizes, np.repeat(np.arange(len(sizes)), sizes), response, item)
+
+
 def count_covered(world: World, responses: int, size: int, count: int, seed: int = 1) -> float:
     """How often the interval of a cell's distinct items in `size` responses covers their mean over as many others."""
     random = np.random.default_rng([seed, responses, size])
-    cells = [world.draw(random, responses) for _ in range(2 * count)]
-    truth = float(np.mean([named_in(size, responses, cell.counts).sum() for cell in cells[count:]]))
-    found = [_count(cell, *distinct(cell, size), size) for cell in cells[:count]]
-    return _covered(found, truth)
+    cells = cells_of([world.draw(random, responses) for _ in range(2 * count)], np.full(2 * count, responses))
+    values, changes = distinct(cells, np.full(2 * count, size))
+    variances = _variances(cells, changes) + rare_variance(np.array(size), np.array(responses))
+    found = [
+        Estimate(value, variance, responses - 1, responses, share=False)
+        for value, variance in zip(values[:count].tolist(), variances[:count].tolist(), strict=True)
+    ]
+    return _covered(found, float(values[count:].mean()))
 
 
 def gain_covered(pair: tuple[Shares, Shares], sizes: tuple[int, int], count: int, seed: int = 1) -> float:
@@ -357,40 +364,46 @@ def gain_covered(pair: tuple[Shares, Shares], sizes: tuple[int, int], count: int
 def companion_covered(metric: str, world: World, responses: int, count: int, seed: int = 1) -> float:
     """How often the interval of a cell's Hill number, coverage or dominance covers its mean over as many others."""
     random = np.random.default_rng([seed, responses])
-    cells = [cell for _ in range(2 * count) if len((cell := world.draw(random, responses)).items)]
-    found: list[Estimate] = []
-    for cell in cells:
-        value, changes = COMPANIONS[metric](cell)
-        share = metric in ("coverage", "dominance")
-        variance = _variance(cell, changes) + (0.0 if share else rare_variance(responses, responses))
-        found.append(Estimate(value, variance, responses - 1, responses, share))
-    return _covered(found[:count], float(np.mean([one.value for one in found[count:]])))
+    drawn = [pairs for _ in range(2 * count) if len((pairs := world.draw(random, responses))[0])]
+    cells = cells_of(drawn, np.full(len(drawn), responses))
+    values, changes = COMPANIONS[metric](cells)
+    share = metric in ("coverage", "dominance")
+    rare = 0.0 if share else rare_variance(np.array(responses), np.array(responses))
+    variances = _variances(cells, changes) + rare
+    found = [
+        Estimate(value, variance, responses - 1, responses, share)
+        for value, variance in zip(values[:count].tolist(), variances[:count].tolist(), strict=True)
+    ]
+    return _covered(found, float(values[count:].mean()))
 
 
 def consensus_covered(name: str, sizes: tuple[int, int], count: int, seed: int = 1) -> float:
     """How often the interval of a consensus covers its mean over as many other samples."""
     random = np.random.default_rng([seed, *sizes])
     two = pair_of(name, random)
+    drawn = [world.draw(random, size) for _ in range(2 * count) for world, size in zip(two, sizes, strict=True)]
+    cells = cells_of(drawn, np.tile(sizes, 2 * count))
+    pairs = np.arange(4 * count).reshape(-1, 2)
+    agreed = consensus(cells, pairs, np.full(2 * count, min(sizes)))
+    changes = agreed.changes.tocoo()
     found: list[Estimate] = []
-    for _ in range(2 * count):
-        one, other = (world.draw(random, size) for world, size in zip(two, sizes, strict=True))
-        told = consensus(one, other, min(sizes))
-        if told is not None:
-            parts = [_variance(cell, changes) for cell, changes in ((one, told[1]), (other, told[2]))]
-            squares = sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-            freedom = sum(parts) ** 2 / squares if squares > 0 else np.inf
-            found.append(Estimate(told[0], sum(parts) + told[3], freedom, min(sizes), share=True))
+    # The changes of a response are all of its pair.
+    own = np.zeros(len(cells.cell))
+    own[changes.row] = changes.data
+    parts = _variances(cells, own).reshape(-1, 2)
+    for value, rare, part in zip(agreed.values.tolist(), agreed.rare.tolist(), parts.tolist(), strict=True):
+        if not np.isnan(value):
+            squares = sum(one**2 / (size - 1) for one, size in zip(part, sizes, strict=True))
+            freedom = sum(part) ** 2 / squares if squares > 0 else np.inf
+            found.append(Estimate(value, sum(part) + rare, freedom, min(sizes), share=True))
     return _covered(found[:count], float(np.mean([one.value for one in found[count:]])))
 
 
-def _count(cell: Incidence, value: float, changes: Numbers, size: int) -> Estimate:
-    variance = _variance(cell, changes) + rare_variance(size, cell.responses)
-    return Estimate(value, variance, cell.responses - 1, cell.responses, share=False)
-
-
-def _variance(cell: Incidence, changes: Numbers) -> float:
-    size = cell.responses
-    return max(0.0, (size - 1) / size * float((changes**2).sum() - changes.sum() ** 2 / size))
+def _variances(cells: Incidences, changes: Numbers) -> Numbers:
+    """The jackknife's, of each cell."""
+    size = cells.responses
+    squares, sums = (np.bincount(cells.cell, part, len(size)) for part in (changes**2, changes))
+    return np.maximum(0.0, (size - 1) / size * (squares - sums**2 / size))
 
 
 def _covered(found: list[Estimate], truth: float) -> float:

@@ -15,19 +15,17 @@ from scipy import stats
 from scipy.sparse import csr_array
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from polyculture.metrics.inference.jackknife import (
+from polyculture.metrics.inference import named_items
+from polyculture.metrics.inference.jackknife import Changes, Prompts, moments, ratio
+from polyculture.metrics.inference.limits import Contrast, Estimate
+from polyculture.metrics.inference.named_items import (
     COMPANIONS,
-    Changes,
-    Incidence,
-    Prompts,
+    Incidences,
     consensus,
     distinct,
-    incidence,
-    moments,
+    incidences,
     named_in,
-    ratio,
 )
-from polyculture.metrics.inference.limits import Contrast, Estimate
 from polyculture.metrics.inference.prompts import (
     FEW_COUNTRIES,
     FEW_TOPICS,
@@ -42,84 +40,111 @@ Named = Sequence[Sequence[int]]  # of each response the items that it names
 NAMED = st.lists(st.lists(st.integers(0, 5), max_size=4, unique=True), min_size=3, max_size=7)
 
 
-def cell(named: Named) -> Incidence:
+def cells(*several: Named) -> Incidences:
+    """Cells whose responses name these items."""
+    named = [items for cell in several for items in cell]
     pairs = [(at, item) for at, items in enumerate(named) for item in items]
     response, item = (np.array(part, dtype=np.int64) for part in (zip(*pairs, strict=True) if pairs else ((), ())))
-    return incidence(len(named), response, item)
+    sizes = np.array([len(cell) for cell in several])
+    return incidences(sizes, np.repeat(np.arange(len(several)), sizes), response, item)
 
 
-def without_each(named: Named, value: Callable[[Incidence], float]) -> NDArray[np.float64]:
+def without_each(named: Named, value: Callable[[Named], float]) -> NDArray[np.float64]:
     """The value without each response."""
-    return np.array(
-        [value(cell([items for at, items in enumerate(named) if at != left])) for left in range(len(named))]
-    )
+    return np.array([value([items for at, items in enumerate(named) if at != left]) for left in range(len(named))])
 
 
 def jackknife(values: NDArray[np.float64]) -> float:
     return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
 
 
-def variance_of(found: Incidence, changes: NDArray[np.float64]) -> float:
-    every = np.zeros(found.responses)
-    every[found.naming] = changes
-    return jackknife(every)
-
-
-@given(NAMED, st.integers(1, 7))
-@settings(max_examples=60, deadline=None)
-def test_a_count_at_fewer_responses_is_the_mean_over_all_draws_with_its_jackknife(named: Named, size: int) -> None:
-    found = cell(named)
-    value, changes = distinct(found, min(size, len(named)))
-
-    def expected(one: Incidence, draws: int) -> float:
-        sets = [set(one.item[one.response == at]) for at in range(len(one.naming))]
-        sets += [set()] * (one.responses - len(sets))
-        return float(np.mean([len(set().union(*some)) for some in combinations(sets, draws)]))
-
-    assert value == pytest.approx(expected(found, min(size, len(named))))
-    left = min(size, len(named) - 1)
-    assert variance_of(found, changes) == pytest.approx(jackknife(without_each(named, lambda one: expected(one, left))))
-
-
-@given(NAMED)
-@settings(max_examples=60, deadline=None)
-def test_companions_change_as_they_do_without_each_response(named: Named) -> None:
-    found = cell(named)
-    for metric, of in COMPANIONS.items():
-        left = [cell([items for at, items in enumerate(named) if at != out]) for out in range(len(named))]
-        if any(not len(one.items) for one in left):
-            continue
-        _, changes = of(found)
-        brute = np.array([of(one)[0] for one in left])
-        assert variance_of(found, changes) == pytest.approx(jackknife(brute), abs=1e-9), metric
+def changes_of(found: Incidences, changes: NDArray[np.float64], cell: int) -> NDArray[np.float64]:
+    return changes[found.cell == cell]
 
 
 @given(NAMED, NAMED, st.integers(1, 7))
 @settings(max_examples=60, deadline=None)
-def test_consensus_is_jaccards_and_at_fewer_responses_a_ratio_of_expectations(
-    one: Named, other: Named, size: int
+def test_a_count_at_fewer_responses_is_the_mean_over_all_draws_with_its_jackknife(
+    named: Named, other: Named, size: int
 ) -> None:
-    a, b = cell(one), cell(other)
-    if not len(a.items) and not len(b.items):
-        assert consensus(a, b, None) is None
-        return
-    found = consensus(a, b, None)
-    first, second = set(a.items.tolist()), set(b.items.tolist())
-    assert found[0] == pytest.approx(len(first & second) / len(first | second))
+    several = (named, other)
+    found = cells(*several)
+    sizes = np.minimum(size, found.responses)
+    values, changes = distinct(found, sizes)
 
-    def at(one: Incidence, other: Incidence, sizes: tuple[int, int]) -> float:
-        p = dict(zip(one.items.tolist(), named_in(sizes[0], one.responses, one.counts), strict=True))
-        q = dict(zip(other.items.tolist(), named_in(sizes[1], other.responses, other.counts), strict=True))
+    def expected(one: Named, draws: int) -> float:
+        return float(np.mean([len(set().union(*some)) for some in combinations(one, draws)]))
+
+    for at, one in enumerate(several):
+        assert values[at] == pytest.approx(expected(one, min(size, len(one))))
+        left = min(size, len(one) - 1)
+        brute = jackknife(without_each(one, lambda less, left=left: expected(less, left)))
+        assert jackknife(changes_of(found, changes, at)) == pytest.approx(brute)
+
+
+@given(NAMED, NAMED)
+@settings(max_examples=60, deadline=None)
+def test_companions_change_as_they_do_without_each_response(named: Named, other: Named) -> None:
+    several = (named, other)
+    found = cells(*several)
+    for at, one in enumerate(several):
+        left = [[items for place, items in enumerate(one) if place != out] for out in range(len(one))]
+        if not all(any(less) for less in left):
+            continue
+        for metric, of in COMPANIONS.items():
+            _, changes = of(found)
+            brute = np.array([of(cells(less))[0][0] for less in left])
+            assert jackknife(changes_of(found, changes, at)) == pytest.approx(jackknife(brute), abs=1e-9), metric
+
+
+@given(NAMED, NAMED, NAMED, st.integers(1, 7))
+@settings(max_examples=60, deadline=None)
+def test_consensus_is_jaccards_and_at_fewer_responses_a_ratio_of_expectations(
+    one: Named, other: Named, third: Named, size: int
+) -> None:
+    several = (one, other, third)
+    found = cells(*several)
+    pairs = np.array([(0, 1), (0, 2), (2, 1)])
+    whole = consensus(found, pairs, np.full(3, 9))
+    fewer = consensus(found, pairs, np.full(3, size))
+    changes = fewer.changes.toarray()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(named_items, "_AT_ONCE", 5)  # in parts, as those of large runs are
+        parts = consensus(found, pairs, np.full(3, size))
+    assert parts.values == pytest.approx(fewer.values, nan_ok=True)
+    assert parts.changes.toarray() == pytest.approx(changes)
+
+    def at(a: Named, b: Named, sizes: tuple[int, int]) -> float:
+        p, q = (chances(cell, draws) for cell, draws in zip((a, b), sizes, strict=True))
         both = sum(p[item] * q.get(item, 0.0) for item in p)
         either = sum(p.values()) + sum(q.values()) - both
         return both / either if either > 0 else math.nan
 
-    fewer = consensus(a, b, size)
-    sizes = min(size, a.responses), min(size, b.responses)
-    assert fewer[0] == pytest.approx(at(a, b, sizes))
-    left = without_each(one, lambda less: at(less, b, (min(sizes[0], less.responses), sizes[1])))
-    if not np.isnan(left).any():
-        assert variance_of(a, fewer[1]) == pytest.approx(jackknife(left), abs=1e-9)
+    for pair, (a, b) in enumerate(pairs):
+        first, second = (set().union(*several[cell]) for cell in (a, b))
+        if not first | second:
+            assert np.isnan(whole.values[pair])
+            assert np.isnan(fewer.values[pair])
+            continue
+        assert whole.values[pair] == pytest.approx(len(first & second) / len(first | second))
+        sizes = min(size, len(several[a])), min(size, len(several[b]))
+        assert fewer.values[pair] == pytest.approx(at(several[a], several[b], sizes))
+        for side, of in enumerate((a, b)):
+
+            def value(less: Named, side: int = side, a: int = a, b: int = b, sizes: tuple[int, int] = sizes) -> float:
+                two = (less, several[b]) if side == 0 else (several[a], less)
+                return at(*two, (min(sizes[0], len(two[0])), min(sizes[1], len(two[1]))))
+
+            left = without_each(several[of], value)
+            if not np.isnan(left).any():
+                own = jackknife(changes_of(found, changes[:, pair], of))
+                assert own == pytest.approx(jackknife(left), abs=1e-9)
+
+
+def chances(named: Named, draws: int) -> dict[int, float]:
+    """Of each item, the chance that so many responses name it."""
+    found = cells(named)
+    return dict(zip(found.items.tolist(), named_in(draws, len(named), found.counts), strict=True))
 
 
 def test_responses_that_matter_to_several_cells_change_all_of_them_at_once() -> None:
