@@ -2,8 +2,7 @@
 
 A hundred people were asked of every stereotype, some for one of two groups, some for all that fit: where there are more
 than three answers, or more votes than people. `weights` of a question are the people that gave each option; the last
-option, with the role 'unknown', is that there is no such stereotype. Selections: 'one' (the default) and 'several';
-with '-en' the same under English wordings. Stereotypes and groups stand in Korean in both.
+option, with the role 'unknown', is that there is no such stereotype. Selections: 'one' (the default) and 'several'.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from polyculture.instruments.questions.rules.files import row_place
 
 NAME, GROUP = "kobbq-survey", "group"
 ONE, SEVERAL = "one", "several"
-SELECTIONS = (ONE, SEVERAL, f"{ONE}-en", f"{SEVERAL}-en")
+LANGUAGE = "ko"
 FILE, TEMPLATES, NO_STEREOTYPE = "KoBBQ_survey_result.json", "KoBBQ_templates.tsv", "no_stereo"
 RESPONDENTS = 100  # of every stereotype
 ONE_OF = 3  # answers of a question with one answer: two groups, and that there is no such stereotype
@@ -35,10 +34,8 @@ _MOST = 99  # answers of a stereotype that numbers can stand before
 
 def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionSet:
     """The stereotypes of one form. Raises `DataSetError` where the file cannot be read or holds none of it."""
-    kept = chosen(selection, SELECTIONS)
-    form, _, english = kept.partition("-")
-    language = english or "ko"
-    name = "-".join(filter(None, (NAME, form if form == SEVERAL else "", english)))
+    form = chosen(selection, (ONE, SEVERAL))
+    name = NAME if form == ONE else f"{NAME}-{form}"
     place = place_of(folder, "kobbq")
     file = next((one for one in (place / "data" / FILE, place / FILE) if one.is_file()), place / "data" / FILE)
     labels = _labels(file.with_name(TEMPLATES))
@@ -51,7 +48,7 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
     for entry in entries:
         here = row_place(file.name, entry.row)
         try:
-            question = _question(name, language, here, entry.values if isinstance(entry, Record) else {}, labels)
+            question = _question(name, here, entry.values if isinstance(entry, Record) else {}, labels)
         except ValueError as fault:
             remarks.append(LeftOut(here, f"left out: {fault}", str(entry)[:80]))
             continue
@@ -62,7 +59,7 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
         remedy = "It is KoBBQ's own file: fetch it with `polyculture data fetch kobbq`."
         raise DataSetError(f"holds no stereotype of the form {form!r}", where=file, remedy=remedy)
     return QuestionSet(
-        name, "Of whom a stereotype is held", "choice", place, questions, _prompts(form, language), ("survey",),
+        name, "Of whom a stereotype is held", "choice", place, questions, _prompts(form), ("survey",),
         tuple(remarks), read_as=(SEVERAL,) if form == SEVERAL else (),
     )  # fmt: skip
 
@@ -80,7 +77,7 @@ def _labels(file: Path) -> Mapping[tuple[str, str], str]:
 
 
 def _question(
-    name: str, language: str, place: SourceLocation, entry: Mapping[str, Any], labels: Mapping[tuple[str, str], str]
+    name: str, place: SourceLocation, entry: Mapping[str, Any], labels: Mapping[tuple[str, str], str]
 ) -> Question:
     """An entry as a question. Raises `ValueError` with what is wrong."""
     if not {"category", "stereotype", "survey_stats"} <= entry.keys():
@@ -99,7 +96,7 @@ def _question(
     return Question(
         name=unit,
         set=name,
-        language=language,
+        language=LANGUAGE,
         kind="choice",
         unit=unit,
         text=stereotype,
@@ -113,16 +110,15 @@ def _question(
     )
 
 
-def _prompts(form: str, language: str) -> tuple[Prompt, ...]:
-    """Our wordings in a language: answers stand under letters, or under numbers where several may be chosen."""
+def _prompts(form: str) -> tuple[Prompt, ...]:
+    """Our wordings: answers stand under letters, or under numbers where several may be chosen."""
     told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["wordings"]
     labels = tuple(ascii_uppercase[:ONE_OF]) if form == ONE else tuple(str(number) for number in range(1, _MOST + 1))
     option = "{label}: {option}" if form == ONE else "{label}. {option}"
     return tuple(
         Prompt(
-            one["name"], language, f"{one[form].strip()}\n\n{{options}}\n{one['answer']}", labels, option,
+            one["name"], LANGUAGE, f"{one[form].strip()}\n\n{{options}}\n{one['answer']}", labels, option,
             one["answer"], one["none"],
         )
         for one in told
-        if one["language"] == language
     )  # fmt: skip

@@ -114,6 +114,8 @@ class _Answer:
         listed = {place_of(token) for token in TOKEN.findall(self.text)}
         if len(listed) > 1 and not TOKEN.sub("", self.text).strip(MARKS):
             return self._too_many(listed)
+        if self._names_another_letter():
+            return Reading(None, Ground.SEVERAL)
         named = self.named
         standing = [one for one in named if not one.denied]
         plain = {one.place for one in standing if one.standing >= Standing.LINE}
@@ -141,6 +143,15 @@ class _Answer:
         if texts:
             return Reading(None, Ground.SEVERAL if len(texts) > 1 else Ground.OTHER)
         return Reading(None, Ground.DENIED if any(one.denied for one in named) else Ground.OTHER)
+
+    def _names_another_letter(self) -> bool:
+        """Is a letter that was not offered all that stands beside one that was: "B and E" of A to D?"""
+        if not re.search(f"[{LABELS}]", self.text):
+            return False
+        rest = self.words["both"].sub(" ", TOKEN.sub(" ", self.text)).strip(MARKS)
+        cores = [core.casefold() for core in self.options.cores]
+        letters = all(sign.isascii() and sign.isalpha() for sign in (rest, *cores))
+        return len(rest) == 1 and letters and rest not in cores
 
     def _too_many(self, places: set[int]) -> Reading:
         joined = [{*pair} for pair in self._joined()]

@@ -188,7 +188,7 @@ def _stand_alone(core: str, language: Language) -> str:
         return rf"(?<![\da-zA-Z%€$£])(?<!\d[.,:/-]){escaped}{joined}(?![.,:/-]\d)(?! ?%)"
     if core.isascii():  # a letter of another script may be a particle, as in "B입니다"; a Latin one makes a word
         right = rf"(?:(?=['-]{language.suffix}(?!{WORD}))|(?!{_LATIN}|['-]{_LATIN}|\.[A-Za-z](?![A-Za-z])))"
-        return rf"(?<!{_LATIN})(?<!{_LATIN}[.-]){escaped}{right}"
+        return rf"(?<!{_LATIN})(?<!{_LATIN}[.-])(?<![Nn]/){escaped}{right}"  # "N/A" is no A
     if _is_foreign(core, language):
         return rf"(?<!{HANGUL}){escaped}(?!{HANGUL})"
     return escaped if NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
@@ -201,7 +201,7 @@ def _is_foreign(core: str, language: Language) -> bool:
 
 @lru_cache(maxsize=65536)
 def _text_pattern(text: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
+    return re.compile(r"(?:\s+|-)".join(map(re.escape, text.split())), re.IGNORECASE)  # "Addis-Ababa"
 
 
 def _bare(text: str) -> str:
