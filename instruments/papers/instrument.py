@@ -60,6 +60,7 @@ def joined_tables(
     more = [one for one in read_published(published) if one.paper == name] if published else []
     with open_store(run, compose(METRICS, *(entry.layout for entry in INSTRUMENTS))) as store:
         own = list(own_numbers(store, preset, data, seed))
+        stale = {measure for (measure,) in store.execute("SELECT measure FROM stale_measures").fetchall()}
     protocol = AskedProtocol(run, name, preset, data)
     found, without = [], {}
     for table in paper_tables(name, published_of(name), more):
@@ -67,7 +68,8 @@ def joined_tables(
         if joined is None:
             name = f"table {table.name}" if table.name[0].isdigit() else table.name
             lacking = ", ".join(f"{model}: {why}" for model, why in stopped(table, own).items())
-            without[name] = "; ".join([table.title, *([f"incomplete: {lacking}"] if lacking else [])])
+            old = "its numbers are of other data than the run has now: ask again" if table.measures & stale else ""
+            without[name] = "; ".join(filter(None, (table.title, f"incomplete: {lacking}" if lacking else "", old)))
         else:
             found.append(joined)
     return found, without

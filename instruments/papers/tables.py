@@ -53,6 +53,11 @@ class PaperTable:
         stem = self.name if self.name[0].isalpha() else f"table {self.name}"
         return "-".join(re.findall(r"\w+", stem))
 
+    @property
+    def measures(self) -> frozenset[str]:
+        """What measures its numbers."""
+        return frozenset([self.where["measure"]] if self.where else (cell.measure for cell, _ in self.cells))
+
     def is_of(self, one: OwnNumber) -> bool:
         """Whether a number is of what the table measures, and of its data."""
         if self.where:

@@ -346,6 +346,14 @@ def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason
     assert lines[1].protocol == "incomplete: 40 of 40 answers not read"
 
 
+def test_numbers_of_data_that_the_run_no_longer_has_are_the_reason_of_an_empty_table(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    write_numbers(run, MEASURE.name, [replace(answered("acc_a", 0.1), inputs="of other data")])
+    found, without = joined_tables(run, "kobbq", 1)
+    assert not found
+    assert without["table 3a"].endswith("of other data than the run has now: ask again")
+
+
 def test_two_sets_are_tested_under_the_papers_reader_and_the_marks_stand_in_no_part_of_their_own(
     tmp_path: Path,
 ) -> None:
