@@ -46,6 +46,7 @@ from polyculture.instruments.datasets.selection import (
     chosen_contexts,
     first_entities,
     untold,
+    without_the_form,
 )
 
 
@@ -205,6 +206,9 @@ def scoring_jobs(
         )
 
     chosen = chosen_contexts(dataset, selection, tell)
+    if others := without_the_form(dataset, selection):
+        what = f"no {selection.form} context is {' or '.join(others)}"
+        tell(f"{dataset.name}: {what}: there are some of another form alone")
     return [
         _job(dataset, model, setup or {}, unit, [(c, asked(c)) for c in contexts], prefixes, empty)
         for unit, contexts in chosen

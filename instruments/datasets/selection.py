@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 from polyculture.cache.errors import DataSetError, did_you_mean
@@ -127,6 +127,16 @@ def _wanted(context: MaskedContext, selection: Selection, dataset: DataSet) -> b
         and context.setting in (selection.settings or (context.setting,))
         and (selection.form != CAUSAL or dataset.as_published or not context.starts_with_gap)
     )
+
+
+def without_the_form(dataset: DataSet, selection: Selection) -> list[str]:
+    """The settings that are asked for and have contexts, none of them in the form that is chosen."""
+    forms = {context.form for context in dataset.contexts}
+    found = {
+        form: {c.setting for c in dataset.contexts if _wanted(c, replace(selection, form=form), dataset)}
+        for form in forms | {selection.form}
+    }
+    return sorted(set().union(*found.values()) - found[selection.form])
 
 
 def _unit(context: MaskedContext) -> ContextGroup:

@@ -152,6 +152,16 @@ def test_the_average_is_of_the_rows_own_columns_and_what_lacks_is_told(scored: R
     assert "14" not in tables(scored, "camellia")  # of other data
 
 
+def test_a_setting_that_has_contexts_of_another_form_alone_is_told(tmp_path: Path) -> None:
+    """CAMeL's folder without its causal sheet of grounded prompts left Table 3 empty, without a reason."""
+    contexts = CONTEXTS.replace("any", "masked") + "ja,Japanese,food,neutral,causal,We ate [MASK]\n"
+    for name, text in (("entities.csv", ENTITIES), ("contexts.csv", contexts)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    said: list[str] = []
+    assert scoring_jobs(load(rules_of("own"), tmp_path), MODEL, Selection(), tell=said.append)
+    assert said == ["own: no causal context is grounded: there are some of another form alone"]
+
+
 def test_files_have_intervals_and_plain_text(scored: RunFolder, tmp_path: Path) -> None:
     found = list(tables(scored, "camellia", data="own").values())
     name = f"=a_{'b/' * 40}{MODEL}"
