@@ -82,8 +82,21 @@ def patterns_of(language: str, text: str = PATTERNS, folder: Path | None = None)
 
 
 def mine(*files: Path | str, language: str = "en", output: Path | str = "counts.csv") -> tuple[Path | str, ...]:
-    """The words of the command that mines the files."""
-    return ("corpus", "mine", "--patterns", "patterns.toml", "--corpus", *files, "--language", language, "-o", output)
+    """The words of the command that mines the files, in this process."""
+    return (
+        "corpus",
+        "mine",
+        "--processes",
+        "1",
+        "--patterns",
+        "patterns.toml",
+        "--corpus",
+        *files,
+        "--language",
+        language,
+        "-o",
+        output,
+    )
 
 
 def in_slots(language: str, line: str, text: str = PATTERNS) -> list[tuple[str, ...]]:
@@ -416,7 +429,7 @@ def windows_of(folder: Path, url: str, texts: Sequence[str], extra: str = "") ->
     (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
     (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
     command = mine("corpus.txt", language="ja", output="windows.csv")
-    done = polyculture(*command, "-f", "csv", "--processes", "1", cwd=folder)
+    done = polyculture(*command, "-f", "csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
     head, tables = extra.partition("[")[::2]
@@ -568,7 +581,7 @@ def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path)
     codes: list[int] = []
     while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
         (tmp_path / "counts.csv").unlink(missing_ok=True)
-        process = start_polyculture(*command, "--processes", "1", cwd=tmp_path)
+        process = start_polyculture(*command, cwd=tmp_path)
         deadline = time.monotonic() + 60
         while not (journal.exists() and journal.stat().st_size) and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -700,7 +713,7 @@ def test_a_mistake_in_the_corpus_is_one_line(tmp_path: Path, words: list[str], t
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 10)
     (tmp_path / "empty").mkdir()
     pq.write_table(pa.table({"n": [1], "body": ["x"]}), tmp_path / "t.parquet")
-    done = polyculture("corpus", "mine", "--patterns", "patterns.toml", *words, cwd=tmp_path)
+    done = polyculture("corpus", "mine", "--processes", "1", "--patterns", "patterns.toml", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert told in done.stderr.splitlines()[-1]
