@@ -108,7 +108,7 @@ GROUP BY ALL;
 -- native less Western (the papers' Asian - Western, Arab - Western), and of its size. `counted`: false_negatives (labelled
 -- negative, is not), missed_positives (the papers' false negative: positive, labelled otherwise) and
 -- false_positives. NULL in entity_type: over all types. `pooled`: over all settings. Of texts that cannot have the wrong
--- label, as of no positive one, there is no row.
+-- label, as of no positive one, there is no row; of a side without an answer that could be read, no count.
 --   native: wrong labels of texts with native entities: the mean count of a draw
 --   western: the same of Western entities
 --   difference: the mean over draws of native less Western: Asian - Western, Arab - Western in the papers
@@ -142,8 +142,8 @@ WITH long AS (
 ), per_draw AS (
     SELECT
         answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, draw,
-        sum(wrong) FILTER (native)::BIGINT AS native,
-        sum(wrong) FILTER (NOT native)::BIGINT AS western,
+        sum(wrong) FILTER (native AND texts > 0)::BIGINT AS native,
+        sum(wrong) FILTER (NOT native AND texts > 0)::BIGINT AS western,
         coalesce(sum(texts) FILTER (native), 0)::BIGINT AS native_texts,
         coalesce(sum(texts) FILTER (NOT native), 0)::BIGINT AS western_texts
     FROM each
@@ -151,7 +151,7 @@ WITH long AS (
         (answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, draw),
         (answer_method, model, dataset, language, culture, setting, pooled, counted, draw)
     )
-    HAVING sum(possible) > 0
+    HAVING sum(possible) > 0 OR sum(texts) = 0 -- of answers that nobody could read, the row says how many
 ), counts AS (
     SELECT
         answer_method, model, dataset, language, culture, entity_type, setting, pooled, counted, count(*) AS draws,

@@ -174,7 +174,8 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     assert re.search(r"incomplete: \d+ of \d+ texts", cells(folder, "camellia", "17")["", "ja"]["protocol"])
 
 
-@pytest.mark.parametrize(("name", "number"), [("ピザ", True), ("no such name", False)])
+# Texts of both sides, of one, of none: a difference needs both.
+@pytest.mark.parametrize(("name", "number"), [("最高", True), ("ピザ", False), ("no such name", False)])
 def test_what_nobody_could_read_is_told_and_where_it_is_all_there_is_no_number(
     folder: Path, server: StubServer, name: str, number: bool
 ) -> None:
