@@ -101,7 +101,7 @@ def peak(folder: Path, server: FaultServer) -> float:
 def test_answers_without_end_take_little_memory(tmp_path: Path, server: FaultServer) -> None:
     """A body of 800 MB once took 2.9 GB."""
     found = {}
-    for name in ("an honest answer", "chunks without end", "a body without a length", "a gzip bomb"):
+    for name in ("an honest answer", "a body without a length", "a gzip bomb"):
         server.begin(MODES[name])
         (tmp_path / name).mkdir()
         found[name] = peak(tmp_path / name, server)

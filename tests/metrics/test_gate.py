@@ -186,7 +186,11 @@ def test_brackets_where_conditions_are_compared_are_one_line_with_the_remedy(fol
 
 
 @pytest.mark.parametrize(
-    "words", ["run after.toml --only measure", "compare after.toml DE JP --format csv --output rows.csv"]
+    "words",
+    [
+        pytest.param("run after.toml --only measure", marks=pytest.mark.full),
+        "compare after.toml DE JP --format csv --output rows.csv",
+    ],
 )
 def test_pandas_is_not_loaded_by_commands_that_have_no_frame(folder: Path, words: str) -> None:
     """Arrow loads it before its first array of a list, a quarter of a second of each command."""

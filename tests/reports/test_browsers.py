@@ -13,6 +13,8 @@ import pytest
 from tests.browsers import NAMES, NO_BROWSER
 from tests.test_house import ROOT
 
+pytestmark = pytest.mark.full  # of the tests' own tools, not of the program
+
 
 def run(*words: str, path: Path) -> subprocess.CompletedProcess[str]:
     """Python on a machine that has on its search path what stands in `path`, and no way to download a browser."""
