@@ -98,7 +98,9 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     text = text.removeprefix("\ufeff")[:_LONGEST]
     values, listed, unread = _most_entities(text, known)
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
-    if not listed and not _says_nothing(text) and not any(_is_empty(value, known) for value in values):
+    empty = not listed and any(_is_empty(value, known) for value in values)
+    nothing = not listed and not empty and _says_nothing(text)
+    if not (listed or empty or nothing):
         tables = entity_lines(text, lambda kind: _folded(kind) in known, _FIELDS)
         entities = [entity for table in tables or () if (entity := _entity(table)) is not None]
         entities = [one for one in entities if one.text.strip().casefold() not in _NO_NAME]
@@ -118,6 +120,8 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
     notes += [f"{CUT_SHORT}: its whole mentions were read"] if ending == "cut" else []
     notes += [f"{unread} that cannot be read dropped"] if unread else []
+    # A model without a schema writes `null` or `{}` for an empty list. To ask again would lose the texts of nothing.
+    notes += [f"{' '.join(text.split())[:60]!r} is read as no mention"] if nothing else []
     return ReadAnswer(good, "; ".join(notes) or None)
 
 

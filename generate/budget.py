@@ -22,7 +22,7 @@ from polyculture.cache.model_facts import BATCH, DIRECT, Price
 from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
-from polyculture.generate.engines.metering import Admission, Bill
+from polyculture.generate.engines.metering import Admission, Usage
 from polyculture.generate.engines.models import Wrapper
 
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
@@ -136,14 +136,14 @@ class JobBudget:
         self._in_flight += 1
         return Flight(self, bound, number)
 
-    def settle(self, flight: Flight, bill: Bill, *, answered: bool, purchase: str) -> None:
+    def settle(self, flight: Flight, bill: Usage, *, answered: bool, purchase: str) -> None:
         """Books a request by its bill, or by its bound where that is unknown; `answered`: a text came of it."""
         if flight.number is None:
             return
         cost = flight.bound.cost(self.purchase)
         if not bill.unknown:
-            prompt = flight.bound.prompt_tokens if bill.prompt_tokens is None else bill.prompt_tokens
-            cost = flight.bound.price.cost(prompt, bill.completion_tokens or 0, purchase)
+            prompt = flight.bound.prompt_tokens if bill.prompt is None else bill.prompt
+            cost = flight.bound.price.cost(prompt, bill.completion or 0, purchase)
         if bill.nonsense or (answered and bill.unknown):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
         elif bill.sent and not bill.unknown:
@@ -210,7 +210,7 @@ class Flight:
     bound: CostBound
     number: int | None
 
-    def settle(self, bill: Bill, *, answered: bool, purchase: str = DIRECT) -> None:
+    def settle(self, bill: Usage, *, answered: bool, purchase: str = DIRECT) -> None:
         self.job_budget.settle(self, bill, answered=answered, purchase=purchase)
 
 
@@ -288,8 +288,8 @@ class BudgetedSampling(Wrapper):
         if flight is None:  # its engine has settled it
             return
         failed = answer.text is None and answer.completion_tokens is None
-        bill = Bill(answer.prompt_tokens, answer.completion_tokens)
-        bill = Bill.nothing() if failed and not answer.bill_unknown else bill
+        bill = Usage(answer.prompt_tokens, answer.completion_tokens)
+        bill = Usage.nothing() if failed and not answer.bill_unknown else bill
         flight.settle(bill, answered=answer.text is not None, purchase=answer.purchase)
 
     def _cost_bound(self, request: Request) -> CostBound:

@@ -25,7 +25,7 @@ from polyculture.generate.engines.bodies import (
 )
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.error_body import message_of
-from polyculture.generate.engines.metering import Bill, Usage, read_usage
+from polyculture.generate.engines.metering import Usage, read_usage
 from polyculture.generate.engines.reasoning import end_turn, split_reasoning
 
 NO_ANSWER = "no answer behind the reasoning"
@@ -56,17 +56,12 @@ class Answer:
     def note(self) -> str | None:
         return "; ".join(dict.fromkeys(self.notes)) or None
 
-    @property
-    def bill(self) -> Bill:
-        """What it cost."""
-        return self.usage.bill
-
 
 class NoAnswerError(ValueError):
     """A body without an answer in any known shape. `bill` is what it cost all the same, `status` the HTTP status that
     an error in the body names."""
 
-    def __init__(self, reason: str, bill: Bill, status: int | None = None) -> None:
+    def __init__(self, reason: str, bill: Usage, status: int | None = None) -> None:
         super().__init__(reason)
         self.bill, self.status = bill, status
 
@@ -192,8 +187,8 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
             said = f" ({one_line(message)})" if (message := message_of(answer)) else ""
             words = f"no answer in a known form: it has {one_line(', '.join(answer))}{said}"
         # What says that it is an error costs nothing, unless it says that, too.
-        free = usage.bill.unknown and (error is not None or status is not None)
-        raise NoAnswerError(words, Bill.nothing() if free else usage.bill, status)
+        free = usage.unknown and (error is not None or status is not None)
+        raise NoAnswerError(words, Usage.nothing() if free else usage, status)
     refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
     if usage.completion == 0 and (text or refusal or parts.reasoning):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)

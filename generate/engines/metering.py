@@ -11,13 +11,18 @@ from polyculture.cache.sanitize import ResponseSanitizer
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
-    """The tokens of one attempt, as the server counts them. Where nobody knows them it is `unknown`."""
+class Usage:
+    """The tokens of an answer, or of an attempt at one, as the server counts them, and so what it cost.
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    sent: bool = True  # False: nothing that costs came of it
+    `completion` is what is billed: where a server counts the reasoning outside of it, all of the total that is not the
+    prompt's.
+    """
+
+    prompt: int | None = None
+    completion: int | None = None
+    reasoning: int | None = None
     nonsense: str | None = None  # a count that cannot be true
+    sent: bool = True  # False: nothing that costs came of it
 
     @classmethod
     def nothing(cls) -> Self:
@@ -27,28 +32,13 @@ class Bill:
     @property
     def unknown(self) -> bool:
         """Whether it may have cost any amount."""
-        return self.completion_tokens is None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """The tokens of an answer as the server counts them. `completion` is what is billed: where a server counts the
-    reasoning outside of it, all of the total that is not the prompt's."""
-
-    prompt: int | None = None
-    completion: int | None = None
-    reasoning: int | None = None
-    nonsense: str | None = None  # a count that cannot be true
-
-    @property
-    def bill(self) -> Bill:
-        return Bill(self.prompt, self.completion, nonsense=self.nonsense)
+        return self.completion is None
 
 
 class Admission(Protocol):
     """The money for one attempt."""
 
-    def settle(self, bill: Bill, *, answered: bool) -> None:
+    def settle(self, bill: Usage, *, answered: bool) -> None:
         """Told once, at the end of the attempt; `answered`: it gave what was asked for."""
         ...
 

@@ -212,9 +212,6 @@ def test_half_a_character_can_be_stored() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "<mentions/>",
-        "```xml\n<mentions>\n</mentions>\n```",
-        "text,kind,name,english",
         "{}",
         "```json\n{ }\n```",
         "null",
@@ -223,8 +220,9 @@ def test_half_a_character_can_be_stored() -> None:
         "N/A",
     ],
 )
-def test_an_answer_that_is_a_word_for_nothing_names_nothing(answer: str) -> None:
-    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
+def test_an_answer_that_is_a_word_for_nothing_names_nothing_and_says_so(answer: str) -> None:
+    read = read_answer(answer, FOOD.kinds, "whole")
+    assert (read.entities, str(read.note).endswith("is read as no mention")) == ((), True)
     with pytest.raises(UnusableAnswerError):
         read_answer(f"I cannot say {answer}", FOOD.kinds, "whole")
 
@@ -236,11 +234,13 @@ def test_an_answer_that_is_a_word_for_nothing_names_nothing(answer: str) -> None
         *('{"entities": []}', '{"items": null}', '{"dish": [], "vegetable": []}', "[[]]", "[{}]", "[]"),
         *('{"mentions": "none"}', '{"mentions": ["None"]}', '{"mentions": [{"text": "N/A", "kind": "dish"}]}'),
         *('{"mentions": [{"text": "", "kind": "dish"}]}', '{"dish": "-", "ingredient": "none"}'),
+        *("<mentions/>", "```xml\n<mentions>\n</mentions>\n```", "text,kind,name,english"),
     ],
 )
 def test_an_answer_of_nothing_is_read_under_any_name(answer: str) -> None:
     """Else a study's own prompt would lose every text that names nothing, and keep those that name something."""
-    assert read_answer(answer, FOOD.kinds, "whole").entities == ()
+    read = read_answer(answer, FOOD.kinds, "whole")
+    assert (read.entities, read.note) == ((), None)
 
 
 @pytest.mark.parametrize("ending", ["stop", "eos_token", "end_turn", "length", None, "a new word"])

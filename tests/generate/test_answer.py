@@ -314,7 +314,7 @@ def test_next_question_in_the_form_of_the_prompt_ends_the_text(tail: str, raw: s
 def test_usage_that_does_not_add_up_is_billed_by_the_total() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 95}
     found = read_answer({**chat({"content": "Pizza."}), "usage": usage})
-    assert (found.bill.prompt_tokens, found.bill.completion_tokens) == (10, 85)
+    assert (found.usage.prompt, found.usage.completion) == (10, 85)
     assert "95" in (found.note or "")
 
 
@@ -323,7 +323,7 @@ def test_reasoning_that_the_completion_cannot_hold_is_billed_and_told() -> None:
     details = {"completion_tokens_details": {"reasoning_tokens": 400}}
     usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12, **details}
     found = read_answer({**chat({"content": "Pizza."}), "usage": usage})
-    assert (found.bill.prompt_tokens, found.bill.completion_tokens) == (7, 405)
+    assert (found.usage.prompt, found.usage.completion) == (7, 405)
     assert "400" in (found.note or "")
 
 

@@ -126,7 +126,7 @@ def test_counts_that_cannot_be_are_null_with_a_note(
 ) -> None:
     api = PromptLogprobsApi(ModelSpec("openai:tiny"), OpenAIOptions(tokenizer=str(folder)))
     found = api.read(logprobs([None, *[-0.5] * 8, -1.0], usage, model=["m"]), 9)
-    assert (found.bill.prompt_tokens, found.bill.completion_tokens) == counts
+    assert (found.usage.prompt, found.usage.completion) == counts
     assert found.model is None
     assert str(found.note).startswith(note or "model: no text")
 

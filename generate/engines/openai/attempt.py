@@ -11,7 +11,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.faults import RATE_LIMIT
 from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.error_body import named_wait
-from polyculture.generate.engines.metering import Bill, Meter, read_usage
+from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.retries import LONGEST_RETRY_AFTER
@@ -37,14 +37,14 @@ class UselessAnswerError(LaterError):
     """An answer that came and has no chat completion in it. `bill` is what it cost all the same; where it did, it is
     not bought again at once."""
 
-    def __init__(self, reason: str, bill: Bill) -> None:
-        super().__init__(reason, again=not bill.completion_tokens, retry_after=named_wait(reason))
+    def __init__(self, reason: str, bill: Usage) -> None:
+        super().__init__(reason, again=not bill.completion, retry_after=named_wait(reason))
         self.bill = bill
 
 
 class _Billed(Protocol):
     @property
-    def bill(self) -> Bill: ...
+    def usage(self) -> Usage: ...
 
 
 B = TypeVar("B", bound=_Billed)
@@ -55,7 +55,7 @@ class Attempt:
 
     def __init__(self, meter: Meter | None, limiter: Limiter) -> None:
         self._meter, self._limiter = meter, limiter
-        self._bill = Bill()  # what is known of an answer that does not come
+        self._bill = Usage()  # what is known of an answer that does not come
 
     async def __aenter__(self) -> Self:
         self._permit = await self._limiter.acquire()
@@ -71,7 +71,7 @@ class Attempt:
 
     def billed(self, answer: B) -> B:
         """The answer, whose bill is settled at the end."""
-        self._bill = answer.bill
+        self._bill = answer.usage
         return answer
 
     async def __aexit__(
@@ -94,23 +94,23 @@ def too_late(seconds: float) -> LaterError:
     return LaterError(f"no whole answer within {seconds:g} seconds")
 
 
-def _bill_of(fault: BaseException) -> Bill:
+def _bill_of(fault: BaseException) -> Usage:
     """What an attempt cost that ended in a fault: nothing where the server refused it, else nobody knows."""
     bill = getattr(fault, "bill", None)
-    if isinstance(bill, Bill):
+    if isinstance(bill, Usage):
         return bill
     error = fault.__cause__
     if isinstance(error, openai.APIStatusError):
         counted = _usage_in(error.response.content)
-        return counted if not counted.unknown or error.status_code in _TIMED_OUT else Bill.nothing()
+        return counted if not counted.unknown or error.status_code in _TIMED_OUT else Usage.nothing()
     refused = isinstance(fault, EngineError) or (isinstance(fault, RequestError) and fault.unreachable)
-    return Bill.nothing() if refused else Bill()
+    return Usage.nothing() if refused else Usage()
 
 
-def _usage_in(content: bytes) -> Bill:
+def _usage_in(content: bytes) -> Usage:
     """What an error says of its tokens; some are billed."""
     try:
         body = parse(content)
     except ValueError:
-        return Bill()
-    return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer()).bill
+        return Usage()
+    return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer())

@@ -21,7 +21,7 @@ from polyculture.generate.engines import find_kind
 from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.error_body import looks_like_html
-from polyculture.generate.engines.metering import Bill, Meter
+from polyculture.generate.engines.metering import Meter, Usage
 from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.faults import RequestError, Server
 from polyculture.generate.engines.openai.options import OpenAIOptions
@@ -122,7 +122,7 @@ class ChatApi:
         except ValueError as error:
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
-            raise self._useless(content.decode("utf-8", "replace"), Bill()) from error
+            raise self._useless(content.decode("utf-8", "replace"), Usage()) from error
         return self.read(body)
 
     def read(self, body: object) -> Answer:
@@ -140,19 +140,19 @@ class ChatApi:
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""
-        bill = fault.bill if isinstance(fault, UselessAnswerError) else Bill()
+        bill = fault.bill if isinstance(fault, UselessAnswerError) else Usage()
         return Completion(
             ask.request_id,
             ask.seed,
             None,
             ending=fault.ending,
-            prompt_tokens=bill.prompt_tokens,
-            completion_tokens=bill.completion_tokens,
+            prompt_tokens=bill.prompt,
+            completion_tokens=bill.completion,
             error=str(fault),
             retryable=fault.retryable or getattr(fault, "later", False),
         )
 
-    def _useless(self, words: str, bill: Bill, *, named: bool = False) -> UselessAnswerError:
+    def _useless(self, words: str, bill: Usage, *, named: bool = False) -> UselessAnswerError:
         """`named`: the words begin with the status of an error, which says what kind of fault it is."""
         short = self.server.in_short(mended(words[:_QUOTED]))
         return UselessAnswerError(short if named else f"the answer is not a complete chat completion: {short}", bill)

@@ -12,7 +12,7 @@ from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of, kind_of
 from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import Ending
 from polyculture.generate.engines.error_body import WEB_PAGE, ServerError, read_error
-from polyculture.generate.engines.metering import Bill
+from polyculture.generate.engines.metering import Usage
 
 _MAX_REASON = 300  # characters of a server's message that are kept
 _TOO_MANY = 429
@@ -48,7 +48,7 @@ class RequestError(Exception):
 class WebPageError(RequestError):
     """A page with a status of success. A page with another status is a fault of that status."""
 
-    bill = Bill.nothing()
+    bill = Usage.nothing()
 
 
 class Server:

@@ -21,7 +21,7 @@ from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.bodies import first_choice
-from polyculture.generate.engines.metering import Bill, Meter, read_usage
+from polyculture.generate.engines.metering import Meter, Usage, read_usage
 from polyculture.generate.engines.model_files import SILENT, hub_arguments
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, UselessAnswerError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
@@ -101,15 +101,15 @@ def _not_asked(request: ScoreRequest, index: int) -> Scored:
 
 def _failed(request: ScoreRequest, pair: TokenisedPair, fault: RequestError) -> Scored:
     """A row without a score, with what the last attempt cost."""
-    bill = fault.bill if isinstance(fault, UselessAnswerError) else Bill()
+    bill = fault.bill if isinstance(fault, UselessAnswerError) else Usage()
     return Scored(
         request.request_id,
         pair.index,
         boundary=pair.boundary,
         error=str(fault),
         retryable=fault.retryable or getattr(fault, "later", False),
-        prompt_tokens=bill.prompt_tokens,
-        completion_tokens=bill.completion_tokens,
+        prompt_tokens=bill.prompt,
+        completion_tokens=bill.completion,
         purchase=None if bill.unknown else DIRECT,
     )
 
@@ -127,7 +127,7 @@ class EchoError(UselessAnswerError):
 
     later = False
 
-    def __init__(self, reason: str, bill: Bill) -> None:
+    def __init__(self, reason: str, bill: Usage) -> None:
         super().__init__(reason, bill)
         self.retryable = False
 
@@ -138,7 +138,7 @@ class PromptLogprobs:
 
     values: list[float | None]
     model: str | None
-    bill: Bill
+    usage: Usage
     note: str | None  # what of the answer was dropped
 
 
@@ -171,10 +171,10 @@ class PromptLogprobsApi:
         try:
             body = parse(content)
         except ValueError as fault:
-            raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
+            raise UselessAnswerError("the answer is no whole completion", Usage()) from fault
         sanitizer = ResponseSanitizer()
         answer = body if isinstance(body, dict) else {}
-        bill = read_usage(answer.get("usage"), sanitizer).bill
+        bill = read_usage(answer.get("usage"), sanitizer)
         logprobs = _token_logprobs(answer)
         if logprobs is None:
             raise UselessAnswerError("the answer is no whole completion", bill)
@@ -184,7 +184,7 @@ class PromptLogprobsApi:
         if not any(value is not None and value < 0 for value in values):
             raise EchoError("the answer has no log-probability below 0", bill)
         if bill.unknown and bill.nonsense is None:
-            bill = Bill(len(values) if bill.prompt_tokens is None else bill.prompt_tokens, _WRITTEN)
+            bill = Usage(len(values) if bill.prompt is None else bill.prompt, _WRITTEN)
         model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
         return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
 
@@ -194,8 +194,8 @@ class PromptLogprobsApi:
             request.request_id,
             pair.index,
             boundary=pair.boundary,
-            prompt_tokens=server.bill.prompt_tokens,
-            completion_tokens=server.bill.completion_tokens,
+            prompt_tokens=server.usage.prompt,
+            completion_tokens=server.usage.completion,
             purchase=DIRECT,
             note=server.note,
         )
