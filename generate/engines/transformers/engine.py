@@ -121,7 +121,7 @@ class TransformersEngine:
 
         writer = PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
         with self._within_memory("batch_patches"):
-            yield from writer.write(patches, self.options.batch_patches)
+            yield from writer.continue_all(patches, self.options.batch_patches)
 
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         """Yields what the model writes behind each text, given with an id, up to its line's end."""
