@@ -25,9 +25,9 @@ import torch
 
 from bench.results import keep
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
-from polyculture.generate.engines.transformers.causal import run_plain
 from polyculture.generate.engines.transformers.engine import TransformersEngine
 from polyculture.generate.engines.transformers.prefix_trie import Text, plan
+from polyculture.generate.engines.transformers.scoring import run_plain
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of

@@ -16,8 +16,7 @@ from polyculture.cache.folding import fold_surface, fold_with_offsets
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import NO_ENDINGS, Endings, forms
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
-from polyculture.extract.boundaries import Boundaries, long_enough
-from polyculture.extract.letter_case import LetterCase
+from polyculture.extract.boundaries import Boundaries, LetterCase, long_enough
 from polyculture.extract.rules import language_rules, rules, rules_hash
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change

@@ -18,7 +18,7 @@ import pytest
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines import ModelSpec, check_model, open_engine
 from polyculture.generate.engines.vllm import worker
-from polyculture.generate.engines.vllm.faults import why_it_did_not_open
+from polyculture.generate.engines.vllm.client import why_it_did_not_open
 from polyculture.generate.engines.vllm.worker import shared_memory, unlink
 
 QWEN = "vllm:Qwen/Qwen2.5-7B-Instruct"

@@ -58,7 +58,7 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture(autouse=True, scope="module")
 def _no_long_waits() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polyculture.generate.engines.openai.retries.LONGEST_WAIT", 0.01)
+        patch.setattr("polyculture.generate.engines.openai.attempt.LONGEST_WAIT", 0.01)
         yield
 
 

@@ -21,9 +21,9 @@ from polyculture.cache.files import replacing
 from polyculture.cache.http_answers import MEBIBYTE
 from polyculture.generate.engines.batch_records import BatchRecord
 from polyculture.generate.engines.openai.async_runner import Background
+from polyculture.generate.engines.openai.attempt import retry_policy
 from polyculture.generate.engines.openai.chat import PATH, ChatApi
 from polyculture.generate.engines.openai.faults import RequestError
-from polyculture.generate.engines.openai.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")

@@ -21,11 +21,10 @@ from tenacity import AsyncRetrying
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
-from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
+from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, retry_policy, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
-from polyculture.generate.engines.openai.retries import retry_policy
 
 
 class OpenAIEngine:

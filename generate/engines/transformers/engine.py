@@ -46,10 +46,8 @@ from polyculture.generate.engines.transformers.prefix_trie import Text
 if TYPE_CHECKING:
     from torch.nn import Module
 
-    from polyculture.generate.engines.transformers.causal import CausalScorer
-    from polyculture.generate.engines.transformers.masked import MaskedScorer
     from polyculture.generate.engines.transformers.sampling import Sampler
-    from polyculture.generate.engines.transformers.tree import ScoredText
+    from polyculture.generate.engines.transformers.scoring import CausalScorer, MaskedScorer, ScoredText
 
 _AT_ONCE = 4096  # continuations of one context that are held as tokens at the same time
 _PADDED = 4096  # tokens of a pass over padded texts, unless the options say otherwise
@@ -183,7 +181,7 @@ class TransformersEngine:
     def scorer(self) -> CausalScorer | MaskedScorer:
         """The scorer, created on first use."""
         if self._scorer is None and self._loaded.masked:
-            from polyculture.generate.engines.transformers.masked import MaskedScorer
+            from polyculture.generate.engines.transformers.scoring import MaskedScorer
 
             mask, padding = self._loaded.tokenizer.mask_token_id, self._loaded.tokenizer.pad_token_id
             if mask is None:
@@ -191,7 +189,7 @@ class TransformersEngine:
             how = self.options.masked, self.options.batch_tokens
             self._scorer = MaskedScorer(self._loaded.model, mask, padding or 0, *how)
         elif self._scorer is None:
-            from polyculture.generate.engines.transformers.causal import CausalScorer
+            from polyculture.generate.engines.transformers.scoring import CausalScorer
 
             self._scorer = CausalScorer(self._loaded.model, self.options.batch_tokens)
         return self._scorer

@@ -24,7 +24,7 @@ from polyculture.generate.engines.transformers.batches import padded, padding_of
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.sampling import Finite
-from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, layer_kinds
+from polyculture.generate.engines.transformers.scoring import MASKED_LAYERS, layer_kinds
 
 Tokens = Sequence[int]
 

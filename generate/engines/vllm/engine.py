@@ -28,8 +28,7 @@ from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
-from polyculture.generate.engines.vllm.client import AHEAD, Client, Line
-from polyculture.generate.engines.vllm.faults import in_short, wrong_folder
+from polyculture.generate.engines.vllm.client import AHEAD, Client, Line, in_short, wrong_folder
 from polyculture.generate.engines.vllm.kind import VllmOptions
 
 
