@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
+
 import pytest
 
 from polyculture.instruments.questions.reading.open_answers import matches
+from polyculture.instruments.questions.rules.opened import open_set
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,19 @@ def test_without_weights_all_answers_weigh_alike_and_characters_in_another_order
 )  # fmt: skip
 def test_a_number_within_a_longer_one_is_another_number(said: str, answer: str, soft: float) -> None:
     assert matches(said, [answer], [], "bn")["soft"] == soft
+
+
+def test_soft_matches_of_blends_own_answers_are_those_by_hand(shared_data: Path) -> None:
+    """An accepted answer stands in the text, or all its words do; the heaviest over the heaviest of all (SEM-B, -W)."""
+    random = Random(1)
+    asked = [one for one in open_set("blend-short", shared_data / "blend").questions if one.facets["country"] == "ET"]
+    assert len(asked) == 472
+    every = [answer for one in asked for answer in one.answers if answer.isalpha()]
+    for one in asked:
+        said = random.choice([random.choice(every), f"{random.choice(one.answers)} {random.choice(every)}"])
+        heard = [
+            weight for answer, weight in zip(one.answers, one.weights, strict=True)
+            if answer.lower() in said.lower() or {*answer.lower().split()} <= {*said.lower().split()}
+        ]  # fmt: skip
+        found = matches(said, one.answers, one.weights, "am")
+        assert (found["soft"], found["weighted"]) == (bool(heard), max(heard, default=0) / max(one.weights)), said
