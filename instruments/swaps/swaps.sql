@@ -6,7 +6,7 @@
 -- contexts
 SELECT * EXCLUDE (pooled, is_of_several, wording, native_answers, western_answers)
 FROM swap_rates
-WHERE NOT starts_with(metric, 'readable_') AND (NOT pooled OR entity_type IS NULL) AND is_of_several
+WHERE NOT starts_with(metric, 'readable_') AND CASE WHEN pooled THEN entity_type IS NULL ELSE is_of_several END
 ORDER BY
     task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
     metric

@@ -503,8 +503,8 @@ def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
     names = ("probable", "swapped", "apart", "leaderboards")
     assert [e.attributes["id"] for e in page.all("section") if e.attributes.get("id") in names] == list(names)
     swapped = page.with_id("swapped").text
-    # tasks, languages, with their wholes; pooled settings of one metric, over all types alone
-    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 * 2 + len(MODELS) * 3
+    # Tasks, languages of one type each; pooled settings of one metric, over all types alone.
+    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 + len(MODELS) * 3
     assert "0.40 0.30 to 0.60" in " ".join(swapped.split())
     assert "1.30 2.80 1.10 to 2.90" in " ".join(page.with_id("apart").text.split())
     assert "Map of entities" in " ".join(e.attributes.get("aria-label") or "" for e in page.all("svg"))
