@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -30,6 +34,7 @@ from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
 from tests.steps import OneModel, extract_job, extraction_step
 
+ROOT = Path(__file__).parents[2]
 FOOD = read_catalog().topic("food")
 JOB = Job("stub:model", "en", "food")
 PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.", "write")
@@ -269,6 +274,39 @@ def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
         extract_job(run, JOB, FOOD, gazetteer())
     with pytest.raises(StoreError, match="holds no run"):
         extract_job(RunFolder(tmp_path / "none"), JOB, FOOD, gazetteer())
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from polyculture.cache.run_folder import RunFolder
+from polyculture.extract.llm import LlmExtractor
+from tests.steps import extract_job
+from tests.extract_engines import ScriptedEngine
+from tests.extract.test_stage import FOOD, JOB, good
+def script(text, attempt):
+    time.sleep(0.01)
+    print(text, flush=True)
+    return good(text, attempt)
+extract_job(RunFolder(Path(sys.argv[1])), JOB, FOOD, LlmExtractor(ScriptedEngine(script), "stub:extractor", FOOD))
+"""
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(60)))
+    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(run.root)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert writer.stdout is not None
+    for _ in range(20):
+        writer.stdout.readline()
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.communicate()
+    extractor, engine = llm(good)
+    outcome = extract_job(run, JOB, FOOD, extractor)
+    assert (outcome.done, outcome.failed) == (60, 0)
+    assert outcome.reused >= 15
+    assert len(engine.requests) == 60 - outcome.reused
+    assert len({row["response_id"] for row in stored(run, "extractions", extractor.extractor_id)}) == 60
+    assert len(stored(run, "mentions", extractor.extractor_id)) == 180
 
 
 class _Counting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -23,6 +24,7 @@ from polyculture.generate.engines.models import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.request import PromptRequests
 from polyculture.generate.sampling import SamplingSettings
+from tests.quick_start import begin
 from tests.servers import Reply, StubServer, answer_text, failure
 from tests.steps import generate_job, missing_samples
 
@@ -231,3 +233,45 @@ def test_ctrl_c_leaves_a_resumable_job(run: RunFolder) -> None:
 def test_a_job_that_another_process_holds_is_left_to_it(run: RunFolder) -> None:
     with StubServer() as server, JobShards(run, JOB, [RESPONSES]), pytest.raises(JobHeldError):
         generate(run, server)
+
+
+def sample_in_a_process(run: RunFolder, url: str) -> None:
+    spec = ModelSpec("openai:stub", {"base_url": url, "concurrency": 8})
+    generate_job(run, JOB, PROMPTS, spec, SamplingSettings(n=100), catalog=CATALOG)
+
+
+def test_a_job_killed_at_any_moment_resumes_and_ends_as_if_undisturbed(run: RunFolder, tmp_path: Path) -> None:
+    sampling = replace(SAMPLING, n=100)
+    with StubServer(latency=0.01) as server:
+        for answers in (3, 60, 200):
+            process = begin(sample_in_a_process, run, server.url)
+            goal = len(server.answered) + answers
+            while len(server.answered) < goal and process.exitcode is None:
+                time.sleep(0.002)
+            process.kill()
+            process.join()
+            kept = {(row["prompt_id"], row["seed"]) for row in _on_disk(run)}
+            left = missing_samples(run, JOB, PROMPTS, sampling)
+            assert left == 500 - len(kept) > 0
+            assert len(server.answered) - len(kept) <= 3 * (8 + 8)  # in flight and waiting to be written, per kill
+            seen = len(server.asked)
+        assert generate(run, server, sampling) == Outcome(500, 0, reused=500 - left)
+        text_of = {prompt.prompt_id: prompt.text for prompt in MINE}
+        asked_again = set(server.asked[seen:]) & {(text_of[prompt_id], seed) for prompt_id, seed in kept}
+        assert asked_again == set()
+    undisturbed = RunFolder(tmp_path / "elsewhere" / "y")
+    with StubServer() as server:
+        generate(undisturbed, server, sampling)
+    assert _answers(run) == _answers(undisturbed)
+    assert len(rows(run)) == 500
+
+
+def _on_disk(run: RunFolder) -> list[dict[str, Any]]:
+    """Parts and journal, read without taking the job."""
+    shards = JobShards(run, JOB, [RESPONSES])
+    journal = [dict(row) for record in shards.read_journal() for row in record["responses"]]
+    return shards.read("responses").to_pylist() + journal
+
+
+def _answers(run: RunFolder) -> dict[str, tuple[str, int, str]]:
+    return {row["response_id"]: (row["prompt_id"], row["seed"], row["text"]) for row in rows(run)}
