@@ -65,10 +65,6 @@ class Blend:
     excluded: Mapping[tuple[str, str], int]  # (country, reason) -> questions left out by the rule
     left_out: tuple[LeftOut, ...] = ()
 
-    def of_country(self, country: str) -> int:
-        """How many questions of a country stay."""
-        return sum(name == country for _, name in self.questions)
-
 
 def asks_for_number(text: str) -> bool:
     """Whether a question of BLEnD, in English, asks for a number, a time or a date."""

@@ -55,7 +55,6 @@ class DatasetEntity:
     translation: str | None  # the publisher's, into English
     publisher_qid: str | None  # the Wikidata item that the publisher names
     reference: bool  # of the culture that native ones are compared with
-    source_languages: list[str] | None  # of a translation: the languages that have the entity
     left_out: bool  # our reading leaves it out: it stands in the files again, or is on both sides
     repeats: str | None  # of a row that stands in the files again: the entity_id of the first
     as_published: bool  # the data set was last read so: what is left out counts

@@ -145,7 +145,6 @@ def _entity(ours: CulturalEntity, published: CulturalEntity, dataset: DataSet, *
         translation=ours.english,
         publisher_qid=ours.qid,
         reference=ours.culture == dataset.reference,
-        source_languages=sorted({*ours.originals, *published.originals}) or None,
         left_out=left_out,
         repeats=ours.repeats,
         as_published=dataset.as_published,
