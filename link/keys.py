@@ -6,8 +6,9 @@ may be forms of one word: the match is the weakest of the three (exact, normalis
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,11 +17,13 @@ import pyarrow.compute as pc
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.inflection import Rule, inflections, key_rules
+from polyculture.link.normalise import converter
 
 SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names would share it
-_VERSION = 2  # raise when the code below changes keys
+_VERSION = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
-_LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
+_LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ё": "е"}
+_TONAL = "vi"  # here what stands on a vowel makes another word: đậu is a bean, and dâu a strawberry
 _BLANKS = ("  +", " ")
 # Pius III does not end in a vowel: rules for endings leave Roman numerals alone.
 _ROMAN = (r"\b([ivx]{2,})\b", r"\1_")
@@ -39,20 +42,31 @@ def keys_of(normalised: pa.Array[Any], language: str, plain: pa.Array[Any] | Non
 
     `plain` are the `plain_forms`, where they are at hand: they are the same in all languages.
     """
-    shortened = _rewritten(plain_forms(normalised) if plain is None else plain, [*key_rules(language), _LAST_LETTER])
+    base = language.partition("-")[0]
+    if plain is None or base == _TONAL:
+        plain = plain_forms(normalised, tonal=base == _TONAL)
+    if base == "ja":
+        plain = _changed(plain, converter("t2jp").convert)  # 壽司 in old characters
+    shortened = _rewritten(plain, [*key_rules(language), _LAST_LETTER])
     joined: Any = pc.replace_substring(shortened, " ", "")
     short = pc.and_(pc.string_is_ascii(joined), pc.less(pc.binary_length(joined), pa.scalar(SHORTEST, pa.int32())))
     found: pa.Array[Any] = pc.if_else(short, normalised, joined)
     return found
 
 
-def plain_forms(normalised: pa.Array[Any]) -> pa.Array[Any]:
-    """The names without accents, dots and punctuation, in hiragana, with one blank between words."""
+def plain_forms(normalised: pa.Array[Any], *, tonal: bool = False) -> pa.Array[Any]:
+    """The names without accents, dots and punctuation, in hiragana, with one blank between words.
+
+    In a `tonal` language accents are kept.
+    """
+    table = _TABLES[tonal]
     is_ascii = pc.string_is_ascii(normalised)
-    ascii = _translated(normalised.filter(is_ascii))  # apart: Python translates ASCII alone several times as fast
+    # Apart: Python translates ASCII alone several times as fast.
+    ascii = _changed(normalised.filter(is_ascii), lambda text: text.translate(table))
     lines: Any = pc.replace_with_mask(normalised, is_ascii, ascii)
     others = pc.invert(is_ascii)
-    lines = pc.replace_with_mask(lines, others, _translated(normalised.filter(others)))
+    changed = _changed(normalised.filter(others), lambda text: text.translate(table))
+    lines = pc.replace_with_mask(lines, others, changed)
     return _rewritten(pc.utf8_trim(lines, " "), [_BLANKS, _ROMAN])
 
 
@@ -66,39 +80,45 @@ def _rewritten(names: pa.Array[Any], rules: Sequence[Rule]) -> pa.Array[Any]:
     return found
 
 
-def _translated(names: pa.Array[Any]) -> pa.Array[Any]:
+def _changed(names: pa.Array[Any], change: Callable[[str], str]) -> pa.Array[Any]:
+    """The names, changed as one text with one name per line."""
     if not len(names):
         return names
     together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
     (text,) = pc.binary_join(together, "\n").to_pylist()  # type: ignore[union-attr]
-    lines: pa.Array[Any] = pc.split_pattern(pa.array([str(text).translate(_TABLE)]), "\n").flatten()
+    lines: pa.Array[Any] = pc.split_pattern(pa.array([change(str(text))]), "\n").flatten()
     return lines
 
 
 class _Table(dict[int, str]):
     """Code point -> what a key has of it; filled on demand."""
 
+    def __init__(self, tonal: bool) -> None:
+        self._tonal = tonal
+
     def __missing__(self, code: int) -> str:
-        self[code] = found = _letter(chr(code))
+        self[code] = found = _letter(chr(code), self._tonal)
         return found
 
 
-def _letter(letter: str) -> str:
-    if letter == "\n" or letter in _LETTERS:
+def _letter(letter: str, tonal: bool) -> str:
+    if letter == "\n" or (letter in _LETTERS and not tonal):
         return _LETTERS.get(letter, letter)
     if "ァ" <= letter <= "ヶ":
         letter = chr(ord(letter) - 96)
     if letter in _SMALL_KANA:
         return _SMALL_KANA[letter]
-    base = unicodedata.normalize("NFD", letter)[0] if "\u00c0" <= letter <= "\u024f" or "Ḁ" <= letter <= "ỿ" else letter
+    base = letter
+    if not tonal and re.match("[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]", letter):  # Latin and Greek
+        base = unicodedata.normalize("NFD", letter)[0]
     if letter in "\u0901\u0902\u093c" or letter == "ー":  # Devanagari's nasal signs and dot, the long vowel
         return ""
     category = unicodedata.category(base)
     if category[0] in "LN":
         return base
     if category[0] == "M":
-        return "" if "\u0300" <= base <= "\u036f" else base
+        return "" if re.match("[\u0300-\u036f\u0591-\u05c7]", base) else base  # accents, and Hebrew points
     return " "
 
 
-_TABLE = _Table()
+_TABLES = {tonal: _Table(tonal) for tonal in (False, True)}

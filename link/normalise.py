@@ -87,7 +87,7 @@ def _fold_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
 def chinese_forms(text: str) -> list[str]:
     """A Chinese text as written, in simplified and in traditional characters, without duplicates."""
     return list(
-        dict.fromkeys([text.strip(), _converter("t2s").convert(text).strip(), _converter("s2t").convert(text).strip()])
+        dict.fromkeys([text.strip(), converter("t2s").convert(text).strip(), converter("s2t").convert(text).strip()])
     )
 
 
@@ -129,14 +129,15 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
         bare = cased.translate(_LETTERS)
     else:
         if fold == "chinese":
-            text = _converter("t2s").convert(text)
+            text = converter("t2s").convert(text)
         cased = fold_case(_ARABIC_JOINT.sub(" ", text) if _JOINT in text else text, turkish=fold == "turkish")
         bare = nfkc(_REWRITTEN.sub(lambda found: _LETTERS[ord(found[0])] or "", cased))
     return cased, _BLANKS.sub(" ", bare) if "  " in bare else bare
 
 
 @cache
-def _converter(way: str) -> opencc.OpenCC:
+def converter(way: str) -> opencc.OpenCC:
+    """Between forms of Chinese characters: t2s, s2t, or t2jp to those of Japan today."""
     import opencc  # here: most texts are in no Chinese
 
     return opencc.OpenCC(way)

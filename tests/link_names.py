@@ -17,7 +17,13 @@ SPELLED = {
     "ja": [
         *(("コンピュータ寿司", "こんぴゅーた寿司"), ("すきやき", "スキヤキ"), ("バーベキュー", "バーベキュ")),
         *(("ウイスキー", "ウィスキー"), ("バイオリン", "ヴァイオリン")),
+        *(("寿司", "壽司"), ("沢庵", "澤庵"), ("桜餅", "櫻餠")),
     ],
+    # Languages that only packs bring.
+    "vi": [("phở bò", "Phở Bò"), ("phở bò", "phởbò")],
+    "he": [("כיפה", "כִּיפָּה")],
+    "ru": [("ёлка", "Елка")],
+    "el": [("μουσακάς", "ΜΟΥΣΑΚΑΣ")],
     "ko": [("김치찌개", "김치 찌개"), ("해리 포터", "해리포터")],
     "th": [("แซนด์วิช", "แซนวิช"), ("สปาเกตตี", "สปาเก็ตตี้")],
     "zh": [("宫保鸡丁", "宫保 鸡丁")],
@@ -98,6 +104,7 @@ INFLECTED = {
         *(("spaghetti alle vongole", "spaghetto alle vongole"), ("lasagne al forno", "lasagna al forno")),
     ],
     "tr": [
+        *(("mantı", "mantısı"), ("halı", "halısından"), ("mercimek çorbası", "mercimek çorbasıyla")),
         *(("peynir ve ekmek", "peynir & ekmek"), ("börek", "börekler"), ("ekmek", "ekmeği"), ("pilav", "pilavın")),
         *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("çay", "çayla"), ("baklava", "baklavayı")),
         *(("helva", "helvayla"), ("tramvay", "tramvayla"), ("çikolata", "çikolatadan"), ("lokma", "lokmanın")),
