@@ -59,7 +59,7 @@ def compare(
     snapshot: Annotated[
         list[str] | None,
         typer.Option(
-            "--snapshot", help="Compare the run's links with those of `link --snapshot`, by name or identity."
+            "--snapshot", help="Compare the run's links with those of `link --snapshot`: a file, its name or identity."
         ),
     ] = None,
     by: Annotated[

@@ -307,9 +307,12 @@ def _with_snapshots(stack: ExitStack, run: RunFolder, opened: ComparedRun, names
 
 
 def _identity(run: ComparedRun, name: str) -> str:
-    """The identity of a snapshot whose links the run holds, all of them."""
+    """The identity of a snapshot whose links the run holds, all of them. A path is read for it: names may be alike."""
+    from polyculture.link.index.snapshot import open_snapshot
+
+    asked = (open_snapshot(file).identity,) if (file := Path(name)).is_file() else (name, file.name)
     known = run.store.execute("SELECT DISTINCT snapshot, identity FROM snapshot_links ORDER BY ALL").fetchall()
-    found = [identity for snapshot, identity in known if name in (snapshot, identity)]
+    found = [identity for snapshot, identity in known if snapshot in asked or identity in asked]
     if len(found) != 1:
         names = [identity if found else snapshot for snapshot, identity in known if not found or identity in found]
         what = f"{len(found) or 'no'} snapshots of the run's snapshot_links are {name!r}"

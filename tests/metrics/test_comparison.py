@@ -25,6 +25,7 @@ from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.table import lines_of, remarks_of
 from polyculture.running.comparing import Compared, Question, choose_sides, compared
 from polyculture.running.layout import store_layout
+from tests.link_world import index_of, item
 from tests.metrics.compared_runs import Random, specific_with, write_run
 from tests.polyculture.test_command_line import polyculture
 
@@ -214,6 +215,11 @@ def test_two_snapshots_links_of_one_run_are_two_sides(linked_twice: Path) -> Non
     assert told["old.duckdb", "diversity", "*"].verdict == "higher"  # a third of the items is not known there
     assert told["b2", "diversity", "*"].difference == 0
     assert told["b2", "specificity", "explicit"].difference == 0
+    by_path = ask(linked_twice, metrics=("diversity",), targets=("these",), snapshots=("elsewhere/old.duckdb",))
+    assert any(row.difference.verdict == "higher" for row in by_path.rows)
+    other = index_of(linked_twice.parent, [item("Q1", "soup", P31="Q746549")]).path  # of its name, and not linked with
+    with pytest.raises(UserError, match="no snapshots of the run's snapshot_links are"):
+        ask(linked_twice, snapshots=(str(other.rename(other.with_name("old.duckdb"))),))
     run = RunFolder(linked_twice.parent / "runs" / "pilot")
     fewer = read_rows(run.table("snapshot_links"), SNAPSHOT_LINKS).slice(1)
     write_parquet(fewer, run.table("snapshot_links"))
