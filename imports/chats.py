@@ -21,6 +21,7 @@ _ASKERS = frozenset({"user", "human", "system", "developer", "tool", "function",
 _ANSWERERS = frozenset(
     {"ai", "assistant", "bot", "chatbot", "model", "gpt", "chatgpt", "claude", "gemini", "llm", "agent"}
 )
+_DEEPEST = 32  # tables within tables
 _SAID = frozenset({"content", "text", "value", "utterance"})
 _ASKED = frozenset({"request", "prompt", "input", "instance", "modelInput", "params"})  # what was sent, in a batch
 
@@ -200,12 +201,14 @@ def words_of(message: Mapping[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def has_other_words(value: Any) -> bool:
+def has_other_words(value: Any, depth: int = 0) -> bool:
     """Whether somebody says something who is no asker: an answer of a shape, or under a role, that is not known."""
+    if depth > _DEEPEST:
+        return True  # nobody knows what is in it
     if isinstance(value, Mapping):
         if has_role(value):
             return is_answer(value) and any(map(value.get, ("content", "value", "text", "parts")))
         if any(isinstance(said := value.get(name), str) and said.strip() for name in ("text", "content")):
             return True
-        return any(has_other_words(inner) for name, inner in value.items() if name not in _ASKED)
-    return isinstance(value, list) and any(map(has_other_words, value))
+        return any(has_other_words(inner, depth + 1) for name, inner in value.items() if name not in _ASKED)
+    return isinstance(value, list) and any(has_other_words(inner, depth + 1) for inner in value)

@@ -122,7 +122,10 @@ def merged(records: Iterable[Record]) -> Record | None:
 
 def shown(value: object) -> str:
     """A value in a line, shortened."""
-    line = " ".join(str(value)[: 10 * _SHOWN].split())
+    try:
+        line = " ".join(str(value)[: 10 * _SHOWN].split())
+    except RecursionError:
+        line = "tables within tables"
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 

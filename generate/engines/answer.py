@@ -173,8 +173,16 @@ def _why_no_text(
 def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     """The answer in a parsed body: the first choice, in the shape that the body has.
 
-    Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text.
+    Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text, or one in
+    hundreds of tables.
     """
+    try:
+        return _read_answer(body, prompt_tail)
+    except RecursionError as fault:
+        raise NoAnswerError("it is nested too deeply", Usage()) from fault
+
+
+def _read_answer(body: object, prompt_tail: str) -> Answer:
     sanitizer = ResponseSanitizer()
     answer = table_of(first_choice(body) if isinstance(body, list) else body)  # errors come in lists, too
     parts = parts_of(answer)

@@ -59,10 +59,18 @@ def read_error(content: bytes | object, headers: Mapping[str, str] | None = None
                 return ServerError(WEB_PAGE, wait=retry_after(headers))
     fields = list(_fields(body))
     codes = [value.lower() for name, value in fields if name in _CODES and isinstance(value, str)]
-    words = message_of(body) or (str(body) if body else NO_REASON)
+    words = message_of(body) or (_shown(body) if body else NO_REASON)
     said = (named_wait(value) for _, value in fields if isinstance(value, str))  # a gateway quotes what it was told
     waits = (retry_after(headers), *(_wait_of(name, value) for name, value in fields), named_wait(words), *said)
     return ServerError(words, tuple(codes), next((wait for wait in waits if wait is not None), None))
+
+
+def _shown(body: object) -> str:
+    """A body without a message, as it is."""
+    try:
+        return str(body)
+    except RecursionError:
+        return "an error that is nested too deeply"
 
 
 def named_wait(words: str) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from polyculture.generate.engines.answer import NoAnswerError, read_answer, read
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.bodies import has_answer
 from polyculture.generate.engines.endings import ending_of
+from polyculture.generate.engines.error_body import read_error
 from polyculture.generate.engines.openai.engine import ReasoningTemplate
 
 ENDINGS = {
@@ -232,6 +235,19 @@ def test_a_body_in_no_known_form_is_refused_with_what_it_has() -> None:
 def test_a_text_without_an_ending_or_a_count_is_no_answer(body: dict[str, Any]) -> None:
     with pytest.raises(NoAnswerError):
         read_answer(body)
+
+
+@pytest.mark.parametrize(
+    "table", ['[{"type": "x", "text": ', '[{"thinking": ', '{"output": ', '[{"type": "x", "content": ']
+)
+def test_tables_within_tables_cost_an_answer_and_no_run(table: str) -> None:
+    closed = "".join({"[": "]", "{": "}"}[one] for one in reversed(table) if one in "[{")
+    deep = json.loads(table * 400 + '"Pizza."' + closed * 400)
+    with suppress(NoAnswerError):
+        read_answer(chat({"content": deep}))
+    with pytest.raises(NoAnswerError):
+        read_answer({"error": deep})
+    assert read_error(deep).words
 
 
 def test_error_in_a_body_names_its_status() -> None:

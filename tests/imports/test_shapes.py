@@ -517,3 +517,13 @@ def test_records_of_one_value_and_values_without_lines(stream: str, tmp_path: Pa
     (tmp_path / "a.json").write_text(STREAMS[stream], encoding="utf-8")
     _, texts, bad = read(tmp_path / "a.json", ALL)
     assert ([text.text for text in texts], bad) == ([ONE, ONE], [])
+
+
+@pytest.mark.parametrize("table", ['[{"a": ', '[{"content": ', '{"messages": '])
+@pytest.mark.parametrize("field", ["response", "messages"])
+def test_tables_within_tables_cost_a_row(field: str, table: str, tmp_path: Path) -> None:
+    closed = "".join({"[": "]", "{": "}"}[one] for one in reversed(table) if one in "[{")
+    deep = f'{{"{field}": {table * 500}"x"{closed * 500}}}\n{{"response": "{ONE}"}}\n'
+    (tmp_path / "a.jsonl").write_text(deep, encoding="utf-8")
+    _, texts, _ = read(tmp_path / "a.jsonl", {**ALL, "text": "response"})
+    assert texts[-1].text == ONE
