@@ -177,8 +177,8 @@ def test_an_option_that_would_be_ignored_is_refused(
 
 
 def test_an_option_of_the_file_that_would_be_ignored_is_refused_there(tmp_path: Path) -> None:
-    asks = "\n[instruments.sentiment]\nclassifier = 'x'\nschema = 'off'\n"
+    asks = "\n[instruments.sentiment]\nclassifier = 'x'\njson_schema = false\n"
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="mock:a") + asks, encoding="utf-8")
-    assert "exp.toml: instruments.sentiment.schema is of models that are asked by prompts" in one_line(
+    assert "exp.toml: instruments.sentiment.json_schema is of models that are asked by prompts" in one_line(
         polyculture("plan", "exp.toml", cwd=tmp_path)
     )
