@@ -7,18 +7,20 @@ SELECT
 FROM cells;
 
 -- run_mentions: a row is a mention of a counted kind. The page and each part take theirs from here: the run's files, of which
--- there are hundreds, are read once.
+-- there are hundreds, are read once. There are millions: a number stands for what a cell is of.
 CREATE TEMP TABLE run_mentions AS
-SELECT response_id, prompt_id, model, language, topic, condition, country, query, kind, surface, hallucinated, start, "end"
-FROM mentions
-WHERE counted;
+SELECT m.response_id, m.prompt_id, p.cell, m.query, m.kind, m.surface, m.hallucinated, m.start, m."end"
+FROM mentions AS m
+INNER JOIN asked_prompts AS p ON m.model = p.model AND m.prompt_id = p.prompt_id
+WHERE m.counted;
 
 -- run_texts: a row is a response with what it says, cut where it is very long; likewise for all parts.
 CREATE TEMP TABLE run_texts AS
 SELECT
-    response_id, prompt_id, model, language, topic, condition, country, sample, left(text, $longest) AS text,
-    length(text) > $longest AS cut, detected_language
-FROM responses;
+    r.response_id, r.prompt_id, p.cell, r.sample, left(r.text, $longest) AS text, length(r.text) > $longest AS cut,
+    r.detected_language
+FROM responses AS r
+INNER JOIN asked_prompts AS p ON r.model = p.model AND r.prompt_id = p.prompt_id;
 
 -- run_items: a row is a Wikidata item with what Wikidata says of it; likewise.
 CREATE TEMP TABLE run_items AS
@@ -42,7 +44,7 @@ CREATE TEMP VIEW counted_mentions AS FROM run_mentions;
 -- some_mentions: a row is one of `run_mentions` in one language and topic, for a part.
 CREATE OR REPLACE TEMP TABLE counted_mentions AS
 FROM run_mentions
-WHERE language = $language AND topic = $topic;
+WHERE cell IN (SELECT cell FROM numbered_cells WHERE language = $language AND topic = $topic);
 
 -- no_mention: makes room for the mentions of one language and topic.
 DROP VIEW counted_mentions;
@@ -51,8 +53,9 @@ DROP VIEW counted_mentions;
 -- mentioned. Each is looked up once, however many mentions it has.
 CREATE OR REPLACE TEMP TABLE surfaces AS
 WITH counted AS (
-    SELECT query, language, topic, kind, surface, hallucinated, count(*) AS mentions
-    FROM counted_mentions
+    SELECT m.query, c.language, c.topic, m.kind, m.surface, m.hallucinated, count(*) AS mentions
+    FROM counted_mentions AS m
+    INNER JOIN numbered_cells AS c USING (cell)
     GROUP BY ALL
 )
 SELECT
@@ -106,13 +109,14 @@ INNER JOIN items AS i
 -- item_cells: a row is how often an item is mentioned in a cell.
 CREATE OR REPLACE TEMP TABLE item_cells AS
 WITH counted AS (
-    SELECT model, language, topic, condition, country, query, hallucinated, count(*) AS mentions
+    SELECT cell, query, hallucinated, count(*) AS mentions
     FROM counted_mentions
     GROUP BY ALL
 )
-SELECT item, model, language, topic, condition, country, sum(mentions)::BIGINT AS mentions
-FROM counted
-INNER JOIN surface_items USING (query, hallucinated)
+SELECT i.item, c.model, c.language, c.topic, c.condition, c.country, sum(m.mentions)::BIGINT AS mentions
+FROM counted AS m
+INNER JOIN surface_items AS i USING (query, hallucinated)
+INNER JOIN numbered_cells AS c USING (cell)
 GROUP BY ALL;
 
 -- counts: a row is how often an item is mentioned by a model in a language and topic, and, as far as asked for, under a
@@ -144,13 +148,14 @@ ORDER BY c.item, c.model, c.language, c.topic, c.condition NULLS FIRST, c.countr
 CREATE OR REPLACE TEMP TABLE drawn_responses AS
 WITH of_surface AS (
     SELECT
-        model, language, topic,
-        CASE WHEN $by_condition THEN condition END AS condition,
-        CASE WHEN $by_country THEN country END AS country,
-        query, hallucinated,
-        min({'response_id': response_id, 'prompt_id': prompt_id}, $laps) AS picks
-    FROM counted_mentions
-    SEMI JOIN surface_items USING (query, hallucinated)
+        c.model, c.language, c.topic,
+        CASE WHEN $by_condition THEN c.condition END AS condition,
+        CASE WHEN $by_country THEN c.country END AS country,
+        m.query, m.hallucinated,
+        min({'response_id': m.response_id, 'prompt_id': m.prompt_id}, $laps) AS picks
+    FROM counted_mentions AS m
+    SEMI JOIN surface_items AS i ON m.query = i.query AND m.hallucinated = i.hallucinated
+    INNER JOIN numbered_cells AS c USING (cell)
     GROUP BY ALL
 ),
 of_place AS (
@@ -198,9 +203,11 @@ FROM drawn_responses
 WHERE bytes <= $text_budget;
 
 -- texts: a row is a response that is shown, with the prompt that asked for it.
-SELECT number, model, language, topic, condition, country, sample, text, cut, detected_language, prompt
-FROM shown_responses
-ORDER BY number;
+SELECT
+    s.number, c.model, c.language, c.topic, c.condition, c.country, s.sample, s.text, s.cut, s.detected_language, s.prompt
+FROM shown_responses AS s
+INNER JOIN numbered_cells AS c USING (cell)
+ORDER BY s.number;
 
 -- details: a row is an item of the table with what Wikidata says of it.
 SELECT
@@ -214,6 +221,6 @@ ORDER BY i.item;
 -- the table). Hallucinated mentions have no place.
 SELECT s.number, m.start, m."end", coalesce(i.item, -1) AS item
 FROM shown_responses AS s
-INNER JOIN counted_mentions AS m USING (response_id, prompt_id, language, topic)
+INNER JOIN counted_mentions AS m USING (response_id, prompt_id)
 LEFT JOIN surface_items AS i USING (query, hallucinated)
 ORDER BY s.number, m.start, m."end", i.item;
