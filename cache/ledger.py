@@ -53,10 +53,14 @@ class Ledger:
             self._alive = FileLock(self._holder_file(self._me))
             self._alive.acquire()
         with self._faults():
-            self._store = sqlite3.connect(self._file, _WAIT, isolation_level=None, check_same_thread=False)
-            # A killed process leaves a whole file; a machine that loses power may not.
-            self._store.execute("PRAGMA synchronous = OFF")
-            self._store.executescript(_TABLES)
+            self._store = sqlite3.connect(self._file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+            try:
+                # A killed process leaves a whole file; a machine that loses power may not.
+                self._store.execute("PRAGMA synchronous = OFF")
+                self._store.executescript(_TABLES)
+            except sqlite3.Error:
+                self._store.close()
+                raise
 
     def close(self) -> None:
         """Charges what this process has in flight."""

@@ -66,7 +66,8 @@ class HashedFile(io.RawIOBase):
         self._file.seek(self.position)
 
     def close(self) -> None:
-        self._file.close()
+        if (file := getattr(self, "_file", None)) is not None:  # one that was never opened is closed, too
+            file.close()
         super().close()
 
 

@@ -64,6 +64,7 @@ def test_batches_go_on_when_their_process_is_gone(tmp_path: Path) -> None:
     second.book(flight, 0.3)
     assert second.spent() == pytest.approx(0.3)
     assert second.in_flight_elsewhere("b") == {}
+    second.close()
 
 
 def test_rows_that_are_gone_were_paid_for_all_the_same(tmp_path: Path) -> None:

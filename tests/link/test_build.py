@@ -139,7 +139,7 @@ def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
         orjson.dumps({**RAMEN, "id": "Q3", "labels": {"en": {"language": "en", "value": 5}}}) + b",",
         orjson.dumps({**RAMEN, "id": "Q4", "claims": {"P31": [{"rank": "normal"}]}}) + b",",
         b"42,",
-        b'{"x":' + b"[" * 5000 + b"]" * 5000 + b',"type":"item","id":"Q6"},',
+        b'{"x":' + b"[" * 200_000 + b"]" * 200_000 + b',"type":"item","id":"Q6"},',
         orjson.dumps({**RAMEN, "id": "Q5", "labels": [], "aliases": [], "sitelinks": []}),
         b"]",
     ]
