@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -104,12 +105,15 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
 
 
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
-    """The models that lack something of a table, each with what; of several things the first."""
-    found: dict[str, str] = {}
+    """The models that lack something of a table, each with what; of several numbers that of the most answers."""
+    found: dict[str, list[str]] = {}
     for one in own:
         if one.lacking and (table.place_of(one) if one.metric else table.is_of(one)):
-            found.setdefault(one.model, one.lacking)
-    return dict(sorted(found.items()))
+            found.setdefault(one.model, []).append(one.lacking)
+    return {
+        model: max(some, key=lambda why: int((re.findall(r"\d+", why) or [0])[0]))
+        for model, some in sorted(found.items())
+    }
 
 
 def _average_last(heads: Heads) -> list[tuple[bool, str]]:

@@ -60,7 +60,12 @@ class PaperOptions(BaseModel):
     model: Annotated[str | None, Field(description="ENGINE:NAME; with an experiment, only this one of it.")] = None
     part: Annotated[Words, Field(description="Only these parts of it: cbs,qa. An unknown one is told all.")] = ()
     data: Annotated[str | None, Field(description="Another data set in the paper's place; own: your tables.")] = None
-    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
+    folder: Annotated[
+        Path | None,
+        Field(
+            description="The folder of the data set, if it was not fetched; of several, with a folder named as each."
+        ),
+    ] = None
     language: Annotated[Words, Field(description="Only these languages: zh,ja,ko.")] = ()
     culture: Annotated[Words, Field(description="Only these cultures.")] = ()
     type: Annotated[Words, Field(description="Only these types of entities.")] = ()
@@ -151,8 +156,10 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
         found["encoder"] = _encoders(part, options.encoder)
     if part.command not in ("cbs", "embeddings"):
         found.pop("form", None)
-    if options.folder is not None and part.command not in ("tokens", "probe") and not part.after:
-        found["folder"] = options.folder
+    if options.folder is not None and part.command != "tokens" and not part.after:
+        own = options.folder / _data_of(part, options)
+        if own.is_dir() or part.command != "probe":  # whose data are others than those of the paper's questions
+            found["folder"] = own if own.is_dir() else options.folder
     if part.command == "ask" and not part.after:
         found.pop("concepts", None)
     elif part.after and options.concepts is None:  # whose condition there is only with a table of them
@@ -162,6 +169,13 @@ def _smaller(options: PaperOptions, part: PaperPart) -> dict[str, Any]:
         del found["language"]
         found["culture"] = spoken(options) or options.culture
     return found
+
+
+def _data_of(part: PaperPart, options: PaperOptions) -> str:
+    """The data set or question set that a part asks about."""
+    asked = part.options.get("set") or part.options.get("data")
+    name = str(asked.value if asked and isinstance(asked.value, str) else options.data or options.preset.data)
+    return name.partition(":")[0]
 
 
 def _encoders(part: PaperPart, given: Sequence[str]) -> list[str]:

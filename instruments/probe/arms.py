@@ -30,7 +30,7 @@ def missing_controls(arms: Iterable[str]) -> list[Control]:
 
 
 _UNKEPT = """
-SELECT model, language, filter, string_agg(culture, ', ' ORDER BY culture), any_value(others)
+SELECT model, dataset, language, filter, string_agg(culture, ', ' ORDER BY culture), any_value(others)
 FROM probe_unkept
 WHERE arm = 'patched'
 GROUP BY model, dataset, language, filter
@@ -42,9 +42,9 @@ def unkept_lines(store: duckdb.DuckDBPyConnection, named: Callable[[str], str] =
     """What a filter leaves out whole, and what is left of the scores: a line for each model, language and filter."""
     from polyculture.instruments.probe.flattening import FEWEST
 
-    for model, language, name, cultures, others in store.execute(_UNKEPT).fetchall():
+    for model, dataset, language, name, cultures, others in store.execute(_UNKEPT).fetchall():
         left = f"no score without {FEWEST} cultures" if others < FEWEST else f"scores are of the other {others}"
-        yield f"{named(model)}, {language}: the filter {name!r} keeps no item of {cultures}: {left}"
+        yield f"{named(model)}, {dataset}, {language}: the filter {name!r} keeps no item of {cultures}: {left}"
 
 
 def noise(states: Vector, probe_id: str, seed: int) -> Vector:

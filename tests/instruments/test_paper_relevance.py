@@ -11,6 +11,7 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
+from polyculture.instruments.papers.options import PaperOptions, paper_parts
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_files import write_blend
 from tests.polyculture.test_command_line import polyculture
@@ -92,6 +93,16 @@ def test_relevance_is_asked_after_the_probe_under_the_papers_conditions(folder: 
     again = polyculture("paper", "culturescope", "exp.toml", cwd=folder)
     assert " done" not in again.stderr
     assert "asked after" not in polyculture("plan", "exp.toml", cwd=folder).stderr
+
+
+def test_a_folder_of_several_data_sets_has_one_named_as_each(tmp_path: Path) -> None:
+    """The probe's line named --folder as the remedy, and that was of the questions alone."""
+    (tmp_path / "blend").mkdir()
+    parts = paper_parts(PaperOptions(name="culturescope", folder=tmp_path))
+    told = {part.name: part.values.get("folder") for part in parts}
+    assert told["probe of BLEnD"] == told["probe of BLEnD in Spanish"] == tmp_path / "blend"
+    assert told["hard negatives"] == told["attention"] == tmp_path
+    assert told["probe of CAMeL-2"] is told["relevance of BLEnD"] is None
 
 
 def test_without_another_source_its_condition_alone_is_lacking(folder: Path) -> None:
