@@ -177,7 +177,10 @@ class Shape:
     def _prompt(self, record: Record, at: Sequence[Any], own: Any) -> Any:
         if self.before is not None or self.chat:
             return messages_before(record.values.get(self.before or CHAT), at, own)
-        return None if self.prompt is None else record.get(self.prompt.format(*at, *"00"))
+        if self.prompt is None:
+            return None
+        parts = [record.get(path) for path in self.prompt.format(*at, *"00").split(" + ")]
+        return parts[0] if len(parts) == 1 else "\n\n".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _body(record: Record, path: str) -> Mapping[str, Any] | None:

@@ -98,6 +98,14 @@ def test_files_that_people_have_need_no_format(name: str, array: bool, tmp_path:
         assert {(text.prompt, text.country) for text in texts} == {(ASKED[0]["content"], "DE")}
 
 
+@pytest.mark.parametrize("about", ["Deutschland", ""])
+def test_an_instruction_and_what_it_is_about_are_one_prompt(about: str, tmp_path: Path) -> None:
+    row = {"instruction": "Was isst man in Deutschland?", "input": about, "output": TEXTS[0], "model": "m"}
+    (text,) = read(write_lines(tmp_path / "a.jsonl", row), {"topic": "=food"})[1]
+    assert text.prompt == "\n\n".join(filter(None, (row["instruction"], about)))
+    assert (text.answer.text, text.country) == (TEXTS[0], "DE")
+
+
 def test_sharegpt_has_a_text_per_answer_and_no_model(tmp_path: Path) -> None:
     talk = [*turns(TEXTS[0], "from", "value", "human", "gpt"), *turns(TEXTS[1], "from", "value", "human", "gpt")]
     file = write_lines(tmp_path / "a.json", {"id": "x", "conversations": talk})
