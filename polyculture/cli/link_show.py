@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
@@ -17,13 +19,11 @@ from polyculture.cli.options import Packs, SnapshotName
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
-    from rich.tree import Tree
-
     from polyculture.cache.catalog import Catalog
     from polyculture.link.index.snapshot import Snapshot
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
 
-PIPE_WIDTH = 10_000  # without a terminal, lines are not wrapped
+BOLD, DIM, GREEN = "1", "2", "1;32"  # styles of a terminal
 STATUS_WORDS = {
     "linked": "linked",
     "ambiguous": "ambiguous, another item may be meant",
@@ -104,16 +104,46 @@ def _print_json(explained: dict[str, Any]) -> None:
     sys.stdout.write(orjson.dumps(explained, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def _print_tree(asked: dict[str, str], explanations: Sequence[Explanation]) -> None:
-    from rich.console import Console
-    from rich.tree import Tree
+@dataclass
+class _Branch:
+    """A line of a tree with what is below it. Not rich's: to load that takes longer than to look a name up."""
 
+    line: str
+    below: list[_Branch] = field(default_factory=list)
+
+    def add(self, text: str, more: str = "", style: str = "") -> _Branch:
+        """Adds a line: a text that may have a style on a terminal, and more without one."""
+        branch = _Branch(_styled(text, style) + _one_line(more))
+        self.below.append(branch)
+        return branch
+
+    def lines(self, first: str = "", following: str = "") -> Iterator[str]:
+        """All lines, each behind the strokes that lead to it."""
+        yield first + self.line
+        for branch in self.below:
+            last = branch is self.below[-1]
+            yield from branch.lines(
+                *(following + strokes for strokes in (("└── ", "    ") if last else ("├── ", "│   ")))
+            )
+
+
+def _styled(text: str, style: str) -> str:
+    shown = _one_line(text)
+    return f"\x1b[{style}m{shown}\x1b[0m" if style and sys.stdout.isatty() and not os.environ.get("NO_COLOR") else shown
+
+
+def _one_line(text: str) -> str:
+    """The text without control characters: names are untrusted."""
+    return replace_control_chars(text).replace("\n", "\ufffd")
+
+
+def _print_tree(asked: dict[str, str], explanations: Sequence[Explanation]) -> None:
     place = f" in {asked['language']}, {asked['topic']}, looked up in {asked['source']}"
-    tree = Tree(_line((f'"{asked["surface"]}"', "bold"), place))
-    tree.add(_line(f"normal form: {asked['normal_form']}"))
+    tree = _Branch(_styled(f'"{asked["surface"]}"', BOLD) + _one_line(place))
+    tree.add(f"normal form: {asked['normal_form']}")
     for _, alike in groupby(explanations, key=_without_kind):
         _add_kinds(tree, list(alike))
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False).print(tree)
+    sys.stdout.writelines(f"{line}\n" for line in tree.lines())
 
 
 def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
@@ -123,36 +153,36 @@ def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
     return (explanation.status, explanation.candidates, shown)
 
 
-def _add_kinds(tree: Tree, alike: Sequence[Explanation]) -> None:
+def _add_kinds(tree: _Branch, alike: Sequence[Explanation]) -> None:
     first = alike[0]
     kinds = ", ".join(explanation.kind for explanation in alike)
-    branch = tree.add(_line("as ", (kinds, "bold"), f": {STATUS_WORDS[first.status]}"))
+    branch = tree.add(f"as {kinds}", f": {STATUS_WORDS[first.status]}", BOLD)
     if first.chosen:
         _add_chosen(branch, first, first.chosen, kinds)
     for rival in first.rivals:
-        branch.add(_line((_name(rival.item), "dim"), f": {_matched(rival)}; {rival.reason}"))
+        branch.add(_name(rival.item), f": {_matched(rival)}; {rival.reason}", DIM)
     for near in first.near_misses:
-        branch.add(_line((f'"{near.name}" ({near.language}), {near.qid}', "dim"), f": {near.reason}"))
+        branch.add(f'"{near.name}" ({near.language}), {near.qid}', f": {near.reason}", DIM)
     more = first.candidates - len(first.rivals) - (first.chosen is not None)
     if more > 0:
-        branch.add(_line(f"... and {more} more"))
+        branch.add(f"... and {more} more")
 
 
-def _add_chosen(branch: Tree, explanation: Explanation, chosen: RankedCandidate, kinds: str) -> None:
-    node = branch.add(_line((_name(chosen.item), "bold green")))
+def _add_chosen(branch: _Branch, explanation: Explanation, chosen: RankedCandidate, kinds: str) -> None:
+    node = branch.add(_name(chosen.item), style=GREEN)
     if chosen.item.description:
-        node.add(_line(chosen.item.description))
-    node.add(_line(f"matched: {_matched(chosen)}"))
+        node.add(chosen.item.description)
+    node.add(f"matched: {_matched(chosen)}")
     reached = f" (as {chosen.reached_kind})" if chosen.reached_kind not in kinds.split(", ") else ""
     way = " > ".join(_name(item) for item in (chosen.item, *chosen.path))
-    node.add(_line(f"path{reached}: {way}"))
+    node.add(f"path{reached}: {way}")
     for country in explanation.countries:
         code = f", {country.country}" if country.country else ""
         named = f"{country.property} {country.property_name}"
-        node.add(_line(f"country: {_name(country.item)}{code}, by {named}"))
+        node.add(f"country: {_name(country.item)}{code}, by {named}")
     if not explanation.countries:
-        node.add(_line("country: none is given"))
-    node.add(_line(f"{chosen.sitelinks} sitelinks; {chosen.reason}"))
+        node.add("country: none is given")
+    node.add(f"{chosen.sitelinks} sitelinks; {chosen.reason}")
 
 
 def _name(item: NamedItem) -> str:
@@ -162,16 +192,3 @@ def _name(item: NamedItem) -> str:
 
 def _matched(ranked: RankedCandidate) -> str:
     return f'{ranked.match} match of the {ranked.matched_by}, "{ranked.matched}" ({ranked.matched_language})'
-
-
-def _line(*parts: str | tuple[str, str]) -> Any:
-    """A line of texts, some with a style. They are untrusted: control characters and markup have no effect."""
-    from rich.text import Text
-
-    return Text.assemble(
-        *(_one_line(part) if isinstance(part, str) else (_one_line(part[0]), part[1]) for part in parts)
-    )
-
-
-def _one_line(text: str) -> str:
-    return replace_control_chars(text).replace("\n", "\ufffd")

@@ -336,6 +336,7 @@ def test_showing_a_link_loads_nothing_that_it_does_not_need(world: Linker) -> No
         "pandas",
         "networkx",
         "scipy",
+        "rich",
         "jinja2",
         "httpx",
         "aiohttp",
