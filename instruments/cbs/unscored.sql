@@ -15,7 +15,7 @@ SELECT
         ', ',
         CASE WHEN count(*) FILTER (NOT is_scored) > 0
             THEN count(*) FILTER (NOT is_scored) || ' of ' || count(*) || ' contexts not scored' END,
-        CASE WHEN sum(failed) > 0 THEN sum(failed) || ' scores failed' END
+        CASE WHEN sum(failed) > 0 THEN sum(failed) || CASE sum(failed) WHEN 1 THEN ' score failed' ELSE ' scores failed' END END
     ) AS lacking
 FROM contexts
 GROUP BY GROUPING SETS (

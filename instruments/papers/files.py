@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.datasets.presets import Preset, read_preset
-from polyculture.instruments.papers.join import COUNTS, THIN, Cell, JoinedTable, Line
+from polyculture.instruments.papers.join import COUNTS, INCOMPLETE, THIN, Cell, JoinedTable, Line
 from polyculture.reports.escaping import csv_text, latex_text
 from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
@@ -29,6 +28,9 @@ CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value",
          "protocol")  # fmt: skip
 
 
+_SPREADS = {"sd": "standard deviation", "variance": "variance"}
+
+
 class Grid(NamedTuple):
     """A table as it is shown."""
 
@@ -38,23 +40,30 @@ class Grid(NamedTuple):
     own: Sequence[bool] = ()  # which rows are the run's, where each is of one model
 
 
-def grid(joined: JoinedTable, told: Callable[[Line], str] = attrgetter(PROTOCOL), published: str = PUBLISHED) -> Grid:
+def _whole(line: Line, named: str = "") -> str:
+    return named + line.protocol
+
+
+Told = Callable[[Line, str], str]  # a line's protocol; of several models in one row behind the model's name
+
+
+def grid(joined: JoinedTable, told: Told = _whole, published: str = PUBLISHED) -> Grid:
     """Heads and rows in the paper's layout; the last column is the protocol, as `told` puts it."""
     return _across(joined, told, published) if joined.table.across else _down(joined, told, published)
 
 
-def _down(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
+def _down(joined: JoinedTable, told: Told, published: str) -> Grid:
     """A row a model."""
     names = ["model", "row"] if any(line.row for line in joined.lines) else ["model"]
     rows: list[list[Cell | str]] = []
     for line in joined.lines:
         name = line.model if line.own or not published else f"{line.model} ({published})"
         cells = [line.cells.get(column, "") for column in joined.columns]
-        rows.append([*(name, line.row)[: len(names)], *cells, told(line) if line.own else ""])
+        rows.append([*(name, line.row)[: len(names)], *cells, told(line, "") if line.own else ""])
     return Grid([*names, *joined.columns, PROTOCOL], rows, len(names), [line.own for line in joined.lines])
 
 
-def _across(joined: JoinedTable, told: Callable[[Line], str], published: str) -> Grid:
+def _across(joined: JoinedTable, told: Told, published: str) -> Grid:
     """Columns a model: one's own come first."""
     turned = _on_its_side(joined)
     heads = [
@@ -63,8 +72,10 @@ def _across(joined: JoinedTable, told: Callable[[Line], str], published: str) ->
     ]
     rows: list[list[Cell | str]] = []
     for row in turned.columns:
-        notes = dict.fromkeys(told(line) for line in joined.lines if line.own and (line.row == row or not line.cells))
-        rows.append([row, *(one.cells.get(row, "") for one in turned.lines), " | ".join(notes)])
+        of_row = [line for line in joined.lines if line.own and line.row in (row, "")]
+        apart = len({line.protocol for line in of_row}) > 1
+        notes = dict.fromkeys(told(line, f"{line.model}: " if apart else "") for line in of_row)
+        rows.append([row, *(one.cells.get(row, "") for one in turned.lines), " | ".join(filter(None, notes))])
     return Grid(["", *heads, PROTOCOL], rows)
 
 
@@ -119,9 +130,34 @@ def _marks_in_names(found: Grid) -> Grid:
 
 
 def _marked(lay_out: Callable[..., Grid], joined: JoinedTable, published: str) -> Shown:
+    """With a mark for each protocol. What all rows of one's own have in common is said once, without a mark."""
+    remarks = [list(_remarks(line.protocol)) for line in joined.lines if line.own]
+    alike = len({tuple(some) for some in remarks}) < 2
+    common = [] if alike else [one for one in remarks[0] if all(one in some for some in remarks)]
     notes: dict[str, str] = {}
-    whole = lay_out(joined, lambda line: notes.setdefault(line.protocol, f"[{len(notes) + 1}]"), published)
-    return Shown([whole], tuple(f"{mark} {note}" for note, mark in notes.items()))
+
+    def mark(line: Line, named: str) -> str:
+        own = _joined([one for one in _remarks(line.protocol) if one not in common])
+        return notes.setdefault(named + own, f"[{len(notes) + 1}]") if own else ""
+
+    whole = lay_out(joined, mark, published)
+    said = [f"All rows of this run: {_joined(common)}"] if common else []
+    return Shown([whole], (*said, *(f"{mark} {note}" for note, mark in notes.items())))
+
+
+def _remarks(protocol: str) -> Iterator[str]:
+    """A protocol in its parts: 'only units 30', 'incomplete: 3 of 9 columns missing', 'incomplete: ...'."""
+    for part in protocol.split("; "):
+        if part.startswith(INCOMPLETE):
+            yield from (INCOMPLETE + one for one in part.removeprefix(INCOMPLETE).split(", "))
+        else:
+            yield part
+
+
+def _joined(remarks: Sequence[str]) -> str:
+    lacking = [one.removeprefix(INCOMPLETE) for one in remarks if one.startswith(INCOMPLETE)]
+    others = [one for one in remarks if not one.startswith(INCOMPLETE)]
+    return "; ".join([*others, *([INCOMPLETE + ", ".join(lacking)] if lacking else [])])
 
 
 def listings(preset: Preset, joined: JoinedTable) -> Iterator[Listing]:
@@ -206,8 +242,12 @@ def unit_of(joined: JoinedTable) -> str:
     below = any(cell.interval for line in joined.lines for cell in line.cells.values())
     thin = any(cell.text.endswith(THIN) for line in joined.lines for cell in line.cells.values())
     counts = any(line.model.endswith(COUNTS) for line in joined.lines)
+    kinds = {_SPREADS[cell.spread_kind] for cell, _ in joined.table.cells if cell.spread_kind in _SPREADS}
+    if any("±" in cell.text for line in joined.lines if line.own for cell in line.cells.values()):
+        kinds.add(_SPREADS["sd"])
     said = [
-        *(["in per cent"] if percent else []), *(["yours in per cent of texts"] if counts else []),
+        *(["in per cent"] if percent else []), *(f"± {kind}" for kind in sorted(kinds)),
+        *(["yours in per cent of texts"] if counts else []),
         *(["95 % intervals below"] if below else []),
         *([f"{THIN}: fewer than {FEWEST} linked items"] if thin else []),
     ]  # fmt: skip
@@ -294,4 +334,4 @@ def _write(path: Path, text: str) -> Path:
 
 def notes_of(tables: Mapping[str, str]) -> str:
     """A line about tables without a number of the run."""
-    return "Nothing of this run stands in " + "; ".join(f"{name} ({title})" for name, title in tables.items())
+    return "Without a number of this run: " + "; ".join(f"{name} ({title})" for name, title in tables.items())

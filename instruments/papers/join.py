@@ -10,13 +10,13 @@ from itertools import groupby
 from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.papers.own import OwnNumber
 from polyculture.instruments.papers.protocol import SAME
-from polyculture.instruments.papers.tables import NO_COLUMN, Heads, PaperTable
+from polyculture.instruments.papers.tables import ALL, NO_COLUMN, Heads, PaperTable
 from polyculture.published.cells import NONE, PublishedCell
 from polyculture.reports.numbers import rests_on
 
 MEAN = "mean of this row's other columns"
 COUNTS = " (counts)"  # behind a published model whose numbers are no shares
-_NAMED = 3  # reasons of one row that are named; those of many places fill a page
+INCOMPLETE = "incomplete: "
 THIN = "*"  # fewer than `FEWEST` linked items
 PAPER = "paper"  # the label of published rows that are of no one model
 
@@ -81,7 +81,11 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
     as_paper = {one.model for one, _ in placed if not one.variant and one.estimate is not None}
     placed = [(one, heads) for one, heads in placed if not one.variant or one.model not in as_paper]
     printed = [heads for _, heads in table.cells]
-    every = sorted({*printed, *(heads for _, heads in placed)}, key=_average_last) if table.where else printed
+
+    def whole_last(heads: Heads) -> list[tuple[bool, str]]:
+        return [(not {table.every, ALL}.isdisjoint(word.split(", ")), word) for word in heads]
+
+    every = sorted({*printed, *(heads for _, heads in placed)}, key=whole_last) if table.where else printed
     columns, rows = (list(dict.fromkeys(getattr(heads, side) for heads in every)) for side in ("column", "row"))
     order, places = ({word: number for number, word in enumerate(words)} for words in (rows, columns))
 
@@ -94,13 +98,16 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
 
     lines: list[Line] = []
     for model, of_model in groupby(sorted(placed, key=key), key=lambda found: key(found)[0]):
+        every_row = list(of_model)
         found = [_own_line(table, model, rows[number], list(some), differs)
-               for number, some in groupby(of_model, key=lambda found: order[found[1].row])]  # fmt: skip
+                 for number, some in groupby(every_row, key=lambda found: order[found[1].row])]  # fmt: skip
+        unread = [one for one in own if one.model == every_row[0][0].model and not one.metric]
+        found += _unread_lines(table, model, {line.row for line in found}, unread)
         lacking = 0 if table.where else len(rows) - len(found)
-        told = f"; incomplete: {lacking} of {len(rows)} rows missing" if lacking else ""
+        told = f"; {INCOMPLETE}{lacking} of {len(rows)} rows missing" if lacking else ""
         lines += [replace(one, protocol=one.protocol + told) for one in found]
     without = {name: why for name, why in stopped(table, own).items() if name not in measured}
-    lines += [Line(name, "", True, {}, f"incomplete: {why}") for name, why in without.items()]
+    lines += [Line(name, "", True, {}, INCOMPLETE + why) for name, why in without.items()]
     return JoinedTable(table, columns, [*lines, *_published_lines(table)])
 
 
@@ -116,8 +123,16 @@ def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
     }
 
 
-def _average_last(heads: Heads) -> list[tuple[bool, str]]:
-    return [("average" in word, word) for word in heads]
+def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[Line]:
+    """The rows, other than the filled ones, whose data a model was asked about without a number, with the reason."""
+    for one in unread:
+        of_data = [
+            heads.row for cell, heads in table.cells if (cell.measure, cell.dataset) == (one.measure, one.dataset)
+        ]
+        for row in dict.fromkeys(of_data):
+            if row not in filled:
+                filled.add(row)
+                yield Line(model, row, True, {}, INCOMPLETE + one.lacking)
 
 
 def _own_line(
@@ -133,14 +148,25 @@ def _own_line(
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
             cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
     told = dict.fromkeys(part for one, _ in some for line in differs(one) for part in line.split("; "))
-    lacking = dict.fromkeys(part for one, _ in some if one.lacking for part in one.lacking.split(", "))
     counted = {heads.column for heads in heads_here}
     counted = counted - means or counted  # an average is no column of its own
+    over_topics = {heads.column for one, heads in table.cells if heads.row == row and one.topic == EVERY}
+    counted = counted - over_topics or counted
     size = len(counted - cells.keys())
-    missing = [f"incomplete: {size} of {len(counted)} columns missing"] if size else []
-    few, more = list(lacking)[:_NAMED], len(lacking) - _NAMED
-    missing += [f"incomplete: {', '.join(few)}{f' and {more} more' if more > 0 else ''}"] if lacking else []
+    missing = [f"{INCOMPLETE}{size} of {len(counted)} columns missing"] if size else []
+    lacking = ", ".join(_most([part for one, _ in some if one.lacking for part in one.lacking.split(", ")]))
+    missing += [INCOMPLETE + lacking] if lacking else []
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
+
+
+def _most(lacking: Sequence[str]) -> Iterator[str]:
+    """Reasons, each once: of those that differ in their counts alone, as of several columns, the largest."""
+    alike: dict[str, dict[str, int]] = {}
+    for why in lacking:
+        counts = [int(one) for one in re.findall(r"\d+", why)]
+        alike.setdefault(re.sub(r"\d+", "#", why), {})[why] = counts[0] if counts else 0
+    for some in alike.values():
+        yield ("up to " if len(some) > 1 else "") + max(some, key=some.__getitem__)
 
 
 def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> Cell:

@@ -73,15 +73,18 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
     options = CbsOptions.model_validate(preset.values("cbs"))
     without = unscored(store)
     found: dict[tuple[str, ...], OwnNumber] = {}
+    scored: set[tuple[str, ...]] = set()
     for one in place_scores(list(scored_types(store, (options.rule,))), options.protocol, seed):
         row = _score(one, options.form, lacking(one, without))
         if row is None:
             continue
+        scored.add((row.model, row.dataset, one.group.form, row.condition))
         yield row
         if phrasing := row.facets.get("phrasing"):
             found[
                 row.model, row.variant, row.dataset, row.language, row.culture, row.condition, one.column, phrasing
             ] = row
+    yield from _unscored(without, scored, options.form)
     for key, row in found.items():
         other = found.get((*key[:-1], "pro-drop")) if key[-1] == "english-like" else None
         if other is not None and other.estimate is not None and row.estimate is not None:
@@ -89,6 +92,16 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             yield replace(
                 row, metric="cbs_difference", estimate=row.estimate - other.estimate, low=None, high=None,
                 facets=facets, no_interval="see the paired difference: polyculture cbs EXPERIMENT --phrasings",
+            )  # fmt: skip
+
+
+def _unscored(without: Mapping[tuple[str, ...], str], scored: set[tuple[str, ...]], form: str) -> Iterator[OwnNumber]:
+    """Why a model has no score in a setting: what nobody could score is no row of a table without it."""
+    for (model, dataset, language, culture, of_form, setting, kind), why in without.items():
+        if kind == EVERY and (model, dataset, of_form, setting) not in scored:
+            yield OwnNumber(
+                model, "" if of_form == form else of_form, "cbs", "", NONE, dataset, language, culture, EVERY, setting,
+                {}, None, None, None, None, None, "", why,
             )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import protocol_values
+from polyculture.published.cells import NONE
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.own import OwnNumber
@@ -54,8 +55,8 @@ class AskedProtocol:
             found["; ".join(nearest)] = None
         size = next((part.size for part in parts if part.size), None)
         sizes = (
-            [f"{one.questions:,} questions, {size:,} by the counts that the paper prints"]
-            if size and one.questions not in (None, size)
+            [f"{one.questions:,} questions of the set, {size:,} by the counts that the paper prints"]
+            if size and one.questions not in (None, size) and "label" not in one.facets and one.topic in (EVERY, NONE)
             else []
         )
         if not found:

@@ -46,6 +46,7 @@ class PaperTable:
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
     digits: int | None = None
+    every: str = "average"  # what a number over all topics, languages or cultures is called
 
     @property
     def file(self) -> str:
@@ -90,7 +91,7 @@ class PaperTable:
             [words.get(found, found) for key in keys if (found := _facet(one, key)) != NONE]
             for keys in (self.rows, self.columns)
         ]
-        row, column = (", ".join(dict.fromkeys(some)).replace(EVERY, "average") for some in said)
+        row, column = (", ".join(dict.fromkeys(some)).replace(EVERY, self.every) for some in said)
         return Heads(row or (ALL if self.rows else ""), column or NO_COLUMN)
 
     def unit(self, one: OwnNumber, heads: Heads) -> tuple[str, int]:
@@ -136,7 +137,8 @@ def paper_tables(
         name, title = entry["table"], entry["title"]
         if "where" in entry:
             rows, digits = entry.get("rows", ()), entry.get("digits")
-            empty = PaperTable(paper, name, title, (), False, entry["where"], rows, entry["columns"], digits)
+            every = entry.get("every", PaperTable.every)
+            empty = PaperTable(paper, name, title, (), False, entry["where"], rows, entry["columns"], digits, every)
             yield replace(empty, cells=[(one, heads) for one in more if (heads := empty.place_of(one))])
         else:
             yield _printed(paper, name, title, [one for one in comparable if one.table == name])

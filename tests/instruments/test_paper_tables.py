@@ -13,7 +13,7 @@ import orjson
 import pytest
 from scipy import stats
 
-from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, require_run, setup_id, write_manifest
 from polyculture.cache.numbers import inputs_of, write_differences, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -29,13 +29,13 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.layout import MEASURE as EMBEDDINGS
 from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
-from polyculture.instruments.papers.files import PAGE, listings, shown, write_tables
+from polyculture.instruments.papers.files import PAGE, listings, shown, unit_of, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
 from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
-from polyculture.instruments.papers.protocol import SAME
+from polyculture.instruments.papers.protocol import SAME, AskedProtocol
 from polyculture.instruments.papers.tables import paper_tables
 from polyculture.instruments.probe.layout import MEASURE as PROBED
 from polyculture.instruments.questions.instrument import AskOptions
@@ -354,6 +354,82 @@ def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason
         ("openai:b", False),
     ]
     assert lines[1].protocol == "incomplete: 40 of 40 answers not read"
+
+
+def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_models_by_name(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    sizes = {"answered": 90, "unread": 90}
+    hold(
+        run,
+        answered("out_of_choice_ratio", 0.1),
+        replace(answered("out_of_choice_ratio", 1.0), dataset="kobbq-survey-several", sizes=sizes),
+        replace(answered("out_of_choice_ratio", 0.2), model="openai:b"),
+    )
+    table = tables(run, "kobbq")["text"]
+    [of_survey] = [line for line in own_lines(table) if line.row == "5.2"]
+    assert (of_survey.model, dict(of_survey.cells), of_survey.protocol) == (
+        MODEL, {}, "incomplete: 90 of 90 answers not read",
+    )  # fmt: skip
+    write_tables(tmp_path, "kobbq", [table])
+    first, second = rows(tmp_path / "text.csv")
+    assert second["protocol"] == of_survey.protocol
+    assert first["protocol"].startswith("openai:b: how it was asked")
+    assert f" | {MODEL}: how it was asked" in first["protocol"]
+
+
+def test_what_all_rows_have_in_common_is_said_once_and_a_row_of_several_lacks_the_most(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    asked_so(run, units=12)
+    every = [
+        replace(answered(metric, 0.1), topic=topic, sizes={"answered": 40, "unread": unread + place})
+        for topic, unread in (("age", 10), ("ses", 20), ("*", 30))
+        for place, metric in enumerate(("diff_bias_a", "diff_bias_d"))
+    ]
+    hold(run, *every)
+    _, notes = shown(tables(run, "kobbq")["figure 3"], PAGE, "KoBBQ")
+    assert notes == (
+        "All rows of this run: only units 12",
+        *(f"[{n}] incomplete: up to {n}1 of 40 answers not read" for n in (1, 2, 3)),
+    )
+
+
+def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "entities.csv").write_text(ENTITIES, encoding="utf-8")
+    (tmp_path / "contexts.csv").write_text(CONTEXTS, encoding="utf-8")
+    run, dataset = new_run(tmp_path), load(rules_of("own"), tmp_path)
+    manifest = require_run(run)
+    write_manifest(manifest.model_copy(update={"models": [MODEL, "openai:broken"]}), run.manifest)
+    for table, found in present_tables(run, dataset).items():
+        write_parquet(found, run.table(table.name))
+    every = [entity.surface for entity in dataset.entities]
+    for model, broken in ((MODEL, ()), ("openai:broken", every)):
+        for job in scoring_jobs(dataset, model, Selection()):
+            score_job(run, job, ModelSpec(model), engine=ToyEngine(broken=broken))
+    scored, broken_one = own_lines(tables(run, "camellia", data="own")["14"])
+    assert (scored.model, bool(scored.cells)) == (f"{MODEL} (any)", True)
+    assert (broken_one.model, dict(broken_one.cells)) == ("openai:broken", {})
+    assert broken_one.protocol == "incomplete: 10 scores failed"
+
+
+def test_the_size_of_a_set_is_told_of_the_whole_set_alone() -> None:
+    def told(**place: Any) -> bool:
+        one = replace(as_own(published("kobbq")[-5]), measure="questions", dataset="kobbq", questions=104, **place)
+        preset = read_preset("kobbq")
+        return any(
+            "2,144" in part for part in AskedProtocol(RunFolder(Path("none")), "kobbq", preset, None).differences(one)
+        )
+
+    assert told(facets={}, topic="*")
+    assert not told(facets={"label": "TM"}, topic="*")
+    assert not told(facets={}, topic="age")
+
+
+def test_what_stands_behind_plus_minus_is_told(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    hold(run, *(replace(answered("acc_a", 0.1, label="ST"), wording=one) for one in ("*", "1", "2")))
+    assert unit_of(tables(run, "kobbq")["4"]).startswith("± standard deviation")  # of one's own alone
+    [consensus] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "3"]
+    assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
 
 
 def test_numbers_of_data_that_the_run_no_longer_has_are_the_reason_of_an_empty_table(tmp_path: Path) -> None:

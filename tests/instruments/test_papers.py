@@ -205,7 +205,7 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
     found = cells(folder, "camel", "figure 4")
     # Every text is found good: no positive one is missed, and a negative context is wrong with each of its entities.
     assert {place: float(row["value"]) for place, row in found.items()} == {
-        (kind, side): 0.0 for kind in ("average", "food") for side in ("native", "western")
+        (kind, side): 0.0 for kind in ("all texts", "food") for side in ("native", "western")
     }
     assert "--classifier" in found["food", "native"]["protocol"]
     positives = "SELECT sum(false_positives) FROM sentiment_counts"
