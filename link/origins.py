@@ -20,6 +20,9 @@ RULES = 5  # version of what the statements do
 
 def find_origins(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> duckdb.DuckDBPyRelation:
     """The rows of `entity_countries` for the items of the table `linked`."""
+    if not connection.execute("FROM linked LIMIT 1").fetchall():  # what follows takes as long for no item as for one
+        connection.execute(f"CREATE TABLE entity_countries ({_COUNTRIES})")
+        return connection.sql("FROM entity_countries")
     create_states(connection, catalog)
     connection.execute(statement("wider"))
     connection.execute(statement("origins"))
@@ -110,6 +113,7 @@ def create_states(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
     connection.from_arrow(pa.Table.from_pylist(rows, pa.schema(_STATES))).create("states")
 
 
+_COUNTRIES = "qid VARCHAR, country VARCHAR, country_qid VARCHAR, property VARCHAR, successors VARCHAR[]"
 _STATES: dict[str, pa.DataType] = {
     "item": pa.uint32(),
     "countries": pa.list_(pa.string()),

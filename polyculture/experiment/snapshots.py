@@ -20,10 +20,11 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
     The path is a file, or the folder of a starter. A starter is built once and kept in the user's cache folder. Raises
     `SnapshotError` where there is no snapshot.
     """
-    from polyculture.link.index import starter
     from polyculture.link.index.snapshot import open_snapshot
 
     if name == STARTER:
+        from polyculture.link.index import starter  # here: a file needs none of what builds a starter
+
         return _built(starter.STARTER)
     path = beside / name
     return _built(path) if path.is_dir() else open_snapshot(path)
