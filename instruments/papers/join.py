@@ -112,15 +112,18 @@ def join(table: PaperTable, own: Iterable[OwnNumber], differs: Callable[[OwnNumb
 
 
 def stopped(table: PaperTable, own: Iterable[OwnNumber]) -> dict[str, str]:
-    """The models that lack something of a table, each with what; of several numbers that of the most answers."""
+    """The models that lack something of a table, each with the weightiest of its reasons."""
     found: dict[str, list[str]] = {}
     for one in own:
         if one.lacking and (table.place_of(one) if one.metric else table.is_of(one)):
             found.setdefault(one.model, []).append(one.lacking)
-    return {
-        model: max(some, key=lambda why: int((re.findall(r"\d+", why) or [0])[0]))
-        for model, some in sorted(found.items())
-    }
+    return {model: max(some, key=_weight) for model, some in sorted(found.items())}
+
+
+def _weight(why: str) -> tuple[float, int]:
+    """A reason by the share that lacks, then by its count: 30 of 30 not read weighs more than 800 of 900 not asked."""
+    count, *of = [int(one) for one in re.findall(r"\d+", why)] or [0]
+    return (count / of[0] if of and of[0] else 1.0), count
 
 
 def _unread_lines(table: PaperTable, model: str, filled: set[str], unread: Iterable[OwnNumber]) -> Iterator[Line]:
@@ -161,12 +164,11 @@ def _own_line(
 
 def _most(lacking: Sequence[str]) -> Iterator[str]:
     """Reasons, each once: of those that differ in their counts alone, as of several columns, the largest."""
-    alike: dict[str, dict[str, int]] = {}
+    alike: dict[str, set[str]] = {}
     for why in lacking:
-        counts = [int(one) for one in re.findall(r"\d+", why)]
-        alike.setdefault(re.sub(r"\d+", "#", why), {})[why] = counts[0] if counts else 0
+        alike.setdefault(re.sub(r"\d+", "#", why), set()).add(why)
     for some in alike.values():
-        yield ("up to " if len(some) > 1 else "") + max(some, key=some.__getitem__)
+        yield ("up to " if len(some) > 1 else "") + max(some, key=lambda why: _weight(why)[1])
 
 
 def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> Cell:

@@ -187,9 +187,12 @@ class InstrumentCall:
         if not self._needs:
             return every
         faults = dict(self.unable())
+        self._tell_left_out(every, faults)
+        return replace(every, able=tuple(model for model in every.models if model not in faults))
+
+    def _tell_left_out(self, every: ExperimentAsked, faults: Mapping[str, EngineError]) -> None:
         for fault in faults.values():
             every.say(f"{self.title}: left out: {fault}")
-        return replace(every, able=tuple(model for model in every.models if model not in faults))
 
     def _fault(self, model: str) -> EngineError | None:
         for need in self._needs:
@@ -236,6 +239,7 @@ class PartCall(InstrumentCall):
     part: Part
     told: set[str]  # lines that a part said: what several have in common is said once
     before: PartCall | None = None  # the part that it asks about
+    parts: list[PartCall] = field(default_factory=list, repr=False)  # all of the command
 
     @property
     def kept(self) -> tuple[str, BaseModel]:
@@ -243,9 +247,19 @@ class PartCall(InstrumentCall):
 
     @property
     def title(self) -> str:
+        return f"{self._whole}, {self.part.name}"
+
+    @property
+    def _whole(self) -> str:
         argument = self.suite.declared.argument
-        about = f" {getattr(self.suite.options, argument)}" if argument else ""
-        return f"{self.suite.title}{about}, {self.part.name}"
+        return f"{self.suite.title} {getattr(self.suite.options, argument)}" if argument else self.suite.title
+
+    def _tell_left_out(self, every: ExperimentAsked, faults: Mapping[str, EngineError]) -> None:
+        """A line for each model and reason, with all parts that it keeps the model out of: the first part says it."""
+        for model, fault in faults.items():
+            told = (model, str(fault))
+            alike = [one.part.name for one in self.parts if told in ((name, str(why)) for name, why in one.unable())]
+            every.say(f"{self._whole}, {', '.join(alike)}: left out: {fault}")
 
     @property
     def about(self) -> str:

@@ -262,9 +262,11 @@ def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     told: set[str] = set()
     yield asked
     found: dict[str, PartCall] = {}
+    every = list[PartCall]()
     for part in parts(asked.options) if parts else ():
-        found[part.name] = _part_call(asked, part, told, found.get(part.after))
-    yield from found.values()
+        found[part.name] = replace(_part_call(asked, part, told, found.get(part.after)), parts=every)
+        every.append(found[part.name])
+    yield from every
 
 
 def _part_call(suite: InstrumentCall, part: Part, told: set[str], before: PartCall | None) -> PartCall:

@@ -31,7 +31,7 @@ from polyculture.instruments.embeddings.measure import separation_numbers
 from polyculture.instruments.embeddings.separation import Corrected, SeparationEstimate
 from polyculture.instruments.papers.files import PAGE, listings, shown, unit_of, write_tables
 from polyculture.instruments.papers.instrument import joined_tables
-from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join
+from polyculture.instruments.papers.join import Cell, JoinedTable, Line, join, stopped
 from polyculture.instruments.papers.normalised import half_width, normalised
 from polyculture.instruments.papers.options import NAMES, protocol_values
 from polyculture.instruments.papers.own import OwnNumber
@@ -409,6 +409,15 @@ def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) ->
     assert (scored.model, bool(scored.cells)) == (f"{MODEL} (any)", True)
     assert (broken_one.model, dict(broken_one.cells)) == ("openai:broken", {})
     assert broken_one.protocol == "incomplete: 10 scores failed"
+
+
+def test_of_two_reasons_the_one_that_leaves_nothing_is_told() -> None:
+    [table] = [one for one in paper_tables("culturescope", published("culturescope")) if one.name == "7"]
+    one = next(as_own(cell) for cell, _ in table.cells)
+    told = ("800 of 900 questions not asked", "30 of 30 answers not read", "3 of 30 answers")
+    assert stopped(table, [replace(one, estimate=None, lacking=why) for why in told]) == {
+        one.model: "30 of 30 answers not read"
+    }
 
 
 def test_the_size_of_a_set_is_told_of_the_whole_set_alone() -> None:

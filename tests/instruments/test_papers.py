@@ -102,7 +102,7 @@ def cells(folder: Path, paper: str, table: str) -> dict[tuple[str, str], dict[st
 def test_one_run_asks_every_part_and_a_second_nothing(folder: Path, server: StubServer) -> None:
     done = polyculture(*PAPER, "--part", "cbs,qa", "--language", "ja", cwd=folder)
     assert done.returncode == 4, done.stderr  # the tiny model answers no question
-    assert "paper camellia, cbs: left out: openai:stub gives no log-probabilities" in done.stderr
+    assert "paper camellia, cbs, cbs in English: left out: openai:stub gives no log-probabilities" in done.stderr
     assert rows(folder, "SELECT language, count(*), count(DISTINCT model) FROM scores GROUP BY ALL ORDER BY 1") == [
         ("en", 16, 1),
         ("ja", 16, 1),
@@ -198,7 +198,7 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "left out: openai:stub" in line]
     assert [line.partition(": left out")[0].removeprefix("paper camel, ") for line in lines] == [
-        *("cbs", "cbs with a prefix", "cbs of two phrasings", "embeddings")
+        *("cbs, cbs with a prefix, cbs of two phrasings", "embeddings")
     ]
     tasks = rows(folder, "SELECT DISTINCT task, language FROM swap_answers ORDER BY ALL")
     assert tasks == [("sentiment", "ja")]
