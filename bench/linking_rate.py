@@ -8,7 +8,7 @@ one is given; `--times 10` links each of them ten times, with a number behind fr
 sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the best of a topic's names
 for one mention at a time). Rates are by CPU: other work beside does not count. Up to 1,000 mentions are linked six
 times in one process, the first time with all that is loaded for it; then `polyculture link show` is timed, from its
-start to its end.
+start to its end, beside a process that looks with DuckDB alone (without PYTHONDONTWRITEBYTECODE: users have bytecode).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import cProfile
 import multiprocessing
-import os
 import pstats
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -46,6 +46,13 @@ MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
 FEW = 1_000  # up to so many mentions are linked several times
 SAMPLE = 200  # of the mentions, for rapidfuzz
 SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10", "--again", "1")
+TWO_LOOKS = """
+import sys, duckdb
+connection = duckdb.connect(sys.argv[1], read_only=True)
+for name in ("miso soup", "kimono"):
+    query = "SELECT item FROM names WHERE language IN ('en', 'mul') AND normalised = $name"
+    connection.execute(query, {"name": name}).fetchall()
+"""
 # The functions that linking spends its time in, and what they do.
 STEPS = {
     "create_queries": "texts normalised, keys made",
@@ -99,21 +106,34 @@ def _median(taken: list[tuple[float, float]]) -> str:
     return f"{clock:.2f} s ({cpu:.2f} s of CPU), the medians of {len(taken)}"
 
 
-def show_seconds(index: Path, times: int) -> list[tuple[float, float]]:
-    """Seconds by the clock and of CPU of `polyculture link show`, the whole command, several times."""
-    command = [sys.executable, "-m", "polyculture", "link", "show", "kimonos", "--language", "en"]
-    command += ["--topic", "clothing", "--snapshot", str(index)]
-    taken = []
+def _cpu(taken: list[tuple[float, float]]) -> float:
+    """The median of the seconds of CPU."""
+    return sorted(cpu for _, cpu in taken)[len(taken) // 2]
+
+
+def show_seconds(index: Path, times: int) -> dict[str, list[tuple[float, float]]]:
+    """Seconds by the clock and of CPU of whole processes, in turns, several times: `polyculture link show` of a name
+    that is linked and of one that is not, and DuckDB alone, which opens the same file and looks twice.
+    """
+    show = [sys.executable, "-m", "polyculture", "link", "show"]
+    options = ["--language", "en", "--topic", "food", "--snapshot", str(index)]
+    commands = {
+        "link show, linked": [*show, "miso soups", *options],
+        "link show, no candidate": [*show, "kimonos", *options],
+        "bare DuckDB": [sys.executable, "-c", TWO_LOOKS, str(index)],
+    }
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for _ in range(times):
-        before, cpu = time.perf_counter(), _cpu_of_children()
-        subprocess.run(command, check=True, capture_output=True)
-        taken.append((time.perf_counter() - before, _cpu_of_children() - cpu))
+        for name, command in commands.items():
+            before, cpu = time.perf_counter(), _cpu_of_children()
+            subprocess.run(command, check=True, capture_output=True)
+            taken[name].append((time.perf_counter() - before, _cpu_of_children() - cpu))
     return taken
 
 
 def _cpu_of_children() -> float:
-    spent = os.times()
-    return spent.children_user + spent.children_system
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _shares(profile: cProfile.Profile, seconds: float) -> dict[str, float]:
@@ -124,8 +144,6 @@ def _shares(profile: cProfile.Profile, seconds: float) -> dict[str, float]:
 
 
 def _peak() -> int:
-    import resource
-
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -178,7 +196,12 @@ def main() -> None:
             if more:
                 print(f"  again: {_median(more)}")
         if again:
-            print(f"link show: {_median(show_seconds(index, again))}")
+            shown = show_seconds(index, again)
+            bare = _cpu(shown["bare DuckDB"])
+            for name, taken in shown.items():
+                ratio = f"{_cpu(taken) / bare:.1f}"
+                print(f"{name}: {_median(taken)}; {ratio} times bare DuckDB")
+                keep("speed", "Linking", name, {"CPU": f"{_cpu(taken):.2f} s", "times bare DuckDB; goal 3": ratio})
         rows = random.Random(1).sample(range(table.num_rows), min(arguments.sample, table.num_rows))
         sample = table.take(rows).to_pylist()
         peer = rapidfuzz_rate(index, sample)
