@@ -109,10 +109,9 @@ def _ask(
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
     studies = []
     for calls in in_turns(expanded(asked)):
-        answered = ask_all(runner, calls, accept_changes=accept_changes)
-        for study in answered:
+        studies += ask_all(runner, calls, accept_changes=accept_changes)
+        for study in studies:  # of earlier turns again: what is asked about their results is data of some, too
             study.derive()
-        studies += answered
     print_tables(workspace, studies)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
 

@@ -144,8 +144,9 @@ def do_whole(parts: RunParts) -> Path:
         pipeline.link()
         for study in studies:
             study.derive()
-        for study in parts.later():
-            study.derive()
+        if later := parts.later():
+            for study in (*studies, *later):  # what is asked about results is data of measures before it, too
+                study.derive()
         measure_run(pipeline.workspace.run, pipeline.workspace.catalog)
         return report_run(pipeline.workspace.run, pipeline.workspace.catalog)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.instruments.papers.options import PaperOptions, paper_parts
 from polyculture.running.layout import store_layout
-from tests.instruments.culture_files import write_blend
+from tests.instruments.culture_files import options_of, write_blend, write_sheets
 from tests.polyculture.test_command_line import polyculture
 from tests.tiny_models import save_causal, save_masked
 
@@ -117,3 +119,28 @@ def test_without_another_source_its_condition_alone_is_lacking(folder: Path) -> 
     assert report.returncode == 0, report.stderr
     told = (folder / "runs" / "scope" / "report-tables" / "paper-culturescope" / "table-2.csv").read_text("utf-8")
     assert "only without condition=source" in told or "12 of 12 answers not read" in told
+
+
+def test_numbers_that_were_measured_before_what_is_asked_last_are_not_left_stale(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attention was measured, then relevance asked: tables 10 and 11 said 'ask again' after one whole run."""
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    def sample(_: Any, requests: Iterable[Request]) -> Iterator[Completion]:
+        for request in requests:
+            options = options_of(request.messages[-1].content) or ["rain"]
+            for seed in request.seeds:
+                yield Completion(request.request_id, seed, random.Random(request.request_id).choice(options), "whole")
+
+    monkeypatch.setattr(TransformersEngine, "sample", sample)
+    write_sheets(folder / "cache" / "data" / "culturescope")
+    text = (folder / "exp.toml").read_text(encoding="utf-8").replace(', "openai:stub"', "")
+    parts = '["hard negatives", "attention", "probe of BLEnD", "relevance of BLEnD"]'
+    text = text.replace('["probe of BLEnD", "relevance of BLEnD"]', parts)
+    (folder / "exp.toml").write_text(text, encoding="utf-8")
+    done = polyculture("paper", "culturescope", "exp.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    with open_store(RunFolder(folder / "runs" / "scope"), store_layout()) as store:
+        assert store.sql("SELECT 1 FROM numbers WHERE measure = 'attention'").fetchall()
+        assert not store.sql("SELECT measure FROM stale_measures").fetchall()
