@@ -90,7 +90,8 @@ def _on_its_side(joined: JoinedTable) -> JoinedTable:
     for model, own, column in sorted(found, key=lambda at: (models.index(at[:2]), joined.columns.index(at[2]))):
         some = found[model, own, column]
         cells = {line.row: line.cells[column] for line in some if column in line.cells}
-        lines.append(Line(model, column, own, cells, " | ".join(dict.fromkeys(line.protocol for line in some))))
+        protocol = _joined(list(dict.fromkeys(one for line in some for one in _remarks(line.protocol))))
+        lines.append(Line(model, column, own, cells, protocol))
     rows = dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)])
     return replace(joined, columns=list(rows), lines=lines)
 

@@ -411,6 +411,19 @@ def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) ->
     assert broken_one.protocol == "incomplete: 10 scores failed"
 
 
+def test_rows_that_become_columns_keep_their_remarks_apart() -> None:
+    [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "12"]
+    every = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.name == "Llama3.3-70b"]
+    joined = join(table, every, lambda one: ["n 3", *(["old"] if one.culture == "Japanese" else [])])
+    assert joined is not None
+    parts, notes = shown(joined, 60)
+    assert len(parts) > 1
+    assert not any("|" in note for note in notes)
+    assert set("; ".join(notes).replace("All rows of this run: ", "[0] ").split("; ")) <= {
+        *(f"[{n}] {told}" for n in range(3) for told in ("n 3", "old")), "n 3", "old",
+    }  # fmt: skip
+
+
 def test_of_two_reasons_the_one_that_leaves_nothing_is_told() -> None:
     [table] = [one for one in paper_tables("culturescope", published("culturescope")) if one.name == "7"]
     one = next(as_own(cell) for cell, _ in table.cells)
