@@ -16,6 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import EVERY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
 from polyculture.instruments.papers.options import protocol_values
+from polyculture.metrics.limits import limits
 from polyculture.published.cells import NONE
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class AskedProtocol:
     def differences(self, one: OwnNumber) -> list[str]:
         """What is otherwise than the paper says, of a number's measure and data."""
         if one.measure in _TEXTS:
-            return [*_of_texts(self._preset, self._manifest), *([one.told] if one.told else [])]
+            sources = limits(self._manifest) if self._manifest and one.measure != "texts" else ()
+            told = [*(limit.briefly for limit in sources), *([one.told] if one.told else [])]
+            return [*_of_texts(self._preset, self._manifest), *told]
         command = COMMANDS.get(one.measure, one.measure)
         english = one.language == "en" and command in ("cbs", "sentiment", "qa", "ner")
         parts = [each for each in self._preset.parts if self._is_of(each, command, one, english=english)]

@@ -72,7 +72,8 @@ def _figure(joined: JoinedTable) -> NormalisedFigure | None:
 
     series, panels = normalised_panels(joined)
     keys = tuple(key_of(one, number) for number, one in enumerate(series))
-    return NormalisedFigure(joined.table.title, keys, panels) if panels else None
+    name = joined.table.name
+    return NormalisedFigure(f"{name[:1].upper()}{name[1:]}: {joined.table.title}", keys, panels) if panels else None
 
 
 def _shown_table(title: str, joined: JoinedTable, named: Callable[[str], str]) -> ShownTable:

@@ -411,6 +411,15 @@ def test_a_model_that_scored_nothing_is_a_row_with_the_reason(tmp_path: Path) ->
     assert broken_one.protocol == "incomplete: 10 scores failed"
 
 
+@pytest.mark.parametrize(("extractor", "told"), [("gazetteer", True), ("openai:a", False)])
+def test_a_gazetteer_is_told_where_it_decides_a_number(tmp_path: Path, extractor: str, told: bool) -> None:
+    """Its names all have items: that no share of them lacks one is no finding."""
+    run = new_run(tmp_path, extractor={"with": extractor})
+    unlinked = replace(as_own(published("makieval")[0]), measure="linking", metric="unlinked")
+    said = AskedProtocol(run, "makieval", read_preset("makieval"), None).differences(unlinked)
+    assert ("the gazetteer finds only names of its snapshot" in said) == told
+
+
 def test_rows_that_become_columns_keep_their_remarks_apart() -> None:
     [table] = [one for one in paper_tables("camellia", published("camellia")) if one.name == "12"]
     every = [replace(as_own(one), model=MODEL) for one, _ in table.cells if one.name == "Llama3.3-70b"]
