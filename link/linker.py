@@ -34,6 +34,9 @@ from polyculture.link.statements import statement
 
 ALGORITHM = 16  # raise when the same input may give other links
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
+# So few queries, looked up in a file of fewer bytes, keep one thread busy for a tenth of a second: to share them with
+# others takes more CPU time than it saves by the clock.
+FEW, SMALL = 100, 256 << 20
 TABLES = ("candidates", "entities", "entity_countries", "links")
 
 
@@ -66,6 +69,8 @@ class Linker:
             connect(memory=MEMORY, spill=folder) as connection,
             self.source.opened(connection),
         ):
+            if len(queries) <= FEW and self.source.path.stat().st_size < SMALL:
+                connection.execute("SET threads = 1")
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             scopes = open_members(connection, self.catalog, _distinct(queries, "topic"), self.source.scopes)
             connection.execute("SET VARIABLE paper = $paper", {"paper": self.forms == "paper"})
