@@ -1,8 +1,8 @@
 """Takes the texts of a file into a run's responses: once each, whatever is killed in between.
 
 A text's id is a hash of its file's name, its cell and its own key (else its words, and how often they came before), so
-that the same row has the same id in each attempt. Responses are written first and the row of the file last: what an
-import that was killed left is taken out by the next one.
+that the same row has the same id in each attempt; with a key, its last digits are a hash of its words. Responses are
+written first and the row of the file last: what an import that was killed left is taken out by the next one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
 from polyculture.imports.files import data_files
 from polyculture.imports.items import Published
-from polyculture.imports.mapping import Columns
+from polyculture.imports.mapping import PARTS, Columns
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
@@ -59,7 +59,8 @@ WORDING = "imported"  # of all imported prompts: nobody knows which of them ask 
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
 Again = Callable[[str], str | None]
-_MOST_TOLD = 5  # kinds in a message
+_MOST_TOLD = 5  # kinds or ids in a message
+_KEY_DIGITS = 16  # of the 24 of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +128,15 @@ def _take(
     columns = found.columns
     files = _recovered(run)
     same = next((file for file in files if file.sha256 == sha256), None)
-    if same is not None and same.format == source.format and json.loads(same.columns) == columns.stored:
+    earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
+    unchanged = same is not None and same.format == source.format and json.loads(same.columns) == columns.stored
+    answer = None
+    if earlier and not (unchanged and len(earlier) == 1):
+        answer = again(_there(None if unchanged else same, earlier[0] if unchanged else earlier[-1]))
+    # Beside texts of other versions, to replace is to take those out, though this one has not changed.
+    if same is not None and unchanged and answer != "replace":
         return Taken(same, Counter())
     _check(found, path, skip_rows)
-    earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
-    answer = again(_there(same, earlier[-1])) if earlier else None
     if earlier and (answer is None or (answer == "add" and same is not None)):
         remedy = "Take it anew in place of that: --again replace."
         if same is None:
@@ -143,6 +148,8 @@ def _take(
         unfinished_import(run).write_text(path.name, encoding="utf-8")
         keep_imports(run, {file.import_id for file in files})
     known = _known(run)
+    if answer == "add":
+        _check_versions(earlier, source, columns, catalog, known)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
     taking.published = Published(run, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
@@ -208,6 +215,40 @@ def _there(same: ImportedFile | None, earlier: ImportedFile) -> str:
     if same is not None:
         return f"was imported on {same.imported_at} by other columns ({same.texts} texts)"
     return f"has changed since a file of this name was imported on {earlier.imported_at} ({earlier.texts} texts)"
+
+
+def _check_versions(
+    earlier: list[ImportedFile], source: Source, columns: Columns, catalog: Catalog, known: _Known
+) -> None:
+    """Raises `UserError` where a later version of a file would count a text of an earlier one a second time."""
+    path = source.path
+    remedy = "Take this version in place of the earlier ones: --again replace. If it is another file, rename it."
+    if len({_has_ids(columns.stored), *(_has_ids(json.loads(file.columns)) for file in earlier)}) > 1:
+        what = "its rows are known by ids in one version and by their words in another, so each would count twice"
+        raise UserError(what, where=path, remedy=remedy)
+    keys = {response_id[:_KEY_DIGITS] for response_id in known.ids}
+    changed = [
+        one[1].key
+        for one in texts_of(source, columns, catalog)
+        if not isinstance(one, BadRow)
+        and one[1].key is not None
+        and (response_id := _keyed_id(path.name, one[1])) not in known.ids
+        and response_id[:_KEY_DIGITS] in keys
+    ]
+    if changed:
+        most = ", ".join(map(shown, changed[:_MOST_TOLD])) + (", ..." if len(changed) > _MOST_TOLD else "")
+        what = f"{len(changed)} ids have another text than in the earlier version, and would count twice: {most}"
+        raise UserError(what, where=path, remedy=remedy)
+
+
+def _has_ids(stored: dict[str, str]) -> bool:
+    return "id" in stored or "(?P<id>" in stored.get(PARTS, "")
+
+
+def _keyed_id(name: str, text: ImportedText) -> str:
+    """The id of a text with a key: its first digits are the key's, so that another text of one key shows."""
+    key = content_id("imported", name, *text.cell, "key", text.key)
+    return key[:_KEY_DIGITS] + content_id(text.text)[_KEY_DIGITS:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +326,7 @@ class _Taking:
 
     def _id(self, text: ImportedText) -> str:
         if text.key is not None:
-            return content_id("imported", self._name, *text.cell, "key", text.key, text.text)
+            return _keyed_id(self._name, text)
         words = content_id(self._name, *text.cell, text.text)
         self._repeats[words] += 1
         return content_id("imported", words, self._repeats[words])

@@ -17,7 +17,7 @@ from polyculture.experiment.imported import read_imported
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
-from tests.imports.conftest import stored, take
+from tests.imports.conftest import ALL, stored, take
 from tests.polyculture.test_command_line import polyculture
 
 MORE = ("topic==food", "model==m")
@@ -39,6 +39,34 @@ def test_the_same_file_by_another_mapping_replaces_once_it_is_asked(tmp_path: Pa
         ("I like sushi.", "en")
     ]
     assert 'languages = ["en"]' in (tmp_path / "exp.toml").read_text(encoding="utf-8")
+
+
+def test_a_changed_text_of_an_id_is_no_second_text_and_replace_takes_out_every_version(tmp_path: Path) -> None:
+    run, file = RunFolder(tmp_path / "run"), tmp_path / "a.csv"
+    told = {**ALL, "text": "text", "id": "id"}
+
+    def write(texts: dict[int, str]) -> None:
+        file.write_text("\n".join(["id,text", *(f"{key},{text}" for key, text in texts.items())]), "utf-8")
+
+    texts = {key: f"Dish {key}." for key in range(20)}
+    write(texts)
+    take(run, file, told)
+    write({**texts, 3: "Another dish."})
+    with pytest.raises(UserError, match=r"1 ids have another text than .* count twice: 3"):
+        take(run, file, told, again=lambda _: "add")
+    assert len(stored(run)) == 20
+    later = {key: text for key, text in texts.items() if key != 19} | {20: "Dish 20."}
+    write(later)
+    assert take(run, file, told, again=lambda _: "add").file.texts == 1
+    assert len(stored(run)) == 21
+    file.write_text("text\n" + "\n".join(later.values()), "utf-8")
+    with pytest.raises(UserError, match="by ids in one version and by their words in another"):
+        take(run, file, {**ALL, "text": "text"}, again=lambda _: "add")
+    write(later)
+    assert take(run, file, told).columns is None  # unchanged: nothing to do
+    assert take(run, file, told, again=lambda _: "replace").replaced == 21
+    assert {row["text"] for row in stored(run)} == set(later.values())
+    assert take(run, file, told, again=lambda _: "replace").columns is None
 
 
 def test_what_replaces_leaves_other_files_and_their_numbers_without_gaps(tmp_path: Path) -> None:
