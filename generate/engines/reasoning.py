@@ -32,6 +32,10 @@ _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analys
 _PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
 _WORD = re.compile(r"\S")
 _GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
+_SAYS_ON = re.compile(r"[,;:]?[ \t]+[^\W_]|[.!?。]")  # a sentence, behind a marker
+_OPEN_QUOTES = tuple("`'\"“‘„«‹「『")
+_QUESTION_MARKS = ("?", "？", "؟")
+_LONE_HEADING = re.compile(r"#{1,6} .*|(\*\*|__).*\1")  # in one line
 _INTRODUCES = (":", "：", ",", "，", "、")
 _LEFT = ("user", "assistant", "model")
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
@@ -93,7 +97,8 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
 
 def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     """The text up to the first chat marker or invented turn, without the header of its own turn, and the mark that
-    ended it; None where nothing did. A marker in backticks is a part of the text, as is `<s>struck through</s>`."""
+    ended it; None where nothing did. A marker in quotes or within a sentence is a part of the text, as is `<s>struck
+    through</s>`."""
     header = _headers().match(text)
     struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
     body = text[header.end() :].lstrip() if header and not struck else text
@@ -111,10 +116,22 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
         if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
             gap = _EMPTY_LINE.search(body, found.end())
             spoken = max(spoken, gap.start() if gap else len(body))
-        own = role and (found.start() < spoken or _is_one_of_a_list(body, found))
-        if not (before.endswith("`") or struck_out or own):
+        own = (
+            found.start() < spoken or _is_one_of_a_list(body, found) or not (spoken or _is_invented(body, found))
+            if role
+            else _is_mentioned(body, found)
+        )
+        if not (struck_out or own):
             return before.rstrip(), found[0].strip()
     return body, None
+
+
+def _is_mentioned(body: str, found: re.Match[str]) -> bool:
+    """Whether a marker is a word of the text: in quotes or backticks, or within a sentence, between two words."""
+    before, behind = body[: found.start()], body[found.end() :]
+    if before[-1:] in _OPEN_QUOTES:
+        return True
+    return before[-1:] == " " and before.rstrip(" ")[-1:] not in ("", *_SENTENCE_ENDS) and bool(_SAYS_ON.match(behind))
 
 
 def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
@@ -124,11 +141,34 @@ def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
     users, _, answerers = names_of_speakers()
     if any(at > found.start() and name in answerers for at, name in labels):
         return False
-    others = {at for at, name in labels if name not in users}
+    turns = {*users, *answerers, *map(str.casefold, _data()["turn"]["headed"])}
+    others = {at for at, name in labels if name not in turns}
     if sign:
         return bool(others)
     line = body[found.end() :].partition("\n")[0]
-    return found.end() + len(line) + 1 in others and not line.rstrip().endswith(("?", "？", "؟"))
+    return found.end() + len(line) + 1 in others and not line.rstrip().endswith(_QUESTION_MARKS)
+
+
+def _is_invented(body: str, found: re.Match[str]) -> bool:
+    """Whether what a user's name begins is a next turn, and no line of the text, as in a play or a list of words.
+
+    The signs of a template say so. Of a plain or a bold name, an assistant's name must follow, and no lone heading
+    stand before it; or it asks a question with which the text ends, or that is glued to the answer, and whoever
+    replies was not spoken of.
+    """
+    before, rest = body[: found.start()].strip(), body[found.end() :]
+    if found["sign"] not in ("", "**"):
+        return True
+    if _assistants().search(rest):
+        return _LONE_HEADING.fullmatch(before) is None
+    line, _, behind = rest.partition("\n")
+    glued = found[0].count("\n") == 1 and not before.endswith("\n")
+    if not line.rstrip().endswith(_QUESTION_MARKS):
+        return glued and found["sign"] == "**"
+    if not behind.strip():
+        return True
+    names = (name for at, name in _labels(body, found["sign"]) if at > found.end())
+    return glued and next(names, "") not in before.casefold()
 
 
 @lru_cache(maxsize=8)
@@ -458,7 +498,7 @@ def _answer_heading() -> str:
 @cache
 def _own_question() -> re.Pattern[str]:
     """The name of a question at the beginning of a line."""
-    words = {word for form in _data()["turn"]["forms"][:-1] for word in form["question"]}
+    words = {word for form in _data()["turn"]["forms"][:-2] for word in form["question"]}
     return re.compile(rf"\n[^\w\n]{{0,5}}(?:{'|'.join(sorted(map(re.escape, words)))})[*_]{{0,3}}[ \t]?[:：]")
 
 
@@ -482,13 +522,20 @@ def _markers() -> re.Pattern[str]:
 
 @cache
 def _turns() -> re.Pattern[str]:
-    """Names of a system's user that begin a line: `Human: ...`, `### User: ...`, `[User]`."""
+    """Names of a system's user that begin a line: `Human: ...`, `### User: ...`, `[User]`, `### Instruction:`."""
     roles, headed = ("|".join(map(re.escape, _data()["turn"][name])) for name in ("roles", "headed"))
     name = rf"(?:{roles}|{roles.upper()})(?: ?\d)?"
-    said = rf"(?:[ \t]*\n)?[ \t]*(?P<role>(?P<sign>#{{2,4}}|\*\*|\[|) ?{name}\]?(?:\*\*)?) ?[:：]"
+    signed = rf"(?P<sign>#{{2,4}}|\*\*|\[|) ?(?:{name}|(?:(?<=#)|(?<=# ))(?:{headed}))"
+    said = rf"(?:[ \t]*\n)?[ \t]*(?P<role>{signed}\]?(?:\*\*)?) ?[:：]"
     alone = rf"[ \t]*(?:\[{name}\]|<{name}>|[-=]{{2,}} ?{name} ?[-=]{{2,}})[ \t]*\n"
-    asked = rf"[ \t]*\n#{{2,4}} ?(?:{headed}) ?[:：]"
-    return re.compile(rf"\n(?:{asked}|{said}|(?i:{alone}))")
+    return re.compile(rf"\n(?:{said}|(?i:{alone}))")
+
+
+@cache
+def _assistants() -> re.Pattern[str]:
+    """Names of a system that begin a line, with or without signs around them."""
+    names = "|".join(map(re.escape, _data()["turn"]["forms"][-1]["answer"]))
+    return re.compile(rf"\n[^\w\n]{{0,6}}(?i:{names})[^\w\n:：]{{0,6}}(?:[:：]|(?=\n)|$)")
 
 
 @cache
@@ -501,8 +548,10 @@ def _roles_left() -> re.Pattern[str]:
 @cache
 def _next_question(prompt_tail: str) -> re.Pattern[str]:
     """What asks the next question where a prompt ends with the name of an answer; else what no text has."""
-    for form in _data()["turn"]["forms"]:
-        answer, question = ("|".join(map(re.escape, form[name])) for name in ("answer", "question"))
+    forms = _data()["turn"]["forms"]
+    for form in forms:
+        names = {**form, "question": [*form["question"], *(_data()["turn"]["roles"] if form is forms[-1] else ())]}
+        answer, question = ("|".join(map(re.escape, names[name])) for name in ("answer", "question"))
         if re.search(rf"(?:^|\n)[#* ]{{0,5}}(?:{answer})\**[ \n]?[:：]\**\s*$", prompt_tail):
             return re.compile(rf"\n[#* ]{{0,5}}(?:{question})\**[ \n]?[:：]")
     return re.compile(r"(?!)")

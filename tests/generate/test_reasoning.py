@@ -216,10 +216,35 @@ def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reas
         ("Pizza.\nuser\nMore?", "Pizza."),
         ("Ask the user\nabout pizza.", "Ask the user\nabout pizza."),
         ("The user: he eats.\nA human: eats.", "The user: he eats.\nA human: eats."),
+        ("Pizza.\n### Instruction:\nMore.\n### Response:\nTacos.", "Pizza."),
+        ("Pizza.\n\n### Instruction:\nMore.", "Pizza."),
+        ("### Assistant: Pizza.\n\n### Human: More?", "### Assistant: Pizza."),
+        ("Pizza\n\nUser: Tell me more.\n\n**Assistant:** Tacos.", "Pizza"),
+        ("ピザ。\n\nユーザー：続けて。\n\nアシスタント：寿司。", "ピザ。"),
+        ("Pizza.</s> tacos", "Pizza."),
     ],
 )
 def test_an_invented_turn_ends_the_text_and_a_dialogue_does_not(text: str, answer: str) -> None:
     assert end_turn(text)[0] == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My day as a designer.\n\nUser: a word I use at work all day. At home I make ramen, kimchi and tacos.",
+        "My day as a designer.\n\n**User:** a word I use at work all day. At home I make ramen.",
+        "In this play a robot meets a cook.\n\nHuman: What is in the pot?\nRobot: Kimchi and ramen.",
+        "In this play a robot meets a cook.\nHuman: What is in the pot?\nRobot: Kimchi and ramen.",
+        "A short play.\n\nHUMAN: What is in the pot?\nROBOT: Kimchi.",
+        "# The cook and the machine\n\nHuman: What is in the pot?\nAI: Kimchi.",
+        "日記\n\n使用者：今日は寿司を食べた。\n明日はラーメン。",
+        "### Ingredients:\nRice.\n\n### Instruction:\nBoil it.",
+        "He wrote </s> on the board, then ate pizza.",
+        "He wrote “</s>” and <|im_end|>, then ate pizza.",
+    ],
+)
+def test_the_texts_own_speakers_words_and_headings_do_not_end_it(text: str) -> None:
+    assert end_turn(text) == (text, None)
 
 
 @pytest.mark.parametrize("text", ["```reasoning\nHm", "[Thought]\nHm", "**Thinking:** Hm", "**思考过程：** Hm"])
