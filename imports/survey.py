@@ -159,7 +159,8 @@ def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Column
             sample.append(words)
         if len(sample) >= 2 * _SAMPLE:
             sample, step = sample[1::2], 2 * step
-    languages = Counter(detected_language(*words, catalog) for words in sample)
+    detected = [detected_language(*words, catalog) for words in sample]
+    languages, witnesses = Counter(one for one, _ in detected), Counter(by for one, by in detected if one is not None)
     undecided = languages.pop(None, 0)
     total = languages.total()
     if not total:  # then each row says why
@@ -167,7 +168,8 @@ def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Column
             "language", DETECTED, "language is not said, and cannot be detected: language==CODE says it"
         )
     shares = ", ".join(f"{language} {count / total:.1%}" for language, count in languages.most_common(5))
-    of = f"{shares} of {total} texts" + (f", {undecided} undecided" if undecided else "")
+    by = " and ".join(f"{count} {witness}s" for witness, count in sorted(witnesses.items()))
+    of = f"of {by}: {shares}" + (f", {undecided} undecided" if undecided else "")
     best, count = languages.most_common(1)[0]
     if count / total >= ONE_LANGUAGE:
         note = f"language is detected ({of}): all texts count as asked in {best!r}. language=COLUMN says it otherwise"

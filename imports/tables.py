@@ -27,6 +27,16 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
 
     `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote.
     """
+    try:
+        yield from _rows_of_lines(path, encoding, '"' if quoted else None)
+    except UnicodeDecodeError as fault:
+        remedy = "Save it as UTF-8. If it holds no text: the content says what a file is, whatever its name."
+        raise UserError(f"is no text: broken {encoding} ({fault.reason})", where=path, remedy=remedy) from fault
+    except csv.Error as fault:  # of the header: those of rows are rows that are refused
+        raise UserError(f"is no CSV: {fault}", where=path, remedy="Its first line must name the columns.") from fault
+
+
+def _rows_of_lines(path: Path, encoding: str, quote: str | None) -> Rows:
     csv.field_size_limit(LONGEST_LINE)
     # A byte that is no UTF-8 becomes a lone surrogate: the row that holds it is refused.
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
@@ -34,7 +44,6 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
         first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
         told, below, separator = _told(first), _below_title(first, more), separator_of(first, more)
         file.seek(0)
-        quote = '"' if quoted else None
         rows = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
         if told or below:
             next(rows)
@@ -47,10 +56,6 @@ def read_separated(path: Path, encoding: str, *, quoted: bool = True) -> Rows:
             except csv.Error as fault:
                 yield BadRow(str(rows.line_num), f"no CSV: {fault}")
                 continue
-            except UnicodeDecodeError as fault:
-                raise UserError(
-                    f"is broken {encoding}: {fault.reason}", where=path, remedy="Save it as UTF-8."
-                ) from fault
             if cells is None:
                 return
             if cells:

@@ -188,7 +188,10 @@ def _check(found: Survey, path: Path, skip_rows: bool) -> None:
     """Raises `UserError` where no text can be taken, or rows would be left out that nobody said to leave."""
     worst = found.lost.most_common(1)
     if not found.texts:
-        why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" if worst else ": it has none"
+        why = ": it has none"
+        if worst:
+            value = found.first[worst[0][0]].value
+            why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" + (f": {value!r}" if value else "")
         raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
     if found.kinds and not skip_rows:
         most = found.kinds.most_common(_MOST_TOLD)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from polyculture.cache.catalog import Catalog
+from polyculture.cache.catalog import Catalog, Country, Language, Topic
 from polyculture.cache.catalog.written import WrittenNames
+from polyculture.cache.errors import near_words
 from polyculture.cache.manifest import UNSTATED
 from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
@@ -26,6 +27,7 @@ from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missin
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"
 _LONGEST_LABEL = 100
+_NEAR = 75  # of 100: a country that is in no list here is not to be taken for one that sounds like it
 _SEED = re.compile(r"([+-]?[0-9]{1,20})(?:\.0*)?")
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]+")
 
@@ -173,7 +175,7 @@ class TextReader:
         """A catalogue's code: by BCP-47 code in any case (`en-US`, `zh_Hant`), ISO 639-2/3 code, or name; detected
         where the column of it is `DETECTED`."""
         if value == DETECTED[1:]:
-            value = detected_language(text, prompt, self.catalog)
+            value, _ = detected_language(text, prompt, self.catalog)
             if value is None:
                 raise NoTextError(
                     "its language cannot be detected: language=COLUMN or language==CODE says it", shown(text)
@@ -182,10 +184,11 @@ class TextReader:
         code = self._names.language(written)
         if code is not None:
             return code
-        remedy = (
-            f"(in this spelling: known codes are {', '.join(self.catalog.languages)}; docs/extending.md adds others)"
+        codes = ", ".join(self.catalog.languages)
+        remedy = f"(in this spelling{_near(written, self.catalog.languages)}: known codes are {codes}; "
+        raise NoTextError(
+            f"the language is not in the catalogue {remedy}docs/extending.md adds others)", shown(written)
         )
-        raise NoTextError(f"the language is not in the catalogue {remedy}", shown(written))
 
     def topic(self, value: Any) -> str:
         """A catalogue's topic: by code or name, in any case."""
@@ -194,7 +197,9 @@ class TextReader:
         if code is not None:
             return code
         known = ", ".join(self.catalog.topics)
-        remedy = f"(known: {known}; --like LABEL=food reads a topic of your own with the kinds of food)"
+        near = _near(written, self.catalog.topics)
+        remedy = f"(in this spelling{near}: known are {known}; "
+        remedy += "--like LABEL=food reads a topic of your own with the kinds of food)"
         raise NoTextError(f"the topic is not in the catalogue {remedy}", shown(written))
 
     def country(self, value: Any) -> str | None:
@@ -212,7 +217,8 @@ class TextReader:
         code = self._names.country(written)
         if code is not None:
             return code
-        remedy = "(in this spelling: write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
+        near = _near(written, self.catalog.countries)
+        remedy = f"(in this spelling{near}: write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
         raise NoTextError(f"the country is not in the catalogue {remedy}", shown(written))
 
     def _label(self, what: str, value: Any) -> str:
@@ -225,6 +231,12 @@ class TextReader:
         return written
 
 
+def _near(written: str, known: Mapping[str, Topic | Language | Country]) -> str:
+    """A proposal of what was meant, by codes and names."""
+    near = near_words(written, {*known, *(one.name for one in known.values())}, alike=_NEAR)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 def _check_computed(name: str, value: Any) -> None:
     """Raises `NoTextError` where a spreadsheet has no value for a field: nobody knows what it would be."""
     if isinstance(value, str) and is_error(value):
@@ -233,16 +245,19 @@ def _check_computed(name: str, value: Any) -> None:
         raise NoTextError(f"{what} stands in place of the {name}", value.strip())
 
 
-def detected_language(text: str, prompt: str | None, catalog: Catalog) -> str | None:
-    """The language that a text was asked in: its prompt's, else its own; None where neither can be told."""
-    for one in filter(None, (prompt, text)):
+def detected_language(text: str, prompt: str | None, catalog: Catalog) -> tuple[str | None, str]:
+    """The language that a text was asked in, and of what it was detected: its 'prompt', else the 'text' itself. None
+    where neither can be told."""
+    for one, witness in ((prompt, "prompt"), (text, "text")):
+        if not one:
+            continue
         for asked in ("en", "zh"):  # of Chinese without a distinctive character the one that is asked for
             found = detect(one, catalog.language(asked), catalog)
             if found.language is not None or (found.script or "")[:3] != "Han":
                 break
         if found.language is not None:
-            return found.language
-    return None
+            return found.language, witness
+    return None, "text"
 
 
 def _is_parts(value: Any) -> bool:

@@ -110,6 +110,18 @@ def test_countries_are_known_by_long_codes_and_names_and_others_have_a_remedy() 
         reader.language("Elvish")
 
 
+def test_a_misspelled_value_is_met_with_what_was_meant() -> None:
+    reader = TextReader(read_catalog(), Columns({}))
+    for read_value, written, meant in (
+        (reader.topic, "foood", "Food"), (reader.language, "engish", "English"), (reader.country, "Germny", "Germany"),
+    ):  # fmt: skip
+        with pytest.raises(NoTextError, match=f"did you mean '{meant}'"):
+            read_value(written)
+        with pytest.raises(NoTextError) as fault:
+            read_value("Xyzzyx")
+        assert "did you mean" not in str(fault.value)
+
+
 def test_seeds_of_tables_are_read_and_unreadable_ones_are_counted(tmp_path: Path) -> None:
     lines = ["text,seed", "Pizza.,1.0", "Rice.,-2", "Soup.,1.5", "Meat.,NA", "Tea.,", "Ramen.,one"]
     (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")

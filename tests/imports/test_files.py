@@ -357,3 +357,11 @@ def test_a_file_without_any_record_says_why(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('["Pizza.", "Pasta."]', encoding="utf-8")
     with pytest.raises(UserError, match="no text can be taken: of 2 rows, 2 because is no JSON object"):
         take(RunFolder(tmp_path / "run"), tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01garbage", b'"abc', b"\xff\xfea\x00\x00"])
+def test_what_is_no_text_is_one_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(content)
+    with pytest.raises(UserError, match=r"is no (text|CSV): ") as fault:
+        list(read_file(tmp_path / "a.bin"))
+    assert fault.value.remedy

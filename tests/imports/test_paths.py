@@ -90,6 +90,17 @@ def test_a_missing_language_is_detected_with_its_share(tmp_path: Path) -> None:
     assert any("text by text" in note and "de 50.0%" in note for note in found.columns.notes)
 
 
+def test_a_detected_language_is_told_with_what_it_was_detected_of(tmp_path: Path) -> None:
+    texts = [f"朝ごはんには味噌汁と{n}個のおにぎりを食べます。" for n in range(4)]
+    asked = [{"response": text, "prompt": "What do people in Japan eat for breakfast?"} for text in texts]
+    for rows, by in (
+        (asked, "4 prompts: en 100.0%"),
+        ([*asked[:1], {"response": texts[1]}], "1 prompts and 1 texts: "),
+    ):
+        found, _, _ = read(write_lines(tmp_path / "a.jsonl", *rows), {"topic": "=food", "model": "=m"})
+        assert any(f"of {by}" in note for note in found.columns.notes)
+
+
 def test_lists_of_texts_are_taken_whole_or_asked_about(tmp_path: Path) -> None:
     texts = ["Zum Frühstück gibt es Brezeln und Weißwurst.", "Abends essen wir gern Käse und dunkles Brot."]
     for name, outputs, path in (("a", texts, "outputs[*]"), ("b", [{"text": one} for one in texts], "outputs[*].text")):
