@@ -453,3 +453,49 @@ def test_batches_of_another_server_wait_until_it_comes_back(server: BatchServer,
     with open_store(RunFolder(tmp_path / "runs" / "batched")) as store:
         found = store.sql("SELECT count(*), (SELECT count(*) FROM stored_responses) FROM responses").fetchall()
     assert found == [(PER_JOB, 2 * PER_JOB)]
+
+
+def test_lines_that_are_rejected_between_others_that_are_answered_settle(server: BatchServer, tmp_path: Path) -> None:
+    """Their file comes as one piece: they were "in a row", none was settled, and every run sent them again."""
+    refused = status_line(400, "content policy")
+    server.fate = lambda body, _: refused if body["seed"] % 4 < 2 else None
+    file = write(tmp_path, server, more="[stop]\nanswers = 3")
+    words = ("run", "--only", "generate", file)
+    assert polyculture(*words, cwd=tmp_path).returncode == 4
+    failed = [row for row in responses(tmp_path) if row["status"] == "failed"]
+    assert (len(failed), {row["retryable"] for row in failed}) == (PER_JOB, {False})
+    sent = len(server.batches)
+    assert polyculture(*words, cwd=tmp_path).returncode == 4
+    assert len(server.batches) == sent, "what is settled is not sent again"
+
+
+def test_a_batch_of_which_no_line_was_answered_stops_the_stage_and_settles_nothing(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    server.fate = lambda *_: status_line(400, "content policy")
+    file = write(tmp_path, server)
+    words = ("run", "--only", "generate", file, "--language", "ja")
+    result = polyculture(*words, cwd=tmp_path)
+    assert result.returncode == 6
+    assert "nothing of it is settled" in result.stderr
+    assert {row["retryable"] for row in responses(tmp_path)} == {True}
+    server.fate = None
+    assert polyculture(*words, cwd=tmp_path).returncode == 0
+    assert {row["status"] for row in responses(tmp_path)} == {"ok"}
+
+
+@pytest.mark.parametrize("bad", [1, 4, 7])
+def test_failures_and_answers_of_a_batch_take_turns_and_the_last_is_an_answer(
+    server: BatchServer, tmp_path: Path, bad: int
+) -> None:
+    sent: list[int] = []
+
+    def fate(body: Mapping[str, Any], _: int) -> dict[str, Any] | None:
+        sent.append(body["seed"])
+        return status_line(400, "content policy") if len(sent) <= bad else None
+
+    server.fate = fate
+    found = [answer.error is None for answer in ask(server, tmp_path)]
+    assert (found.count(False), found[-1]) == (bad, True)
+    rows = "".join("x" if good else "." for good in found).split("x")
+    assert max(map(len, rows)) == -(-bad // (8 - bad)), "as short as can be"

@@ -9,7 +9,7 @@ this process is killed: see `batch_records.py`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -146,22 +146,40 @@ class BatchEngine:
     def _answers(
         self, record: BatchRecord, wanted: Mapping[str, ChatCall], ending: str
     ) -> Iterator[tuple[str, Completion]]:
-        """The results of the wanted requests of a batch. A line with a text precedes others of its request."""
+        """The results of the wanted requests of a batch, its failures in equal shares before its answers.
+
+        Files tell of no order in time: whoever counts failures in a row would take the file of errors for an outage of
+        a service that answered all others. They are read twice, since the answers need not fit into memory. A line with
+        a text stands for its request, whatever others say.
+        """
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
         failures: dict[str, Completion] = {}
-        for line in read_lines(self._records.file(record, "output"), self._records.file(record, "errors")):
-            if (ask := left.get(line.custom_id)) is None:
-                continue
-            answer = completion(line, ask, self._chat)
+        answered: set[str] = set()
+        for ident, answer in self._results(record, left):
             if answer.text is None:
-                failures.setdefault(line.custom_id, answer)
+                failures.setdefault(ident, answer)
             else:
-                del left[line.custom_id]
-                yield line.custom_id, answer
+                answered.add(ident)
         gone = ending is _GONE
+        unanswered: deque[tuple[str, Completion]] = deque()
         for ident, ask in left.items():
-            missing = failed(ask, f"batch {record.batch_id} {ending}", retryable=not gone)
-            yield ident, failures.get(ident) or replace(missing, bill_unknown=gone)
+            if ident not in answered:
+                missing = failed(ask, f"batch {record.batch_id} {ending}", retryable=not gone)
+                unanswered.append((ident, failures.get(ident) or replace(missing, bill_unknown=gone)))
+        for ident, answer in self._results(record, left):
+            if answer.text is not None and ident in answered:
+                # Its share of the failures, rounded down: the last answer has all that are left.
+                for _ in range(len(unanswered) // len(answered)):
+                    yield unanswered.popleft()
+                answered.remove(ident)
+                yield ident, answer
+        yield from unanswered
+
+    def _results(self, record: BatchRecord, asks: Mapping[str, ChatCall]) -> Iterator[tuple[str, Completion]]:
+        """The lines about these requests, as completions."""
+        for line in read_lines(self._records.file(record, "output"), self._records.file(record, "errors")):
+            if (ask := asks.get(line.custom_id)) is not None:
+                yield line.custom_id, completion(line, ask, self._chat)
 
     def _fetch(self, record: BatchRecord) -> str:
         """Waits for a batch and writes its answers to disk; says how it ended for requests without one."""
