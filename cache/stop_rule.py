@@ -137,12 +137,16 @@ class StopRule:
         """By job, the keys of rows that do not count as settled: what failed for the fault that stopped the stage.
 
         And rejections in words that nobody knows, of several prompts, where nothing was answered after them: no
-        evidence says that the prompts are to blame.
+        evidence says that the prompts are to blame. It is a copy: jobs beside the one that stopped go on to fail.
         """
-        if self._fault is not None:
-            return self._failed[self._fault]
-        row = self._rows.get(REJECTED)
-        return row.keys if row is not None and self.limits.answers and len(row.subjects) > 1 else {}
+        with self._lock:
+            found: Keys = {}
+            row = self._rows.get(REJECTED)
+            if self._fault is not None:
+                found = self._failed[self._fault]
+            elif row is not None and self.limits.answers and len(row.subjects) > 1:
+                found = row.keys
+            return {job: set(keys) for job, keys in found.items()}
 
     def _is_enough(self, kind: FaultKind, row: _Row) -> bool:
         """Whether a row of failures stops the stage."""

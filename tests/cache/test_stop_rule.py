@@ -197,6 +197,19 @@ def test_rejections_at_the_end_are_not_settled_where_they_meet_several_prompts()
     assert stage.unsettled == {JOB: {f"key-{number}" for number in range(5)}}
 
 
+@pytest.mark.parametrize("failed", [5, 8])
+def test_what_is_unsettled_is_a_copy_that_later_failures_of_other_jobs_leave_alone(failed: int) -> None:
+    """A thread that reopened rows met "dictionary changed size during iteration"."""
+    stage = rule()
+    for number in range(failed):
+        fail(stage, number)
+    first = stage.unsettled
+    fail(stage, failed)
+    stage.fail(Failure(Job("openai:one", "ko", "food"), "other", "prompt-other", BUDGET))
+    assert first == {JOB: {f"key-{number}" for number in range(failed)}}
+    assert len(stage.unsettled) == 2
+
+
 def row(status: str, error: str | None = None, **more: Any) -> Any:
     told = {"response_id": "r", "prompt_id": "p", "extraction_id": "e", "purchase": "direct", "ending": None}
     return SimpleNamespace(**{**told, "status": status, "error": error, **more})
