@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,6 +38,7 @@ class _Texts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     where: Mapping[str, str]
     prompts: Mapping[str, str]
+    alone: Mapping[str, str]
     rests: Mapping[str, str]
     claims: Mapping[str, Mapping[str, _Claim]]
     family: Mapping[str, str]
@@ -150,7 +151,8 @@ def _finding(row: Row, names: Names) -> Finding:
             model=names.model(row["model"] or ""),
             country=names.country(row["country"] or ""),
             where=_texts().where.get(condition, f", under prompts of the kind {condition!r}") if condition else "",
-        ),
+        )
+        + "".join(_alone(row, names)),
         decimal(means[0], metric, more),
         decimal(means[1], metric, more),
         difference(sign * row["difference"], metric, more),
@@ -164,6 +166,20 @@ def _named(row: Row, code: str, names: Names) -> str:
     if row["family"] == CONDITIONS:
         return _texts().prompts.get(code, f"Prompts of the kind {code!r}")
     return side(row, code, names) if row["family"] in (MODELS, LANGUAGES) else code
+
+
+def _alone(row: Row, names: Names) -> Iterator[str]:
+    """Of which model or language alone a claim is told, where the run has several."""
+    said = _texts().alone
+    for facet, name in ((MODELS, names.model), (LANGUAGES, names.language)):
+        a, b = row[f"a_{facet}"], row[f"b_{facet}"]
+        if a and a == b:
+            yield said[facet].format(name=name(a))
+            continue
+        if a and row["family"] == "native by model":  # a country has its own language
+            yield said["own_language"].format(name=name(a))
+        if b:
+            yield said[f"other_{facet}"].format(name=name(b))
 
 
 def _rests(row: Row, sign: int) -> list[str]:
@@ -182,7 +198,8 @@ def _rests(row: Row, sign: int) -> list[str]:
 
 
 def _places(row: Row, sides: tuple[str, str], names: Names) -> tuple[Place, ...]:
-    axes = {"model": row["model"] or "", "language": "", "condition": row["condition"] or ""}
+    model, language = (one if (one := row[f"a_{of}"]) == row[f"b_{of}"] else None for of in (MODELS, LANGUAGES))
+    axes = {"model": row["model"] or model or "", "language": language or "", "condition": row["condition"] or ""}
     axes["country"] = row["country"] or ""
     if row["family"] in (MODELS, LANGUAGES, CONDITIONS):
         return tuple(Place(side(row, code, names), **{**axes, row["family"]: code}) for code in sides if code != REST)

@@ -97,6 +97,12 @@ class Difference:
     topics_same_sign: int  # of these, with a difference of the same sign
     countries: int  # the same of countries
     countries_same_sign: int  # of these, with a difference of the same sign
+    a_model: str | None = (
+        None  # the one model behind the first side, of several in the run, where nothing else names it
+    )
+    b_model: str | None = None  # the same of the second
+    a_language: str | None = None  # the same of languages
+    b_language: str | None = None  # the same of the second
     tipping: float | None = None  # share of the unlinked mentions that, linked against it, turns the difference
     chance: float | None = None  # what no effect gives on average, of a measure that is a mean of absolute differences
     inputs: str  # as in `numbers`

@@ -151,6 +151,12 @@ class Columns:
         return names.tolist(), code
 
     @cached_property
+    def models(self) -> tuple[Sequence[str], Integers]:
+        """The models, and that of each column."""
+        names, code = np.unique([place.model for place, _ in self.places], return_inverse=True)
+        return names.tolist(), code
+
+    @cached_property
     def sizes(self) -> Integers:
         """Of each column the responses of its cells, the fewest of two."""
         _, (first, second) = self._cells

@@ -29,7 +29,7 @@ from polyculture.cache.schema.measured import EVERY, UNNAMED, WITHOUT, Differenc
 from polyculture.metrics import MEASURE
 from polyculture.metrics.cell_changes import cells_behind
 from polyculture.metrics.comparison.columns import Columns, ComparedRun, columns_of, least_sizes
-from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Pairing, Sides, pairing
+from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, A, B, Pairing, Sides, pairing
 from polyculture.metrics.comparison.tipping import tipping_point
 from polyculture.metrics.inference.family import NO_SAMPLING, OTHERS, THESE, UNTESTABLE, in_families
 from polyculture.metrics.inference.jackknife import Integers, Moments, moments
@@ -359,9 +359,24 @@ class _Group:
             topics_same_sign=_same_sign(topics, difference),
             countries=len(countries),
             countries_same_sign=_same_sign(countries, difference),
+            a_model=self._alone(A, "model"),
+            b_model=self._alone(B, "model"),
+            a_language=self._alone(A, "language"),
+            b_language=self._alone(B, "language"),
             tipping=tipping_point(metric, self.columns.parts, self.columns.doubts, a - b) if known else None,
             inputs=self.inputs,
         )
+
+    def _alone(self, side: int, facet: str) -> str | None:
+        """The one model or language that a side's numbers are of, where the run has others and the row does not say so:
+        a mean over "all that both have" is no number of the others."""
+        if facet == "language" and self.columns.metric == CONSENSUS:  # which is of two
+            return None
+        names, code = self.columns.models if facet == "model" else self.columns.languages
+        found = {names[at] for at in np.unique(code[self.weights[side] != 0]).tolist()}
+        asked = {value for run in self.columns.runs for value in run.values[facet]}
+        named = {getattr(self.key, facet), (self.sides.a, self.sides.b)[side]}
+        return found.pop() if len(found) == 1 and len(asked) > 1 and not found & named else None
 
     def _parts(self, facet: str) -> dict[str, tuple[float, int]]:
         """The sum of the differences of each topic or country, and how many they are."""

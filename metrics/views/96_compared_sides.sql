@@ -12,7 +12,7 @@ WITH targets AS (
         any_value(COLUMNS([
             'a_estimate', 'b_estimate', 'difference', 'low', 'high', 'p', 'q', 'reason', 'verdict', 'unit', 'units', 'cells',
             'missing_a', 'missing_b', 'left_out', 'at_n', 'without_largest', 'topics', 'topics_same_sign', 'countries',
-            'countries_same_sign', 'tipping', 'chance'
+            'countries_same_sign', 'a_model', 'b_model', 'a_language', 'b_language', 'tipping', 'chance'
         ])) FILTER (selection = 'all'),
         list({'selection': selection, 'verdict': verdict} ORDER BY selection) AS verdicts
     FROM differences

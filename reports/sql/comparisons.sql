@@ -13,7 +13,7 @@ SELECT
     a, b, nullif(model, '*') AS model, nullif(country, '*') AS country, metric, nullif(condition, '*') AS condition,
     target, a_estimate, b_estimate, difference, low, high, p, q, verdict, reason, lacking, array_to_string(stays, ', ') AS stays,
     stays_in_all, unit, units, cells, missing_a, missing_b, left_out, at_n, without_largest, topics, topics_same_sign,
-    countries, countries_same_sign, tipping
+    countries, countries_same_sign, a_model, b_model, a_language, b_language, tipping
 FROM compared_sides
 WHERE measure = 'entities' AND is_first
 ORDER BY

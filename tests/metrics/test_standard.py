@@ -121,6 +121,31 @@ def test_models_that_were_not_asked_the_same_are_compared_over_the_cells_that_al
     assert (missing, difference) == (1, 0.0)
 
 
+def test_a_difference_of_one_model_or_language_alone_names_it(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, models=("m", "n"), n=12)
+    for topic in ("food", "beverages", "music"):
+        for language, models in {"en": ("m", "n"), "ja": ("m",)}.items():
+            prompt = built.ask(topic=topic, language=language)
+            for model in models:
+                for sample in range(12):
+                    mention = {"surface": ITEMS[sample % len(ITEMS)], "granularity": sample % 2}
+                    built.answer(prompt, [mention], model=model, sample=sample)
+    for number, item in enumerate(ITEMS):
+        built.link(item, f"Q{number + 1}")
+        built.entity(f"Q{number + 1}", item)
+    run = built.write()
+    measure(run)
+    alone = "SELECT DISTINCT dimension, a, a_model, b_model, a_language, b_language FROM differences WHERE metric = "
+    assert rows(
+        run, f"{alone}'granularity' AND selection = 'all' AND dimension IN ('model', 'language') ORDER BY 2"
+    ) == [
+        ("language", "en", "m", "m", None, "ja"),
+        ("language", "ja", "m", "m", None, "en"),
+        ("model", "m", None, None, "en", "en"),
+    ]
+    assert {row[4:] for row in rows(run, f"{alone}'consensus'")} <= {(None, None)}, "it is of two languages"
+
+
 def test_models_with_the_same_cells_have_no_second_mean(run: RunFolder) -> None:
     assert rows(run, f"{MEANS} 'model, shared'") == []
 

@@ -40,6 +40,7 @@ COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "target", "a_estimate", "b_estimate", "difference",
     "low", "high", "p", "q", "verdict", "reason", "lacking", "stays", "stays_in_all", "unit", "units", "cells",
     "left_out", "without_largest", "topics", "topics_same_sign", "countries", "countries_same_sign", "tipping",
+    "a_model", "b_model", "a_language", "b_language",
 )  # fmt: skip
 
 
@@ -82,6 +83,25 @@ def test_a_finding_is_a_sentence_with_what_it_rests_on() -> None:
     assert "cells that both" not in rests
     [fewer] = findings(frame(of_models(cells=12, left_out=36)), NAMES).shown
     assert "over the 12 cells that both sides were asked, without 36 that one alone was" in fewer.rests
+
+
+def test_a_finding_of_one_model_or_language_alone_says_so() -> None:
+    """ "Texts in Japanese name fewer different things": of the only one of two models that wrote any."""
+    japanese = {"family": "language", "a": "ja", "b": "the rest", "metric": "diversity"}
+    [found] = findings(frame({**japanese, "a_model": A, "b_model": A}), NAMES).shown
+    assert found.says.endswith("than those in the other languages, by Qwen2.5-7B-Instruct alone")
+    assert "model=" in found.places[0].address
+    [found] = findings(frame({**japanese, "b_language": "en"}), NAMES).shown
+    assert found.says.endswith("in the other languages, where the other language is English alone")
+    [found] = findings(frame(of_models(a_language="en", b_language="en")), NAMES).shown
+    assert found.says == "Qwen2.5-7B-Instruct names specific things more often than smollm2, in English alone"
+    assert "language=en" in found.places[1].address
+    [found] = findings(frame(native("model", a_language="ja")), NAMES).shown
+    assert found.says.endswith(", where the own language is Japanese alone")
+    country = native("country", country="JP", model=None, a_language="ja", a_model=A, b_model=A)
+    assert (
+        findings(frame(country), NAMES).shown[0].says.endswith("than in other languages, by Qwen2.5-7B-Instruct alone")
+    )
 
 
 def test_a_finding_of_these_prompts_alone_says_so() -> None:
