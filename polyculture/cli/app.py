@@ -15,8 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from polyculture import __version__
-from polyculture.cache.errors import did_you_mean
-from polyculture.cli.options import STAGE, StageGroup, UsageError
+from polyculture.cli.options import STAGE, StageGroup
 from polyculture.instruments import INSTRUMENTS
 
 # The list of commands, by panel: the line there, which begins the command's own help, and an example for the end of
@@ -121,12 +120,6 @@ class CommandGroup(TyperGroup):
                 name=cmd_name, help=_GROUPS[cmd_name][0], no_args_is_help=True, rich_markup_mode=None
             )
         return _own(cmd_name, _OWN[cmd_name][1]) if cmd_name in _OWN else _of_instrument(cmd_name)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        known = self.list_commands(ctx)
-        if args[0] not in known and (near := did_you_mean(args[0], known, otherwise="")):
-            raise UsageError(f"there is no command {args[0]!r}. {near}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for panel, lines in _panels().items():

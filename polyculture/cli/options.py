@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -98,11 +99,36 @@ class UsageError(TyperException):
 
 
 def message_of(error: TyperException) -> str:
-    """What is wrong with the command line, with the option's name where Typer knows it."""
+    """What is wrong with the command line, with the option's name where Typer knows it, and the nearest known word."""
     # Errors of Typer's parser all have `format_message`, from a class that it does not name in public.
     parser_error = BadParameter.__bases__[0]
     message = str(error.format_message()) if isinstance(error, parser_error) else str(error)
-    return message.replace(": Value error, ", ": ")  # words of the library that reads options
+    message = message.replace(": Value error, ", ": ")  # words of the library that reads options
+    return _with_nearest(message, getattr(error, "ctx", None))
+
+
+_UNKNOWN_COMMAND = re.compile(r"No such command '(?P<word>.+?)'\.?")
+_UNKNOWN_FLAG = re.compile(r"No such option: (?P<dashes>--)(?P<word>\S+)")
+_UNKNOWN_CHOICE = re.compile(r"(?:.*: )?'(?P<word>.+?)' is not one of (?P<known>.+)", re.DOTALL)
+
+
+def _with_nearest(message: str, context: Any) -> str:
+    """A message of Typer's about a word that it does not know, with the nearest one in place of Typer's own guess."""
+    command = getattr(context, "command", None)
+    if (found := _UNKNOWN_COMMAND.match(message)) and isinstance(command, TyperGroup):
+        known = command.list_commands(context)
+    elif (found := _UNKNOWN_FLAG.match(message)) and command:
+        flags = [flag for one in command.get_params(context) for flag in (*one.opts, *one.secondary_opts)]
+        known = [flag[2:] for flag in flags if flag.startswith("--")]  # the dashes are no likeness
+    elif found := _UNKNOWN_CHOICE.match(message):
+        known = re.findall(r"'(.+?)'", found["known"])
+    else:
+        return message
+    from polyculture.cache.errors import near_words
+
+    told, dashes = found[0].rstrip("."), found.groupdict().get("dashes", "")
+    near = near_words(found["word"], known)
+    return f"{told}. Did you mean {dashes + near[0]!r}?" if near else told
 
 
 def help_for(error: TyperException) -> str:

@@ -98,9 +98,21 @@ def experiment(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_misspelt_command_leads_to_the_one_that_is_meant(tmp_path: Path) -> None:
-    assert "'runn'. Did you mean 'run'? See:" in one_line(polyculture("runn", "exp.toml", cwd=tmp_path))
-    assert "'zzzz'. See:" in one_line(polyculture("zzzz", cwd=tmp_path))
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("runn", "exp.toml"), "'runn'. Did you mean 'run'? See:"),
+        (("zzzz",), "'zzzz'. See:"),
+        (("swap", "sentimet"), "'sentimet'. Did you mean 'sentiment'? See:"),
+        (("run", "exp.toml", "--only", "mesure"), "'measure'. Did you mean 'measure'? See:"),
+        (("run", "exp.toml", "--acept-changes"), "--acept-changes. Did you mean '--accept-changes'? See:"),
+        (("run", "exp.toml", "--zzzz"), "--zzzz. See:"),
+    ],
+)
+def test_a_misspelt_command_choice_or_flag_leads_to_the_one_that_is_meant(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    assert said in one_line(polyculture(*words, cwd=tmp_path))
 
 
 @pytest.mark.parametrize(
