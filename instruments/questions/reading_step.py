@@ -5,8 +5,8 @@ Reading is free: a changed reader reads all answers again.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -79,10 +79,15 @@ def unread_lines(run: RunFolder, sets: Sequence[str]) -> list[str]:
         rows = store.sql(query).fetchall()
     return [
         f"{lost:,} of {answered:,} answers of {model} to {of_set}, prompt {prompt}, pick no option as {reader!r} reads "
-        f"them, for example {', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
-        for of_set, _, model, _, reader, prompt, lost, answered, texts in rows
+        f"them ({_counted(reasons)}), for example "
+        f"{', '.join(repr(shown(text)) if text else '(empty)' for text in texts)}"
+        for of_set, _, model, _, reader, prompt, lost, reasons, answered, texts in rows
         if of_set in sets and 2 * lost >= answered
     ]
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in Counter(reasons).most_common())
 
 
 class ImportStep(RowStep):

@@ -191,9 +191,16 @@ def test_what_did_not_come_is_a_failure_and_no_option(here: Path, server: StubSe
 
 def test_answers_that_nobody_can_read_are_shown(here: Path, server: StubServer) -> None:
     server.behaviour = answering(lambda message: f"Hmm, {len(message)}.")
-    said = ask(here)
-    assert "12 of 12 answers of openai:stub to made-up, prompt house, pick no option as 'ours' reads them, for" in said
+    done = polyculture("ask", "made-up.toml", "exp.toml", *UNITS, cwd=here)
+    said = done.stderr
+    told = (
+        "12 of 12 answers of openai:stub to made-up, prompt house, pick no option as 'ours' reads them (12 other), for"
+    )
+    assert told in said
     assert said.count("'Hmm, ") == 3
+    assert "no answer of a question set was measured" not in said
+    assert "out_of_choice_ratio" in done.stdout, "the number that a model has whose answers nobody can read"
+    assert "1.000" in done.stdout
 
 
 def test_a_model_alone_needs_no_experiment(tmp_path: Path) -> None:
