@@ -10,11 +10,12 @@ CREATE MACRO text_hash(text) AS hash(
     END
 );
 
--- prompt_texts: a row is a text of a model under a prompt, by its hash; blanks at its ends count for nothing.
+-- prompt_texts: a row is a text of a model under a prompt, by its hash; blanks at its ends count for nothing. Refusals are
+-- none: those of all models, and all of one, may be the same words.
 --   times: how many of the prompt's answers are this text
 CREATE VIEW prompt_texts AS
 SELECT model, prompt_id, text, count(*) AS times
-FROM (SELECT model, prompt_id, text_hash(text) AS text FROM responses WHERE status = 'ok')
+FROM (SELECT model, prompt_id, text_hash(text) AS text FROM responses WHERE status = 'ok' AND NOT is_refusal(ending, refused))
 WHERE text <> text_hash('')
 GROUP BY ALL;
 

@@ -19,7 +19,7 @@ Rows = Sequence[Mapping[str, Any]]
 _SHARES = (
     ("Without an item", "unlinked", "mentions", "of mentions"),
     ("Off-language", "off_language", "answered", "of texts"),
-    ("Distinct texts", "distinct_texts", "answered", "of texts"),
+    ("Distinct texts", "distinct_texts", "texts", "of texts"),
     ("Refused", "refused", "asked", "of what was asked"),
 )
 _LOWEST_IS_WORST = ("distinct_texts",)

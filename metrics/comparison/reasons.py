@@ -18,15 +18,16 @@ from polyculture.metrics.means import FEW_A_PROMPT, FEW_DISTINCT, FEW_RESPONSES,
 from polyculture.metrics.responses import FEWEST_OF_COUNT
 
 NEEDS = f"{FEWEST_CROSSED} topics and {FEWEST_CROSSED} countries, or {FEWEST_ALONE} of one where the other is one"
+_ANSWERS = "{} answers or more to each prompt: a larger [sampling] n, and none that failed or was withheld"
 _REASONS = {
     NO_SAMPLING: (
         "the difference of these prompts is exact: nothing was sampled",
         "the exact difference decides; of other prompts: --target others",
     ),
-    ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", "[sampling] n = 2 or more"),
+    ONE_A_PROMPT: ("one response a prompt does not tell how responses vary", _ANSWERS.format(2)),
     FEW_A_PROMPT: (
         f"a count of fewer than {FEWEST_OF_COUNT} responses a prompt does not tell how it varies",
-        f"[sampling] n = {FEWEST_OF_COUNT} or more",
+        _ANSWERS.format(FEWEST_OF_COUNT),
     ),
     FEW_SHARED: (
         "fewer than half of the cells have a number on both sides",

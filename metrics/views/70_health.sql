@@ -38,8 +38,8 @@ FROM counts
 GROUP BY ALL;
 
 -- cell_texts: a row is a cell with a text. Texts that repeat one another are no independent samples: a seed that the
--- server ignores, or a cache before it.
---   texts: answers that are not blank
+-- server ignores, or a cache before it. Not so refusals, which say the same in one word or another: they are not counted.
+--   texts: answers that are neither blank nor refusals
 --   distinct_texts: different ones, counted in each prompt
 --   repeated: texts - distinct_texts
 --   shared: texts that another model of the run wrote as an answer to the same prompt, word for word
@@ -50,7 +50,7 @@ WITH texts AS MATERIALIZED (
         SELECT p.prompt, text_hash(r.text) AS text
         FROM stored_responses AS r
         INNER JOIN asked_prompts AS p USING (request_id)
-        WHERE r.sample < p.n AND r.status = 'ok'
+        WHERE r.sample < p.n AND r.status = 'ok' AND NOT is_refusal(r.ending, r.refused)
     )
     WHERE text <> text_hash('')
     GROUP BY ALL

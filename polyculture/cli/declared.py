@@ -120,6 +120,7 @@ def print_metrics(workspace: Workspace) -> None:
     from polyculture.cache.manifest import require_run
     from polyculture.cache.store import asked_store
     from polyculture.metrics import METRICS
+    from polyculture.metrics.comparison.reasons import explained
     from polyculture.metrics.limits import disqualified
     from polyculture.reports.sections import HEADLINE
 
@@ -130,7 +131,9 @@ def print_metrics(workspace: Workspace) -> None:
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
         )
     fixed = disqualified(require_run(workspace.run))
-    sys.stdout.writelines(f"{name}: {fixed[name]}\n" for name in table.header.side_by_side if name in fixed)
+    sys.stdout.writelines(
+        f"{name}: {explained(fixed[name])[0]}\n" for name in table.header.side_by_side if name in fixed
+    )
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:

@@ -3,6 +3,7 @@
 --   unasked: responses that were neither answered nor failed yet
 --   unread: texts that were not yet extracted
 --   found: mentions of counted kinds, hallucinated ones included
+--   texts: answers that are neither blank nor refusals: distinct_texts + repeated
 --   unlinked: mentions without an item: no_candidate + no_path
 --   without_any_mention: texts that were extracted and are no refusal, where not one mention was found
 --   silent: texts that were extracted, of a topic and wording in which not one mention was found, though others have some
@@ -28,6 +29,7 @@ SELECT
     asked - answered - failed AS unasked,
     answered - extracted - extraction_failed AS unread,
     mentions + hallucinated AS found,
+    distinct_texts + repeated AS texts,
     no_candidate + no_path AS unlinked,
     CASE WHEN mentions = 0 THEN greatest(extracted - refused, 0) ELSE 0 END AS without_any_mention,
     CASE WHEN mentions = 0 THEN 0 ELSE coalesce(silent, 0) END AS silent,

@@ -69,6 +69,21 @@ def test_texts_that_repeat_one_another_have_no_interval(tmp_path: Path, distinct
     assert intervals == {("few distinct texts", 0)}
 
 
+def test_refusals_in_the_same_words_are_samples_all_the_same(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
+    prompt = builder.ask("en", "food", "JP")
+    for model in builder.models:
+        for sample in range(N):
+            if refused := sample % 5 > 0:
+                builder.answer(prompt, [], model=model, sample=sample, text="I cannot help.", refused=refused)
+            else:
+                builder.answer(prompt, [DISHES[sample % 4]], model=model, sample=sample, text=f"{model} {sample}")
+    with open_store(run := measured(builder), store_layout()) as store:
+        assert list(text_doubts(store, require_run(run))) == []
+        found = store.sql("SELECT DISTINCT distinct_texts, repeated, shared, refused FROM health").fetchall()
+    assert found == [(N // 5, 0, 0, N - N // 5)]
+
+
 def test_half_of_the_texts_distinct_is_enough(tmp_path: Path) -> None:
     assert doubts(written(tmp_path, lambda model, sample: f"{model} {sample % 30}")) == ([], {(None, 4)})
 

@@ -266,6 +266,8 @@ def test_who_could_pay_if_others_gave_back_waits_for_them(tmp_path: Path, server
             list(BudgetedSampling(engine, price, job_budget).sample([request(100)]))
     assert mine.spent() == pytest.approx(len(server.asked) * 0.005 + 0.01)
     assert mine.spent() <= 0.1
+    mine.close()
+    other.close()
 
 
 def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: StubServer) -> None:
@@ -275,3 +277,4 @@ def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: S
         job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
         assert len(list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))) == 200
     assert ledger.spent() == 0
+    ledger.close()

@@ -87,5 +87,5 @@ def test_a_warning_says_of_what_its_share_is_the_largest(tmp_path: Path) -> None
     with read_store(built.write()) as reading:
         health = reading.rows(SQL / "health.sql")
     for rows, before in ((health, "Of a model in a language, up to "), (health[:1], "")):
-        [told] = [one for one in notices(rows, Names(read_catalog(), ("m",))) if "was refused" in one.text]
+        [told] = [one for one in notices(rows, Names(read_catalog(), ("m",))) if "are refusals" in one.text]
         assert (told.before, told.worst, told.places[0]) == (before, "60\u00a0%", "English: 60\u00a0% (6 of 10)")

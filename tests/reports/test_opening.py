@@ -296,7 +296,7 @@ def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have
 
 
 def test_trust_says_the_share_and_where_it_is_worst() -> None:
-    counts = {"asked": 10, "answered": 10, "mentions": 10, "linked": 5, "refused": 0}
+    counts = {"asked": 10, "answered": 10, "texts": 10, "mentions": 10, "linked": 5, "refused": 0}
     health = [
         {"model": A, "language": "en", **counts, "unlinked": 1, "off_language": 0, "distinct_texts": 10},
         {"model": A, "language": "ja", **counts, "unlinked": 5, "off_language": 2, "distinct_texts": 6},
