@@ -58,14 +58,14 @@ def by_text(rows: Iterable[Record | BadRow], columns: Columns) -> Iterator[Recor
             items += mine
             continue
         if waiting is not None:
-            yield Record(waiting.row, {**waiting.values, ITEMS: items})
+            yield replace(waiting, values={**waiting.values, ITEMS: items})
             waiting = None
         if listed or not isinstance(mine, list):
-            yield Record(row.row, {**row.values, ITEMS: mine})
+            yield replace(row, values={**row.values, ITEMS: mine})
         else:
             waiting, same, items = row, key, mine
     if waiting is not None:
-        yield Record(waiting.row, {**waiting.values, ITEMS: items})
+        yield replace(waiting, values={**waiting.values, ITEMS: items})
 
 
 def read_item(values: Mapping[str, Any], topic: Topic) -> Item:

@@ -48,6 +48,7 @@ class Record:
 
     row: str  # where it stands in the file
     values: Mapping[str, Any]
+    nulls: bool = True  # whether its format tells a missing value from an empty one: a cell of CSV and XLSX does not
 
     def get(self, path: str) -> Any:
         """The value at a path; None where there is none. Of several values a list, of parts of a text their text."""

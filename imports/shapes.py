@@ -150,7 +150,7 @@ class Shape:
 
     def _one(self, record: Record, at: Sequence[Any], own: Any) -> Record | BadRow:
         values = {**record.values, "@": own}
-        one = Record(record.row, values)
+        one = replace(record, values=values)
         if self.body is not None:
             values[ANSWER] = read_answer(own)
         elif self.message is not None:
@@ -240,7 +240,7 @@ class Source:
         rows = _with_requests(read_file(self.path, tables=True), self.inputs)
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
-            rows = (Record(row.row, {**more, **row.values}) if isinstance(row, Record) else row for row in rows)
+            rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
         return rows
 
     def rows(self) -> Rows:
@@ -318,7 +318,7 @@ def _with_requests(rows: Rows, inputs: Path | None) -> Rows:
         if isinstance(row, Record)
     }
     return (
-        Record(row.row, {"request": asked.get(_request_key(row)), **row.values}) if isinstance(row, Record) else row
+        replace(row, values={"request": asked.get(_request_key(row)), **row.values}) if isinstance(row, Record) else row
         for row in rows
     )
 

@@ -17,7 +17,7 @@ from polyculture.imports.items import ITEMS, by_text, read_item
 from polyculture.imports.mapping import DETECTED, Columns
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.shapes import Source
-from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language
+from polyculture.imports.text import ImportedText, NoTextError, TextReader, detected_language, is_missing_word
 
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
 _TOLD = 12  # values in a line
@@ -38,6 +38,7 @@ class Survey:
     countries: Counter[str] = field(default_factory=Counter)  # of the texts that name one
     unsure: Counter[str] = field(default_factory=Counter)  # texts by the words that leave their condition open
     endings: Counter[str] = field(default_factory=Counter)  # texts by how they ended, in words that nobody knows
+    absent: Counter[str] = field(default_factory=Counter)  # texts that are only a word for a missing value
     misread: Counter[str] = field(default_factory=Counter)  # texts by the encoding that their UTF-8 was taken for
     asked: int = 0  # texts with a prompt and a country
     named: int = 0  # of them those whose prompt names that country
@@ -96,6 +97,8 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             continue
         text = one[1]
         found.texts += 1
+        if text.answer.text is None and is_missing_word(text.text):
+            found.absent[text.text.strip()] += 1
         if text.answer.ending == "unknown" and text.answer.ending_raw:
             found.endings[text.answer.ending_raw] += 1
         if (other := misread(text.text) or misread(text.prompt or "")) is not None:
@@ -122,6 +125,9 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
     if found.unsure:
         words = _counts(found.unsure)
         notes.append(f"unstated, as these words may name a country or something of one: {words}")
+    if found.absent:
+        notes.append(f"{found.absent.total()} texts are only a word for a missing value, and count as failed answers: "
+                     f"{_counts(found.absent)}. If a model wrote them: finish_reason==stop")  # fmt: skip
     if found.endings:
         total = found.endings.total()
         notes.append(f"{total} texts ended with words that are not known, and count as whole: {_counts(found.endings)}")

@@ -178,7 +178,7 @@ def _row(row: str, header: list[str], cells: list[str]) -> Record | BadRow:
         cells = cells[: len(header)]
     if len(cells) != len(header):
         return BadRow(row, f"has {len(cells)} cells, and the header {len(header)}", shown(" | ".join(cells)))
-    return Record(row, dict(zip(header, cells, strict=True)))
+    return Record(row, dict(zip(header, cells, strict=True)), nulls=False)
 
 
 def _cell(value: Any) -> str:

@@ -72,8 +72,9 @@ class TextReader:
     def read(self, record: Record) -> ImportedText:
         """The text of a record. Raises `NoTextError` with the reason where it has none that can be measured.
 
-        An empty text, and one that is null, is a text as `generate` has it: an answer that names nothing, and one that
-        failed.
+        An empty text, and one that is missing, is a text as `generate` has it: an answer that names nothing, and one
+        that failed. An empty cell of CSV or XLSX is missing, and so is a text that is only a word for that (`NA`),
+        unless the row says how the answer ended: then there was one.
         """
         values, sanitizer = self.columns.read(record), ResponseSanitizer()
         text, answer = self._text(record, values)
@@ -82,7 +83,7 @@ class TextReader:
                 _check_computed(name, value)
         prompt, key = values.get("prompt"), values.get("id")
         prompt = chat_text(prompt) if isinstance(prompt, list) else prompt
-        prompt = None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
+        prompt = None if _missing(prompt) or is_missing_word(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
         label = values.get("condition")
@@ -103,7 +104,7 @@ class TextReader:
             prompt=prompt,
             text=text,
             answer=answer,
-            key=None if _missing(key) else mended(str(key))[:1_000],
+            key=None if _missing(key) or is_missing_word(key) else mended(str(key))[:1_000],
             seed=_seed(values.get("seed"), sanitizer),
             prompt_tokens=sanitizer.count("prompt_tokens", tokens[0]),
             completion_tokens=sanitizer.count("completion_tokens", tokens[1]),
@@ -123,17 +124,21 @@ class TextReader:
 
     def _text(self, record: Record, values: Mapping[str, Any]) -> tuple[str, Answer]:
         """The text as it came, and the answer that it is."""
-        text = values.get("text")
+        text, ending = values.get("text"), _word(values.get("finish_reason"))
+        if isinstance(text, float) and text != text:
+            text = None
+        absent = ending is None and isinstance(text, str) and (is_missing_word(text) or (not text and not record.nulls))
         if isinstance(text, Answer):
             answer, text = text, text.raw or text.text or ""
         elif isinstance(parts := content_of(text)[0] if _is_parts(text) else None, str):
-            answer = read_content(text, _word(values.get("finish_reason")))
+            answer = read_content(text, ending)
             text = answer.raw or parts
         elif text is None or isinstance(text, str):
             column = self.columns.columns.get("text", "")
             if text is None and (why := missing(record.values, column)):
                 raise NoTextError(f"text={column}: {why}" if not column.startswith(" ") else why, None)
-            answer, text = read_text(text, _word(values.get("finish_reason"))), text or ""
+            notes = [f"text: {shown(text)!r} is a missing value"] if absent and text else []
+            answer, text = read_text(None if absent else text, ending, notes=notes), text or ""
         else:
             column = self.columns.columns["text"]
             within = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
@@ -268,7 +273,12 @@ def _is_parts(value: Any) -> bool:
 
 
 def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and not _missing(value) and not is_missing_word(value) else None
+
+
+def is_missing_word(value: Any) -> bool:
+    """Whether a value is only what a tool writes for a missing one."""
+    return isinstance(value, str) and value.strip().casefold() in known_names()["missing"]["words"]
 
 
 def _folded(label: str) -> str:

@@ -21,7 +21,7 @@ from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
 from polyculture.running.wikidata_requests import assumed_names
-from tests.imports.conftest import stored, take
+from tests.imports.conftest import ALL, stored, take
 from tests.polyculture.test_command_line import polyculture
 
 ROWS: list[dict[str, object]] = [
@@ -310,3 +310,35 @@ def test_the_experiment_file_in_the_place_of_the_texts_leads_to_what_was_meant(t
     assert refused.returncode == 2
     assert "'a.csv' is no FIELD=COLUMN" in refused.stderr
     assert "polyculture import FILE --as EXPERIMENT" in refused.stderr
+
+
+def test_a_missing_text_is_a_failed_answer_in_every_format(tmp_path: Path) -> None:
+    import openpyxl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = [None if number < 5 else f"Dish number {number}." for number in range(40)]
+    pq.write_table(pa.table({"text": pa.array(texts), "n": range(40)}), tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("text,n\n" + "".join(f"{one or ''},1\n" for one in texts), "utf-8")
+    (tmp_path / "c.csv").write_text("text,n\n" + "".join(f"{one or 'NA'},1\n" for one in texts), "utf-8")
+    lines = [json.dumps({"text": one or float("nan")}) for one in texts]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines), "utf-8")
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (("text", "n"), *((one, 1) for one in texts)):
+        book.active.append(row)
+    book.save(tmp_path / "e.xlsx")
+    for name in ("a.parquet", "b.csv", "c.csv", "d.jsonl", "e.xlsx"):
+        taken = take(RunFolder(tmp_path / f"run {name}"), tmp_path / name)
+        assert (name, taken.file.texts, taken.empty, taken.broken, taken.file.failed) == (name, 40, 0, 5, 0)
+        assert taken.columns is not None
+        told = [note for note in taken.columns.notes if "a missing value" in note]
+        assert [note.startswith("5 texts") and "NA 5" in note for note in told] == [True] * (name == "c.csv")
+
+
+def test_a_text_none_of_an_answer_that_ended_is_that_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('text,n\nNone,1\n"",2\nPizza.,3\n', encoding="utf-8")
+    run = RunFolder(tmp_path / "run")
+    taken = take(run, tmp_path / "a.csv", {**ALL, "text": "text", "finish_reason": "=stop"})
+    assert (taken.empty, taken.broken) == (1, 0)
+    assert sorted(row["text"] for row in stored(run)) == ["", "None", "Pizza."]
