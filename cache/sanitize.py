@@ -17,6 +17,7 @@ import orjson
 
 MOST_TOKENS = 100_000_000  # in one answer; no model reads or writes as many
 BROKEN = "broken characters replaced by U+FFFD"
+CUT_WORDS = "words behind it were cut"  # in the note of a text that lost them
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS = 30  # of an integer that is read as one
 _NOTE_LENGTH = 40  # characters of a value in a note

@@ -28,6 +28,7 @@ from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, throttled
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder, unfinished_import
+from polyculture.cache.sanitize import CUT_WORDS
 from polyculture.cache.schema import (
     IMPORT_FAILURES,
     IMPORTED_FILES,
@@ -73,6 +74,7 @@ class Taken:
     unread_seeds: int = 0  # texts whose seed is no whole number: it is NULL, and the text's note says it
     empty: int = 0  # texts of no letter: answers that name nothing
     broken: int = 0  # answers without a text, which failed
+    cut: int = 0  # texts that lost words behind the end of their turn
     versions: bool = False  # taken as a later version of a file of this name
     gone: int = 0  # texts of an earlier version of the file that are no longer in it, and stay
     replaced: int = 0  # texts of an earlier import that this one replaces
@@ -170,8 +172,9 @@ def _take(
     )
     _write_tables(run, known, taking, [*files, done])
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
-    return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, bool(earlier), gone,
-                 replaced, taking.published.types if taking.published else frozenset())  # fmt: skip
+    return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
+                 bool(earlier), gone, replaced,
+                 taking.published.types if taking.published else frozenset())  # fmt: skip
 
 
 def _recovered(run: RunFolder) -> list[ImportedFile]:
@@ -276,7 +279,7 @@ class _Taking:
         self._repeats = Counter[str]()
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
-        self.rows = self.texts = self.known_texts = self.unread_seeds = self.empty = self.broken = 0
+        self.rows = self.texts = self.known_texts = self.unread_seeds = self.empty = self.broken = self.cut = 0
         self.published: Published | None = None  # the items of the texts, where the file says them
 
     def take(self, one: tuple[Record, ImportedText] | BadRow) -> None:
@@ -304,6 +307,7 @@ class _Taking:
         self.empty += text.answer.text is not None and not text.answer.text.strip()
         self.broken += text.answer.text is None
         self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
+        self.cut += CUT_WORDS in (text.note or "")
         self._waiting.setdefault(job, []).append(_Waiting(text, prompt, response_id, row.row, sample))
         self._held += 1
         if self._held >= FLUSH_ROWS:

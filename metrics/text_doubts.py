@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.sanitize import CUT_WORDS
 
 FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
 MOST_ELSEWHERE = 0.5  # of the texts: with more in another language, a language's numbers say little of it
@@ -55,7 +56,11 @@ FROM (
 )
 GROUP BY model ORDER BY model
 """
-ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _ENDINGS))  # all that `text_doubts` asks a store
+_CUT = f"""
+SELECT model, count(*), count(*) FILTER (contains(note, '{CUT_WORDS}')) AS cut FROM responses
+WHERE status = 'ok' GROUP BY model HAVING cut > 0 ORDER BY model
+"""  # noqa: S608
+ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _ENDINGS, _CUT))  # all that `text_doubts` asks a store
 
 
 def text_doubts(
@@ -83,6 +88,8 @@ def text_doubts(
         yield f"{model}: of what was asked in {languages}, {off} of {texts} texts are in another language"
     for model, texts, words in rows(_ENDINGS):
         yield f"{model}: {texts} texts ended with words that are not known, and count as whole: {words}"
+    for model, texts, cut in rows(_CUT):
+        yield f"{model}: {cut} of {texts} texts were cut where a next turn begins; `note` in responses says at what"
 
 
 def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:

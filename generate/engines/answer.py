@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from polyculture.cache.model_facts import DIRECT, Purchase
-from polyculture.cache.sanitize import ResponseSanitizer
+from polyculture.cache.sanitize import CUT_WORDS, ResponseSanitizer
 from polyculture.generate.engines.base import Completion, Ending
 from polyculture.generate.engines.bodies import (
     error_status,
@@ -26,7 +26,7 @@ from polyculture.generate.engines.bodies import (
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.error_body import message_of
 from polyculture.generate.engines.metering import Usage, read_usage
-from polyculture.generate.engines.reasoning import end_turn, split_reasoning
+from polyculture.generate.engines.reasoning import end_turn, has_words, split_reasoning
 
 NO_ANSWER = "no answer behind the reasoning"
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
@@ -93,7 +93,8 @@ def read_text(
     if mark is not None:
         known = ending == "cut" or ending_raw is None  # a word that nobody knows stays so, and is told
         ending = "whole" if known and ending in ("cut", "unknown") else ending
-        sanitizer.notes.append(f"text: it ended at {mark}")
+        lost = f", {CUT_WORDS}" if has_words((split.answer or "").partition(mark)[2]) else ""
+        sanitizer.notes.append(f"text: it ended at {mark}{lost}")
     parts = [part for part in (reasoning, split.reasoning) if part]
     if refusal and not (text or "").strip() and ending != "broken":
         ending = "withheld"

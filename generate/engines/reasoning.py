@@ -126,6 +126,11 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
     return body, None
 
 
+def has_words(behind: str) -> bool:
+    """Whether what stands behind the end of a turn is more than markers: words that the text loses."""
+    return re.search(r"[^\W_]", _markers().sub("", behind)) is not None
+
+
 def _is_mentioned(body: str, found: re.Match[str]) -> bool:
     """Whether a marker is a word of the text: in quotes or backticks, or within a sentence, between two words."""
     before, behind = body[: found.start()], body[found.end() :]

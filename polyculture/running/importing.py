@@ -167,6 +167,8 @@ def _tell(taken: Taken, experiment: Path) -> None:
         say(f"Of both versions, these {file.known} count once. Of two files: rename one, and import both anew")
     if taken.unread_seeds:
         say(f"{taken.unread_seeds} texts have a seed that is no whole number: it is not kept; their notes show it")
+    if taken.cut:
+        say(f"{taken.cut} texts were cut where a next turn begins: their notes show at what")
     if taken.gone:
         say(f"{taken.gone} texts of the earlier file are no longer in this one; they stay in the run")
     if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} & taken.types:

@@ -238,6 +238,13 @@ def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
     assert "3 texts taken, 1 rows or items not taken" in done.stderr
 
 
+def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
+    rows = [{"text": text} for text in ("Pizza.\n\nUser: More?\n\nAI: Udon.", "Sushi.</s>", "Ramen.")]
+    file = write_lines(tmp_path / "a.jsonl", rows)
+    done = polyculture("import", file, "--as", "exp.toml", "language==en", "topic==food", "model==m", cwd=tmp_path)
+    assert "1 texts were cut where a next turn begins" in done.stderr
+
+
 def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

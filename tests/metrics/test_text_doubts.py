@@ -10,6 +10,7 @@ import pytest
 from polyculture.cache.manifest import require_run, write_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
+from polyculture.generate.engines.answer import read_text
 from polyculture.metrics.measure import measure
 from polyculture.metrics.text_doubts import text_doubts
 from polyculture.running.layout import store_layout
@@ -82,6 +83,18 @@ def test_refusals_in_the_same_words_are_samples_all_the_same(tmp_path: Path) -> 
         assert list(text_doubts(store, require_run(run))) == []
         found = store.sql("SELECT DISTINCT distinct_texts, repeated, shared, refused FROM health").fetchall()
     assert found == [(N // 5, 0, 0, N - N // 5)]
+
+
+def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=3, models=("one", "two"))
+    prompt = builder.ask("en", "food", "JP")
+    for model in builder.models:
+        for sample, raw in enumerate(("Ramen.\n\nUser: More?\n\nAI: Udon.", "Sushi.<|im_end|>", "Udon.")):
+            answer = read_text(raw if model == "one" else "Mochi", None)
+            builder.answer(prompt, model=model, sample=sample, text=f"{answer.text} {model} {sample}", note=answer.note)
+    with open_store(builder.write(), store_layout()) as store:
+        lines = list(text_doubts(store, require_run(RunFolder(tmp_path / "run"))))
+    assert lines == ["one: 1 of 3 texts were cut where a next turn begins; `note` in responses says at what"]
 
 
 def test_half_of_the_texts_distinct_is_enough(tmp_path: Path) -> None:
