@@ -25,9 +25,15 @@ from polyculture.reports.section import ReportData
 from polyculture.reports.sections import CLAIMS
 from polyculture.reports.texts import texts
 
-_MEASURED = (
-    "SELECT DISTINCT measure FROM numbers WHERE measure <> 'entities' UNION SELECT DISTINCT measure FROM differences"
+# What instruments measured, with all that a claim's `where` may name.
+_MEASURED = """
+WITH measured AS (
+    SELECT measure, metric, {facets}, facets FROM numbers UNION ALL
+    SELECT measure, metric, {facets}, facets FROM differences
 )
+SELECT count(*) > 0 FROM measured WHERE measure = $measure AND metric = $metric{where}
+"""
+_FACETS = ("model", "dataset", "language", "country", "topic", "condition", "wording", "method", "reader")
 COLUMNS = (
     "claim", "says", "source", "result", "measure", "metric", "where", "target", "expect", "bound",
     "dimension", "a", "b", "place", "difference", "low", "high", "p", "p_holm", "comparisons", "tested",
@@ -70,14 +76,25 @@ def claims_frame(data: ReportData) -> pd.DataFrame:
     """A row per claim of the papers about what the run measured; p is adjusted over those of a paper."""
     run = ComparedRun(data.reading.connection, data.manifest.deterministic)
     pairs = data.names.catalog.native_pairs(data.manifest.languages)
-    measured = {name for (name,) in data.reading.connection.sql(_MEASURED).fetchall()}
-    if data.about_texts and totals(data.reading.rows(SQL / "health.sql")).get("linked"):
-        measured.add(MEASURE.name)
+    linked = data.about_texts and bool(totals(data.reading.rows(SQL / "health.sql")).get("linked"))
     rows: list[dict[str, Any]] = []
     for file in PAPERS.values():
-        stated = [claim for claim in read_claims(file) if claim.measure in measured]
+        stated = [claim for claim in read_claims(file) if _is_measured(run, claim, linked=linked)]
         rows += claim_rows(run, pairs, data.manifest, stated)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _is_measured(run: ComparedRun, claim: Claim, *, linked: bool) -> bool:
+    """Whether the run has what a claim is about: its metric, of what its `where` says. Its sides may be lacking."""
+    if claim.measure == MEASURE.name:
+        return linked and all(value in run.values.get(name, (value,)) for name, value in claim.where.items())
+    columns = [name if name in _FACETS else f"coalesce(facets[${name}_], '-')" for name in claim.where]
+    where = "".join(f" AND {column} = ${name}" for column, name in zip(columns, claim.where, strict=True))
+    names = {f"{name}_": name for name in claim.where if name not in _FACETS}
+    query = _MEASURED.format(facets=", ".join(_FACETS), where=where)
+    given = {"measure": claim.measure, "metric": claim.metric, **claim.where, **names}
+    [(found,)] = run.store.execute(query, given).fetchall()
+    return bool(found)
 
 
 def claim_rows(

@@ -3,25 +3,53 @@ instruments wrote; and numbers of the run against a stated one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from polyculture.cache.schema.measured import Difference
+from polyculture.cache.errors import ExperimentError, Mistakes, did_you_mean, near_words
+from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
-from polyculture.metrics.comparison.stored import StoredDifferences, stated, turn
+from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
 from polyculture.metrics.places import PER_CONDITION
 from polyculture.metrics.responses import ALL
 
 CONDITION = "condition"
+_NEARLY = 80  # of 100: data sets have values that are alike
 
 
 class UntestableError(Exception):
     """The run lacks what a claim is about; the message says what."""
+
+
+def check_values(run: ComparedRun, stated: Iterable[Claim], known: Mapping[str, Collection[str]]) -> None:
+    """Raises `ExperimentError`, a line a claim, for values of texts that neither the run has nor what is `known`, by
+    dimension. What instruments write is theirs: a value that the run lacks may be that of another data set."""
+    mistakes = Mistakes()
+    for claim in (one for one in stated if one.measure == MEASURE.name):
+        for name, value in claim.where.items():
+            if name in known and value != WITHOUT:
+                with mistakes:
+                    _check_value(claim, name, value, {*known[name], *run.values.get(name, ())})
+        contrast = claim.contrast
+        everything = {value for values in (*known.values(), *run.values.values()) for value in values}
+        sides = (contrast.a, *contrast.named, *(language for group in contrast.within or () for language in group))
+        for side in filter(None, sides):
+            # A model that was not asked is no mistake: its name says that it is one.
+            if ":" not in side:
+                with mistakes:
+                    _check_value(claim, "value", side, everything)
+    mistakes.tell()
+
+
+def _check_value(claim: Claim, name: str, value: str, known: Collection[str]) -> None:
+    if value not in known:
+        what = f"claim {claim.name!r}: there is no {name} {value!r}"
+        raise ExperimentError(what, remedy=did_you_mean(value, known, otherwise=""))
 
 
 @dataclass(frozen=True)
@@ -64,11 +92,17 @@ class ClaimedRun:
         """The coarsest rows that are as the claim says, of each data set, method and reader."""
         found = stated(rows, claim.target, claim.where, claim.by)
         if not found:
-            facets = "".join(f", {name} {value}" for name, value in claim.where.items())
+            facets = "".join(f", {name} {value}{self._meant(name, value)}" for name, value in claim.where.items())
             each = f" by {' and '.join(claim.by)}" if claim.by else ""
             name = " ".join(dict.fromkeys((claim.measure, claim.metric)))
             raise UntestableError(f"the run has no such {what} of {name}{facets}{each}")
         return found
+
+    def _meant(self, facet: str, value: str) -> str:
+        """The value that an absent one is nearly: it may be misspelt, or of what the run did not ask."""
+        there = {facet_of(row, facet) for row in self._kept.rows} - {EVERY, WITHOUT}
+        near = [] if value in there else near_words(value, there, alike=_NEARLY)
+        return f" (did you mean {near[0]!r}?)" if near else ""
 
     @cached_property
     def _kept(self) -> StoredDifferences:

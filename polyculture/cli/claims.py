@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from polyculture.cache.manifest import require_run
+from polyculture.cache.schema.generated import Condition
 from polyculture.cache.store import open_store
 from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, StoreSelection
 from polyculture.cli.tables import write_records
 from polyculture.console import say
 from polyculture.experiment.workspace import warn_of_changes
+from polyculture.generate.design import known_wordings
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import read_claims
+from polyculture.metrics.claims.parts import check_values
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.reports.claims import claim_rows
 from polyculture.reports.sections import CLAIMS
@@ -28,13 +31,24 @@ def print_claims(
 ) -> None:
     """Tests the claims of a file on a run, and prints or writes a line for each."""
     import pyarrow as pa
+    from babel import Locale
 
     stated = read_claims(file)
     manifest = require_run(workspace.run)
     warn_of_changes(workspace)
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:
+        run = ComparedRun(store, manifest.deterministic)
+        named = Locale("en")  # what the catalogue lacks may be of another run, with a pack of its own
+        known = {
+            "language": (*workspace.catalog.languages, *named.languages),
+            "country": (*workspace.catalog.countries, *named.territories),
+            "topic": workspace.catalog.topics,
+            "condition": get_args(Condition),
+            "wording": known_wordings(),
+        }
+        check_values(run, stated, known)
         native = workspace.catalog.native_pairs(workspace.experiment.languages)
-        rows = claim_rows(ComparedRun(store, manifest.deterministic), native, manifest, stated)
+        rows = claim_rows(run, native, manifest, stated)
         if format is not Format.TABLE or output is not None:
             write_records(rows, format, output)
             return

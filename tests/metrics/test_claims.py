@@ -8,20 +8,22 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 import pytest
 
-from polyculture.cache.errors import UserError
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import ExperimentError, UserError
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import DIFFERENCES, NUMBERS
+from polyculture.cache.schema.generated import Condition
 from polyculture.cache.schema.measured import EVERY
 from polyculture.cache.store import open_store
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.metrics import KEPT
 from polyculture.metrics.claims.claim import PAPERS, Claim, read_claims
-from polyculture.metrics.claims.parts import ClaimedRun
+from polyculture.metrics.claims.parts import ClaimedRun, check_values
 from polyculture.metrics.claims.verdict import Result, Verdict, holm, judge
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import Row
@@ -190,6 +192,24 @@ def kept(run: ClaimedRun) -> Iterator[ClaimedRun]:
 
 def of_cbs(contrast: dict[str, object], **more: object) -> Claim:
     return claim("lower", contrast, "cbs", measure="cbs", **more)
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (claim("higher", {"native": True}, where={"condition": "explcit"}), "'explcit'. Did you mean 'explicit'?"),
+        (claim("higher", {"native": True}, where={"country": "ZZ"}), "there is no country 'ZZ'"),
+        (claim("higher", {"a": "en", "against": "neutrall"}), "no value 'neutrall'. Did you mean 'neutral'?"),
+    ],
+)
+def test_a_value_that_nothing_has_is_a_mistake(run: ClaimedRun, one: Claim, said: str) -> None:
+    catalog = read_catalog()
+    known = {"condition": get_args(Condition), "language": catalog.languages, "country": catalog.countries}
+    absent = claim("higher", {"a": "th"}, where={"condition": "implicit_male", "country": "TH"})
+    check_values(run.run, [absent, of_cbs({"a": "x"}, where={"condition": "grunded"})], known)
+    check_values(run.run, [of_paper for file in PAPERS.values() for of_paper in read_claims(file)], known)
+    with pytest.raises(ExperimentError, match=re.escape(said)):
+        check_values(run.run, [absent, one], known)
 
 
 def test_what_instruments_wrote_is_judged_at_its_coarsest_level(kept: ClaimedRun) -> None:

@@ -104,6 +104,10 @@ def test_the_studys_claims_are_printed_with_what_leaves_them_open(experiment: Pa
 
 def test_a_mistake_in_the_file_is_one_line(experiment: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
+    mine.write_text(MINE.replace('expect = "higher"', 'expect = "higher"\nwhere = { condition = "explcit" }'), "utf-8")
+    done = polyculture("compare", experiment, "--claims", mine, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "claim 'french': there is no condition 'explcit'. Did you mean 'explicit'?" in one_line(done)
     mine.write_text(MINE.replace("bound = 0.1", "bounds = 0.1"), encoding="utf-8")
     done = polyculture("compare", experiment, "--claims", mine, cwd=tmp_path)
     assert done.returncode == 2

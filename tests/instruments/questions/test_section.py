@@ -20,6 +20,8 @@ from polyculture.instruments.questions.section import SECTIONS
 from polyculture.instruments.questions.set_blocks import QuestionSets
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
+from polyculture.reports.claims import claims_frame
+from polyculture.running.layout import store_layout
 from tests.instruments.questions.answered import (
     ORDERS,
     PERSONS,
@@ -45,6 +47,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     more = [Said(2, "t1", roles=PERSONS, order=ORDERS[0]), Said(REFUSAL, "t2", order=ORDERS[0], model="b")]
     knows = [Said(0, f"q{number}", {"country": "KR"}, dataset="own", numbers=("accuracy",)) for number in range(3)]
     return stored([*right, *biased, *spanish, *lost, *more, *knows], tmp_path_factory.mktemp("run"))
+
+
+def test_the_page_tests_no_claim_about_a_set_that_was_not_asked(run: RunFolder, tmp_path: Path) -> None:
+    """A page on other sets had CultureScope's claims on the accuracy of its own, "undecided"."""
+    with open_report(run, None, store_layout(), SECTIONS) as data:
+        assert claims_frame(data).empty
+    facets = {"country": "KR", "level": "low"}
+    asked = [Said(0, f"q{number}", facets, dataset="culture-mcq", numbers=("accuracy",)) for number in range(3)]
+    with open_report(stored(asked, tmp_path), None, store_layout(), SECTIONS) as data:
+        assert claims_frame(data)["claim"].tolist() == ["few-resources-fewer-right"]
 
 
 def built(run: RunFolder) -> QuestionSets:
