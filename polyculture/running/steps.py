@@ -188,7 +188,12 @@ class StepRunner:
             ]
             at_once = self._batches_at_once(step, first)
             if at_once > 1:
-                side_by_side(tasks, at_once, loaded.stop)
+                try:
+                    side_by_side(tasks, at_once, loaded.stop)
+                except SystematicFaultError:
+                    # The job that stopped it could not reopen what others held, nor what they wrote behind it.
+                    end_stage(self.workspace.run, step, rule)
+                    raise
             else:
                 for task in tasks:
                     task()

@@ -499,3 +499,25 @@ def test_failures_and_answers_of_a_batch_take_turns_and_the_last_is_an_answer(
     assert (found.count(False), found[-1]) == (bad, True)
     rows = "".join("x" if good else "." for good in found).split("x")
     assert max(map(len, rows)) == -(-bad // (8 - bad)), "as short as can be"
+
+
+def test_what_a_job_beside_the_one_that_stopped_the_stage_failed_for_is_not_settled_either(
+    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is held by its own thread, which waits for its next batch, when the other job reopens rows."""
+    server.fate = lambda *_: status_line(400, "content policy")
+    whole = server.poll
+
+    def poll(ident: str) -> dict[str, Any]:
+        """Japanese batches end once a Korean one was fetched; the other Korean one does not end."""
+        lines = server.files[server.batches[ident]["input_file_id"]].splitlines()
+        prompt = json.loads(lines[0])["body"]["messages"][-1]["content"]
+        japanese = any("ぁ" <= letter <= "ヿ" for letter in prompt)
+        fetched = "download" in server.calls
+        return whole(ident) if (fetched if japanese else len(lines) == 15) else server.batches[ident]
+
+    monkeypatch.setattr(server, "poll", poll)
+    assert polyculture("run", "--only", "generate", write(tmp_path, server), cwd=tmp_path).returncode == 6
+    failed = [(row["language"], row["retryable"]) for row in responses(tmp_path)]
+    assert sorted(set(failed)) == [("ja", True), ("ko", True)]
+    assert len(failed) == PER_JOB + 15
