@@ -166,12 +166,12 @@ class BatchEngine:
             if ident not in answered:
                 missing = failed(ask, f"batch {record.batch_id} {ending}", retryable=not gone)
                 unanswered.append((ident, failures.get(ident) or replace(missing, bill_unknown=gone)))
+        failures_each = len(unanswered) / max(len(answered), 1)
         for ident, answer in self._results(record, left):
             if answer.text is not None and ident in answered:
-                # Its share of the failures, rounded down: the last answer has all that are left.
-                for _ in range(len(unanswered) // len(answered)):
-                    yield unanswered.popleft()
                 answered.remove(ident)
+                while len(unanswered) > failures_each * len(answered):
+                    yield unanswered.popleft()
                 yield ident, answer
         yield from unanswered
 
