@@ -7,8 +7,9 @@
 A prompt may be at fault itself, so that all its failures are one piece of evidence; unless it was answered before, or
 nothing was ever answered: then each failure is one. "In a row" means without an answer of use in between, in the order
 in which answers come: of many requests in flight, those that were sent before the fault began end a row at most once
-each. A fault that comes and goes, as a model that fails every other time, ends rows by itself: a row must be twice as
-long as the longest of that fault that an answer ended.
+each. A batch has no order in time: its engine spreads the failures evenly between the answers. A fault that comes and
+goes, as a model that fails every other time, ends rows by itself: a row must be twice as long as the longest of that
+fault that an answer ended.
 
 Why eight: a fault that meets one answer in five by chance meets eight in a row once in 390,000 answers, and what a
 wrong stop costs is to give the command again. A stage is a step with its models; its rule lives as long as the command.
