@@ -25,6 +25,9 @@ from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules
 
 ALIKE = 85.0  # of 100 by rapidfuzz; docs/extraction.md has the errors above and below it
+# The nearest passage is as long as the name, so it has more letters than a shorter word that is as alike as `ALIKE`,
+# and is less alike. That word, with m letters of n, is so where 2m / (n + m) >= ALIKE; its passage has m of n.
+_PASSAGE_ALIKE = 100 * ALIKE / (200 - ALIKE)
 _SHORTEST = 4  # letters; in shorter words one letter makes another word
 _NAMES = ("name", "english")
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
@@ -103,7 +106,7 @@ class _Finder:
         """The spans of the words that are most like a surface; none where they are less so than `ALIKE`."""
         name, words = fold_surface(surface), self._folded.text
         enough = len(name) >= _SHORTEST and words
-        found = fuzz.partial_ratio_alignment(name, words, score_cutoff=ALIKE) if enough else None
+        found = fuzz.partial_ratio_alignment(name, words, score_cutoff=_PASSAGE_ALIKE) if enough else None
         if found is None:
             return []
         blocks = [b for b in Indel.opcodes(name, words[found.dest_start : found.dest_end]) if b.tag == "equal"]

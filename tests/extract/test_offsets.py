@@ -79,6 +79,8 @@ def test_what_is_not_in_the_text_is_hallucinated(language: str, text: str, surfa
             "öffentlichen Verkehrsmitteln",
         ),
         ("zh", "他爱吃兰州牛肉拉面。", "兰州牛肉拉面条", "兰州牛肉拉面"),
+        ("en", "I like sushi very much.", "sushis", "sushi"),
+        ("en", "I like a sushistand.", "sushis", None),
         ("ar", "يحب المقلوبة كثيرا", "المقلوبه اللذ", None),
         ("en", "He knows what that is.", "hat", None),
         ("en", "A soda, please.", "some very long dish that no one has ever named", None),
