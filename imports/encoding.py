@@ -2,18 +2,21 @@
 
 Nearly all bytes are some letter of Windows-1252. Another encoding of one byte a letter (Mac Roman, DOS, the Windows
 encodings of Polish, Turkish or Russian) would enter as wrong letters without an error. So it counts only where all that
-is beyond ASCII are letters and marks that the languages of Western Europe write.
+is beyond ASCII are letters and marks that the languages of Western Europe write, and where the text is not more clearly
+in a language of another Windows encoding once it is read by that one: Polish "¿urek" has no letter that Spanish lacks.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from polyculture.cache.errors import UserError
+from polyculture.generate.detection import likeliest
 
 UTF_8, WINDOWS = "utf-8", "cp1252"
 NAMES = {f"utf-{bits}{order}": f"UTF-{bits}" for bits in (16, 32) for order in ("", "-le", "-be")}
@@ -25,6 +28,19 @@ _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßà
 _WITHIN = re.compile("[A-Za-z][„‚“”…†‡ˆ‰›‹™•€£§°©®¿¡«»¼½][a-z]")  # marks that no word has inside
 _MOST_FOREIGN = 0.3  # of letters beyond ASCII: Cyrillic or Greek in another encoding has nearly all
 
+
+_PAGES = {
+    "cp1250": frozenset(["cs", "sk", "pl", "hu", "hr", "sl", "sr", "bs", "sh", "ro", "sq", "hsb", "dsb"]),
+    "cp1251": frozenset(["ru", "uk", "be", "bg", "sr", "mk", "tg", "ky", "kk", "tt", "ba", "cv", "os"]),
+    "cp1253": frozenset({"el"}),
+    "cp1254": frozenset(["tr", "az", "ku"]),
+    "cp1255": frozenset({"he", "yi"}),
+    "cp1256": frozenset(["ar", "fa", "ur", "ps", "ug", "sd", "ckb"]),
+    "cp1257": frozenset(["lt", "lv", "et"]),
+    "cp1258": frozenset({"vi"}),
+}  # other encodings of one byte a letter, and the languages that are written in each rather than in Windows-1252
+_COMPARED = 300  # pieces of a file whose language is compared
+_PIECE = re.compile(b"[^\r\n]{1,400}")
 
 _MISREAD_AS = (WINDOWS, "mac-roman", "cp1251")  # what UTF-8 is taken for by tools that do not ask
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
@@ -121,9 +137,36 @@ def _of_one_byte(path: Path, row: int) -> str:
         return UTF_8
     if "õ" in seen and "ã" not in seen and seen & set("áéíóú"):
         strange = strange or "õ"  # Hungarian in Windows-1250, where it is ő: Portuguese has ã, too, and Estonian no á
-    if strange is None and foreign <= _MOST_FOREIGN * letters:
+    other = _other_page(path)
+    if strange is None and other is None and foreign <= _MOST_FOREIGN * letters:
         return WINDOWS
     as_windows = f"it would have {strange!r}" if strange else "most letters would have accents"
+    if strange is None and other is not None:
+        as_windows = f"it is less clearly in a language than as {other[0]}, {other[1]!r}"
     what = f"is in an unknown encoding: row {row} is not UTF-8, and as Windows-1252 {as_windows}"
-    remedy = f"Save it as UTF-8 (a spreadsheet: as CSV UTF-8), or: iconv -f ENCODING -t UTF-8 {path.name}"
+    name = other[0] if other else "ENCODING"
+    remedy = f"Save it as UTF-8 (a spreadsheet: as CSV UTF-8), or: iconv -f {name} -t UTF-8 {path.name}"
     raise UserError(what, where=path, remedy=remedy)
+
+
+def _other_page(path: Path) -> tuple[str, str] | None:
+    """The Windows encoding that most of what it reads otherwise than Windows-1252 is written in, and the language."""
+    votes, pieces, best = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
+    with path.open("rb") as file:
+        beyond = (piece for line in file for piece in _PIECE.findall(line) if not piece.isascii())
+        for piece in islice(beyond, _COMPARED):
+            western = piece.decode(WINDOWS, "replace")
+            clearest, likely = likeliest(western)[1], dict[tuple[str, str], float]()
+            for page, languages in _PAGES.items():
+                text = piece.decode(page, "replace")
+                if text == western:  # German umlauts are the same in most: such a line tells nothing
+                    continue
+                pieces[page] += 1
+                language, confidence = ("", 0.0) if "\ufffd" in text else likeliest(text)
+                if language in languages and confidence > clearest:
+                    votes[page] += 1
+                    likely[page, language] = confidence
+            if likely:
+                best[max(likely, key=lambda one: likely[one])] += 1
+    half = any(2 * votes[page] >= pieces[page] for page in votes)
+    return best.most_common(1)[0][0] if half else None

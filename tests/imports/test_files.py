@@ -47,6 +47,9 @@ def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None
         ("Zum Frühstück Käse, Brötchen und Weißwurst.", "mac-roman"),
         ("Zum Frühstück Käse, Brötchen und Weißwurst.", "cp850"),
         ("Śniadanie: żurek, pączki i źródło.", "cp1250"),
+        ("W niedzielę jemy żurek i pierogi.", "cp1250"),
+        ("K obědu je svíčková na smetaně a řízek.", "cp1250"),
+        ("Za doručak jedemo svježi kruh i češnjak.", "cp1250"),
         ("Gőzgombóc, szőlő és fűszer.", "cp1250"),
         ("Kahvaltıda şeftali, ığdır kayısısı ve çay.", "cp1254"),
         ("На завтрак едят кашу и блины.", "cp1251"),
@@ -357,6 +360,25 @@ def test_a_file_without_any_record_says_why(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('["Pizza.", "Pasta."]', encoding="utf-8")
     with pytest.raises(UserError, match="no text can be taken: of 2 rows, 2 because is no JSON object"):
         take(RunFolder(tmp_path / "run"), tmp_path / "a.json")
+
+
+def test_the_remedy_names_the_encoding_in_which_the_text_is_in_a_language(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("text\nW niedzielę jemy żurek i pierogi.\n".encode("cp1250"))
+    with pytest.raises(UserError, match=r"than as cp1250, 'pl'") as fault:
+        list(read_file(tmp_path / "a.csv"))
+    assert "iconv -f cp1250 -t UTF-8" in str(fault.value.remedy)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No almoço comemos feijão, pão e maçã.", "Perché no: è così, più caffè.", "Rødgrød med fløde på en ø.",
+        "Hommikusöögiks sööme võileibu.", "¿Qué comes? Piñones y jamón.", "La crème brûlée à la française.", "Grünkohl",
+    ],
+)  # fmt: skip
+def test_languages_of_western_europe_stay_in_windows_1252(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(f"text\n{text}\n".encode("cp1252"))
+    assert [row.get("text") for row in read_file(tmp_path / "a.csv") if isinstance(row, Record)] == [text]
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01garbage", b'"abc', b"\xff\xfea\x00\x00"])
