@@ -78,6 +78,8 @@ class EngineKind(Generic[Told]):
     # default, which is in no setup.
     further_setup: Callable[[Told, Use], Mapping[str, Any]] = lambda _options, _use: {}
     files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
+    # Does the model fill gaps, and not write on? Looks at its settings alone, and is False where these cannot be read.
+    masked: Callable[[ModelSpec, Told], bool] = lambda _spec, _options: False
     gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
     counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
     batching: Batching[Told] | None = None

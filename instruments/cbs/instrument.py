@@ -43,9 +43,10 @@ class CbsOptions(DatasetOptions):
         Field(description="A paper's choices for all options that you do not give: docs/cbs.md."),
     ] = "ours"
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
-    form: Annotated[Literal["causal", "masked"], in_file("causal: for models that read what is before the gap.")] = (
-        "causal"
-    )
+    form: Annotated[
+        Literal["causal", "masked", "model"],
+        in_file("causal: for models that read what is before the gap; model: for what each model reads."),
+    ] = "causal"
     draws: Annotated[int, in_file("Draws of --entities (50) of each culture; only these are scored.", ge=0)] = 0
     average: Annotated[
         Literal["contexts", "types", "columns"],
@@ -86,20 +87,26 @@ def study(asked: Asked, options: CbsOptions) -> Study:
 
     if options.preset != OURS:
         asked.say(told(options.preset, "cbs", options.model_dump()))
-    dataset = with_phrasings(options.opened(asked.say, causal=options.form == "causal"))
+    forms = {model: _form(asked, model, options) for model in asked.models}
+    dataset = with_phrasings(options.opened(asked.say, causal="causal" in forms.values()))
     if options.phrasings:
-        for line in dropped_pronouns([context for context in dataset.contexts if context.form == options.form]):
+        for line in dropped_pronouns([context for context in dataset.contexts if context.form in forms.values()]):
             asked.say(str(line))
-    selection = replace(options.selection(options.form), phrasings=options.phrasings)
     prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     setups = {model: asked.setup(model, "score") for model in asked.models}
     drawing, empty = options.protocol.drawing(asked.seed), options.rule == "calibrated"
-    # Chosen once: all models are asked the same, and what is left out is told once.
-    chosen = scoring_jobs(dataset, "", selection, prefixes, None, drawing, empty=empty, tell=asked.say)
+    # Chosen once: all models of a form are asked the same, and what is left out is told once.
+    chosen = {
+        form: scoring_jobs(
+            dataset, "", replace(options.selection(form), phrasings=options.phrasings), prefixes, None, drawing,
+            empty=empty, tell=asked.say,
+        )
+        for form in dict.fromkeys(forms.values())
+    }  # fmt: skip
     jobs = [
         replace(one, job=replace(one.job, model=model), setup=setup)
         for model, setup in setups.items()
-        for one in chosen
+        for one in chosen[forms[model]]
     ]
     by_average = options.draws or options.average != "contexts"
     return Study(
@@ -114,6 +121,17 @@ def study(asked: Asked, options: CbsOptions) -> Study:
         view="scores",
         listing=partial(_listing, asked, options) if by_average else None,
     )
+
+
+def _form(asked: Asked, model: str, options: CbsOptions) -> str:
+    """The form of the contexts that a model is asked."""
+    if options.form != "model":
+        return options.form
+    from polyculture.generate.engines import find_kind, read_options
+
+    spec = asked.spec(model)
+    kind = find_kind(spec)
+    return "masked" if kind.masked(spec, read_options(kind.options, spec)) else "causal"
 
 
 def measure(asked: Asked) -> None:

@@ -47,6 +47,7 @@ class Score:
     purchase: str | None  # 'direct': a server was asked; None where the model ran in this process, or another run asked
     model_version: str | None  # what the engine says it ran
     note: str | None = None  # what of the answer was dropped on arrival: impossible counts
+    masked: bool | None = None  # by a masked model, which reads both sides of the gap
 
 
 @dataclass(frozen=True, slots=True)

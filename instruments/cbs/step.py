@@ -175,6 +175,7 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
         purchase=scored.purchase,
         model_version=scored.model_version,
         note=scored.note,
+        masked=None if scored.error else scored.masked,
     )
 
 

@@ -18,6 +18,7 @@ MEAN = "mean of this row's other columns"
 COUNTS = " (counts)"  # behind a published model whose numbers are no shares
 INCOMPLETE = "incomplete: "
 THIN = "*"  # fewer than `FEWEST` linked items
+_NAMED = 3  # columns that a remark names; of more it says how many
 PAPER = "paper"  # the label of published rows that are of no one model
 
 
@@ -150,7 +151,7 @@ def _own_line(
         if len(others) > 1:
             value, digits = sum(cell.value for cell in others) / len(others), len(others[0].text.partition(".")[2])
             cells[column] = Cell(f"{value:.{digits}f}", value, note=MEAN)
-    told = dict.fromkeys(part for one, _ in some for line in differs(one) for part in line.split("; "))
+    told = _told({heads.column: [part for line in differs(one) for part in line.split("; ")] for one, heads in some})
     counted = {heads.column for heads in heads_here}
     counted = counted - means or counted  # an average is no column of its own
     over_topics = {heads.column for one, heads in table.cells if heads.row == row and one.topic == EVERY}
@@ -160,6 +161,16 @@ def _own_line(
     lacking = ", ".join(_most([part for one, _ in some if one.lacking for part in one.lacking.split(", ")]))
     missing += [INCOMPLETE + lacking] if lacking else []
     return Line(model, row, True, cells, "; ".join([*(told or [SAME]), *missing]))
+
+
+def _told(differences: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is otherwise in a line, each with its columns where these are not all."""
+    found = []
+    for told in dict.fromkeys(part for some in differences.values() for part in some):
+        columns = [name for name, some in differences.items() if told in some]
+        of = ", ".join(columns) if len(columns) <= _NAMED else f"{len(columns)} of {len(differences)} columns"
+        found.append(told if len(columns) == len(differences) else f"{of}: {told}")
+    return found
 
 
 def _most(lacking: Sequence[str]) -> Iterator[str]:

@@ -45,6 +45,7 @@ class OwnNumber:
     questions: int | None = None  # of a question set, that were asked
     spread: float | None = None  # standard deviation over prompts (n - 1), where there are several; over items
     told: str | None = None  # what was done otherwise than the paper, by the rows themselves
+    form: str = ""  # of the contexts; '' where they have none, or one for all models
 
 
 def own_numbers(store: duckdb.DuckDBPyConnection, preset: Preset, data: str | None, seed: int) -> Iterator[OwnNumber]:
@@ -71,11 +72,12 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
     from polyculture.instruments.cbs.protocol import lacking, place_scores, unscored
 
     options = CbsOptions.model_validate(preset.values("cbs"))
+    forms = _forms(store, options.form)
     without = unscored(store)
     found: dict[tuple[str, ...], OwnNumber] = {}
     scored: set[tuple[str, ...]] = set()
     for one in place_scores(list(scored_types(store, (options.rule,))), options.protocol, seed):
-        row = _score(one, options.form, lacking(one, without))
+        row = _score(one, forms.get(one.group.model, options.form), lacking(one, without))
         if row is None:
             continue
         scored.add((row.model, row.dataset, one.group.form, row.condition))
@@ -84,7 +86,7 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             found[
                 row.model, row.variant, row.dataset, row.language, row.culture, row.condition, one.column, phrasing
             ] = row
-    yield from _unscored(without, scored, options.form)
+    yield from _unscored(without, scored, forms, options.form)
     for key, row in found.items():
         other = found.get((*key[:-1], "pro-drop")) if key[-1] == "english-like" else None
         if other is not None and other.estimate is not None and row.estimate is not None:
@@ -95,13 +97,24 @@ def _scores(store: duckdb.DuckDBPyConnection, preset: Preset, seed: int) -> Iter
             )  # fmt: skip
 
 
-def _unscored(without: Mapping[tuple[str, ...], str], scored: set[tuple[str, ...]], form: str) -> Iterator[OwnNumber]:
+def _forms(store: duckdb.DuckDBPyConnection, form: str) -> dict[str, str]:
+    """The form that the paper asks each model in, where it is the model's own; without a score nobody knows it."""
+    if form != "model":
+        return {}
+    found = store.execute("SELECT model, bool_or(masked) FROM stored_scores WHERE masked IS NOT NULL GROUP BY ALL")
+    return {model: "masked" if masked else "causal" for model, masked in found.fetchall()}
+
+
+def _unscored(
+    without: Mapping[tuple[str, ...], str], scored: set[tuple[str, ...]], forms: Mapping[str, str], form: str
+) -> Iterator[OwnNumber]:
     """Why a model has no score in a setting: what nobody could score is no row of a table without it."""
     for (model, dataset, language, culture, of_form, setting, kind), why in without.items():
         if kind == EVERY and (model, dataset, of_form, setting) not in scored:
+            variant = "" if of_form == forms.get(model, of_form if form == "model" else form) else of_form
             yield OwnNumber(
-                model, "" if of_form == form else of_form, "cbs", "", NONE, dataset, language, culture, EVERY, setting,
-                {}, None, None, None, None, None, "", why,
+                model, variant, "cbs", "", NONE, dataset, language, culture, EVERY, setting, {}, None, None, None, None,
+                None, "", why, form=of_form,
             )  # fmt: skip
 
 
@@ -113,7 +126,7 @@ def _score(one: PlaceScore, form: str, lacking: str) -> OwnNumber | None:
     return OwnNumber(
         group.model, "" if group.form == form else group.form, "cbs", "cbs", NONE, group.dataset, group.language,
         group.culture, group.entity_type or EVERY, condition.setting, {k: v for k, v in said.items() if v},
-        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context", lacking,
+        one.score.value, every.low, every.high, every.lacking, one.score.contexts, "context", lacking, form=group.form,
     )  # fmt: skip
 
 

@@ -149,7 +149,7 @@ labels AS (
             native / nullif(native_texts, 0), western / nullif(western_texts, 0),
             2 * absolute_difference / nullif(native_texts + western_texts, 0)
         ]) AS estimate,
-        native_texts::BIGINT AS texts, 2 * chance / nullif(native_texts + western_texts, 0) AS chance
+        native_texts::BIGINT AS texts, draws, 2 * chance / nullif(native_texts + western_texts, 0) AS chance
     FROM sentiment_count_differences
     WHERE counted IN ('missed_positives', 'false_positives')
 ),
@@ -189,13 +189,16 @@ unrepresented AS (
 swapped AS (
     SELECT
         answer_method, model, variant, measure, metric, dataset, language, culture, topic, condition, side, estimate, low, high,
-        NULL AS no_interval, contexts AS n, 'context' AS unit
+        NULL AS no_interval, contexts AS n, 'context' AS unit, NULL AS told
     FROM sides
     UNION ALL
     SELECT
         answer_method, model, variant, 'sentiment', metric, dataset, language, culture, topic, condition, side, estimate, NULL,
         NULL, CASE side WHEN 'absolute_difference' THEN 'without any effect it is ' || round(100 * chance, 2) || ' %' END,
-        texts, 'text'
+        texts, 'text',
+        -- Camellia's Tables 15, 16, 19, 20 print |difference| of three draws (Figure 5).
+        CASE WHEN side = 'absolute_difference' AND draws > 1
+            THEN '|difference| is the mean of the draws'', not |mean|: the paper does not say which' END
     FROM labels
 )
 SELECT * EXCLUDE (wordings, wording) FROM stated WHERE wording = '*' OR wordings = 1
@@ -210,7 +213,7 @@ WHERE measure = 'questions' AND dimension = 'dataset' AND facets['label'] IS NOT
 UNION ALL BY NAME
 SELECT
     s.model, s.variant, s.measure, s.metric, '-' AS level, s.dataset, s.language, s.culture, s.topic, s.condition,
-    MAP {'side': side} AS facets, s.estimate, s.low, s.high, s.no_interval, s.n, s.unit,
+    MAP {'side': side} AS facets, s.estimate, s.low, s.high, s.no_interval, s.n, s.unit, s.told,
     coalesce((
         SELECT concat_ws(
             ', ', CASE WHEN sum(u.missing) > 0 THEN sum(u.missing) || ' of ' || sum(u.wanted) || ' texts without an answer' END,

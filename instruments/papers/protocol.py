@@ -14,8 +14,9 @@ import orjson
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema.measured import EVERY
+from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.presets import PaperPart, Preset
-from polyculture.instruments.papers.options import protocol_values
+from polyculture.instruments.papers.options import DATA_PARTS, protocol_values
 from polyculture.metrics.limits import limits
 from polyculture.published.cells import NONE
 
@@ -30,6 +31,11 @@ _TEXTS = ("entities", "linking", "texts")
 _ANSWERERS = {"sentiment": ("classifier", "prompts"), "ner": ("tagger", "prompts"), "probe": ("inspection",)}
 # They choose no protocol: whose answers, from which files.
 _NO_PROTOCOL = ("model", "folder", "preset", "data", "set", "classifier", "tagger", "concepts")
+# The tables compute a Cultural Bias Score as the paper does, from what is stored of each token.
+_OF_TABLES = ("rule", "average")
+# How much is asked: what earlier commands asked besides stays. Other options put other numbers in their place.
+_AMOUNT = ("language", "culture", "type", "setting", "contexts", "entities", "draws", "units", "per_culture", "model",
+           "folder", "preset", "help_with", "form", "phrasings", *_OF_TABLES)  # fmt: skip
 _ENGLISH = "english"
 
 
@@ -52,10 +58,10 @@ class AskedProtocol:
         parts = [each for each in self._preset.parts if self._is_of(each, command, one, english=english)]
         if not parts:
             return [f"not asked by `polyculture paper`: {command} of {one.dataset}"]
-        found: dict[str, None] = {}
-        for asked in self._asked(command, one, english=english):
-            nearest = min((self._told(part, asked) for part in parts), key=len)
-            found["; ".join(nearest)] = None
+        found = [
+            min((self._told(part, call, one) for part in parts for call in alike), key=len)
+            for alike in _standing(list(self._asked(command, one, english=english)), one)
+        ]
         size = next((part.size for part in parts if part.size), None)
         sizes = (
             [f"{one.questions:,} questions of the set, {size:,} by the counts that the paper prints"]
@@ -64,7 +70,6 @@ class AskedProtocol:
         )
         if not found:
             return [UNKNOWN, *sizes]
-        told = ["partly as the paper"] if "" in found and len(found) > 1 else []
         data = [f"data set {self._data}"] if self._data else []
         if "ours" in one.variant.split(", "):
             data.append("read by our reader, not the publisher's")
@@ -72,13 +77,13 @@ class AskedProtocol:
             data.append("items are not filtered (4.1, step 3): they need an encoder")
         if one.told:
             data.append(one.told)
-        return [*data, *told, *(line for line in [*found, *sizes] if line)]
+        return [*data, *dict.fromkeys(line for lines in found for line in lines), *sizes]
 
-    def _told(self, part: PaperPart, asked: Mapping[str, Any]) -> list[str]:
+    def _told(self, part: PaperPart, asked: Mapping[str, Any], one: OwnNumber) -> list[str]:
         """What a call has otherwise than a part, in its way to ask and in its options."""
         given = any(asked.get(name) for name in _ANSWERERS.get(part.command, ("prompts",)))
         own = [part.differs] if part.differs and not given else []
-        return [*own, *self._compared(part, asked)]
+        return [*own, *self._compared(part, asked, one)]
 
     def _is_of(self, part: PaperPart, command: str, one: OwnNumber, *, english: bool) -> bool:
         values = {name: choice.value for name, choice in part.options.items()}
@@ -94,11 +99,12 @@ class AskedProtocol:
                 and of_language
                 and name == command
                 and _about(about, one)
+                and (name not in DATA_PARTS or _reaches(values, one))
                 and bool(values.get(_ENGLISH)) == english
             ):
                 yield values
 
-    def _compared(self, part: PaperPart, asked: Mapping[str, Any]) -> Iterator[str]:
+    def _compared(self, part: PaperPart, asked: Mapping[str, Any], one: OwnNumber) -> Iterator[str]:
         """The options of a call that are not the paper's."""
         from polyculture.instruments import INSTRUMENTS
 
@@ -107,14 +113,18 @@ class AskedProtocol:
         wanted = options.model_validate(protocol_values(self._name, part)).model_dump(mode="json")
         for option, value in wanted.items():
             now = asked.get(option, value)
-            if option in _NO_PROTOCOL or now == value:
+            if option in (*_NO_PROTOCOL, *_OF_TABLES) or now == value:
+                continue
+            if option == "form" and value == "model":
+                if one.variant == one.form in ("causal", "masked"):  # else it is the model's own, whoever chose it
+                    yield f"form {one.form}, not {'masked' if one.form == 'causal' else 'causal'}"
                 continue
             if option == "prompts" and value is None:
                 yield "prompts of your own"
                 continue
             told = option.replace("_", " ")
             if isinstance(value, list) and isinstance(now, list) and now and set(now) < set(value):
-                yield f"{told} without {_words([one for one in value if one not in now])}"
+                yield f"{told} without {_words([word for word in value if word not in now])}"
                 continue
             yield (
                 f"only {told} {_words(now)}" if value in (None, []) else f"{told} {_words(now)}, not {_words(value)}"
@@ -122,7 +132,7 @@ class AskedProtocol:
 
 
 def _calls(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The commands that a run asked with their options, the parts of others among them."""
+    """The commands that a run asked with their options, the parts of others among them, in the order of asking."""
     if file.is_file():
         for name, values in orjson.loads(file.read_bytes()).items():
             yield values.get("command", name), values.get("options", values)
@@ -134,6 +144,45 @@ def _about(values: Mapping[str, Any], one: OwnNumber) -> bool:
         return one.dataset in [name.strip().replace(":", "-") for name in str(values["set"]).split(",")]
     data = values.get("data", one.dataset)
     return one.dataset in (data, "-") or data is None
+
+
+def _reaches(values: Mapping[str, Any], one: OwnNumber) -> bool:
+    """Whether options ask the part of the data that a number is of; a number over several parts is of each."""
+    facets = {"culture": one.culture, "type": one.topic, "setting": one.condition}
+    for option, place in facets.items():
+        chosen = values.get(option)
+        if chosen and place not in (EVERY, NONE) and set(place.split(", ")).isdisjoint(chosen):
+            return False
+    if bool(values.get("phrasings")) != bool(one.facets.get("phrasing")):
+        return False
+    prefix = one.facets.get("context_prefix")
+    if prefix and prefix not in values.get("help_with", (prefix,)):
+        return False
+    form = values.get("form")
+    return form is None or one.form in ("", ANY, form) or (form == "model" and not one.variant)
+
+
+def _standing(calls: Sequence[Mapping[str, Any]], one: OwnNumber) -> list[list[Mapping[str, Any]]]:
+    """The calls that a number rests on, those together that differ in how much they ask alone.
+
+    The last one, and where it asks some types of a number over all types, those before it that ask others.
+    """
+    found: list[list[Mapping[str, Any]]] = []
+    types: set[str] | None = set()  # that stand already; None: all
+    for call in reversed(calls):
+        way = _way(call)
+        alike = next((some for some in found if _way(some[0]) == way), None)
+        chosen = set(call.get("type") or ())
+        if alike is not None:
+            alike.append(call)
+        elif not found or (types is not None and (not chosen or chosen - types)):
+            found.append([call])
+        types = types | chosen if types is not None and chosen and one.topic == EVERY else None
+    return found
+
+
+def _way(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in call.items() if name not in _AMOUNT}
 
 
 def _of_texts(preset: Preset, manifest: Manifest | None) -> Iterator[str]:

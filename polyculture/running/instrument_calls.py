@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from polyculture.cache.errors import EngineError, PolycultureError, StoreError
 from polyculture.cache.files import replacing
+from polyculture.cache.identity import content_id
 from polyculture.cache.outcome import Progress
 from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
@@ -132,12 +133,6 @@ class InstrumentCall:
         return self.command
 
     @property
-    def about(self) -> str:
-        """What is kept beside what was asked of other data: the command and its data set, where it has one."""
-        data = getattr(self.options, "set", getattr(self.options, "data", None))
-        return f"{self.command} {data}" if data else self.command
-
-    @property
     def later(self) -> bool:
         """Whether it asks about another part's results: it is asked once these are measured."""
         return False
@@ -210,13 +205,11 @@ class InstrumentCall:
         with FileLock(self.workspace.run.root / ".present.lock"):
             known = read_kept(self.workspace)
             known[name] = options.model_dump(mode="json")  # all of them: defaults may change
-            # Tables of a paper say what each part, and each command of each data set, asked of which model.
-            about, model = self.about, getattr(options, "model", None)
-            for former in [one for one in known if model is None and one.startswith(f"{about} of ")]:
-                del known[former]
-            if about != name:
-                asked = {**self.options.model_dump(mode="json"), "model": model}
-                known[f"{about} of {model}" if model else about] = {"command": self.command, "options": asked}
+            # Tables of a paper say what each command asked of which data and model: the last stands last.
+            asked = {**self.options.model_dump(mode="json"), "model": getattr(options, "model", None)}
+            call = f"{self.title} {content_id(asked)[:8]}"
+            known.pop(call, None)
+            known[call] = {"command": self.command, "options": asked}
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
@@ -260,10 +253,6 @@ class PartCall(InstrumentCall):
             told = (model, str(fault))
             alike = [one.part.name for one in self.parts if told in ((name, str(why)) for name, why in one.unable())]
             every.say(f"{self._whole}, {', '.join(alike)}: left out: {fault}")
-
-    @property
-    def about(self) -> str:
-        return self.title
 
     @property
     def later(self) -> bool:

@@ -67,7 +67,7 @@ def test_each_part_of_a_paper_is_asked_by_options_that_its_command_has(name: str
 def test_camellias_score_is_over_all_pairs_and_camels_over_draws() -> None:
     camellia, camel = (CbsOptions.model_validate({"preset": name}) for name in ("camellia", "camel"))
     assert (camellia.protocol, camellia.entities) == (Protocol("sum", "types"), None)
-    assert (camel.protocol, camel.form) == (Protocol("probability", "columns", 5, 50), "masked")
+    assert (camel.protocol, camel.form) == (Protocol("probability", "columns", 5, 50), "model")
     assert camellia.as_published
     assert camel.as_published
     for options in (camellia, camel):
@@ -130,7 +130,6 @@ def test_the_command_runs_a_preset_marks_its_number_and_tells_what_was_changed(f
     assert "en Indian, all types" in done.stdout
     assert max(map(len, map(str.rstrip, done.stdout.splitlines()))) <= 100
     assert {kind for (kind,) in rows(folder, "SELECT DISTINCT entity_type FROM scores")} == {"food", "beverage"}
-    says_in_file(folder / "exp.toml", "cbs", as_published=False, form="causal")
     camel = polyculture("cbs", "exp.toml", "--preset", "camel", *few, "--entities", "4", cwd=folder)
     assert camel.returncode == 0, camel.stderr
     assert " sd " in camel.stdout

@@ -23,7 +23,7 @@ from tests.instruments.test_swaps_command import says_in_file
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import Reply, StubServer, failure
 from tests.stored import rows
-from tests.tiny_models import save_causal
+from tests.tiny_models import save_causal, save_masked
 
 EXPERIMENT = """
 name = "paper"
@@ -159,7 +159,7 @@ def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: Stu
     assert asked.returncode == 0, asked.stderr
     told = cells(folder, "camellia", "17")["", "ja"]["protocol"]
     assert "draws 1, not 3" in told
-    assert "only contexts 1" in told
+    assert "contexts" not in told  # those of the paper's command were asked by another prompt
     refused = next(iter(NAMES["Western"]))
     server.behaviour = lambda body, before: (
         failure(400) if refused in body["messages"][-1]["content"] else answer(body, before)
@@ -248,6 +248,68 @@ def test_plan_prices_the_parts_of_the_file_and_run_asks_them(folder: Path, serve
     asked = len(server.asked)
     assert polyculture("run", "exp.toml", cwd=folder).returncode == 0
     assert len(server.asked) == asked
+
+
+def camel_folder(folder: Path, *models: Path) -> None:
+    """Contexts for causal and for masked models, and an experiment of models that score."""
+    text = EXPERIMENT.format(model="", url="http://localhost", more="")
+    names = ", ".join(f'"transformers:{one}"' for one in models)
+    (folder / "exp.toml").write_text(text.replace('"transformers:", "openai:stub"', names), encoding="utf-8")
+    contexts = [
+        f"ar,Arab,{kind},grounded,{form},{text}"
+        for kind in ("food", "beverage")
+        for form, text in (
+            ("causal", "we ate [MASK]"),
+            ("masked", "we ate [MASK] in the house"),
+            ("causal", "so we ate [MASK]"),
+        )
+    ]
+    entities = [
+        f"ar,{side},{kind},{name} {more}"
+        for kind in ("food", "beverage")
+        for side, name in (("Arab", "soup"), ("Western", "cake"))
+        for more in ["we", "ate", "rice", "bread", "with", "tea", "and", "in", "the", "old", "house", "so"]
+    ]
+    table(folder / "contexts.csv", "language,culture,type,setting,form,context", contexts)
+    table(folder / "entities.csv", "language,culture,type,entity", entities)
+
+
+CAMEL = ("paper", "camel", "exp.toml", *OWN, "--part", "cbs")
+ASKED_FORMS = """
+SELECT DISTINCT masked, c.form FROM scores AS s INNER JOIN dataset_contexts AS c USING (context_id) ORDER BY 1
+"""
+
+
+def test_camel_asks_each_model_in_the_form_that_it_reads(tmp_path: Path) -> None:
+    camel_folder(tmp_path, save_causal("gpt2", tmp_path / "gpt2"), save_masked(tmp_path / "bert"))
+    done = polyculture(*CAMEL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path, ASKED_FORMS) == [(False, "causal"), (True, "masked")]
+    tables, _ = joined_tables(RunFolder(tmp_path / "runs" / "paper"), "camel", 1, "own")
+    own = [line for one in tables if one.table.name == "3" for line in one.lines if line.own]
+    assert sorted(Path(line.model).name for line in own) == ["bert", "gpt2"]  # neither with a form behind its name
+    assert not any("form" in line.protocol for line in own)
+
+
+@pytest.mark.parametrize(("form", "told"), [("causal", False), ("masked", True)])
+def test_a_form_is_told_where_it_is_not_the_models_own(tmp_path: Path, form: str, told: bool) -> None:
+    camel_folder(tmp_path, save_causal("gpt2", tmp_path / "gpt2"))
+    done = polyculture(*CAMEL, "--form", form, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ("form masked, not causal" in cells(tmp_path, "camel", "3")["", "Food"]["protocol"]) == told
+
+
+def test_a_note_is_of_the_call_whose_numbers_stand_there(tmp_path: Path) -> None:
+    camel_folder(tmp_path, save_causal("gpt2", tmp_path / "gpt2"))
+    few = ("--type", "food", "--type", "beverage", "--contexts", "1", "--entities", "3")
+    for call in ((*CAMEL, "--type", "food"), ("cbs", "exp.toml", *OWN, *few), (*CAMEL, "--type", "food")):
+        done = polyculture(*call, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    noted = cells(tmp_path, "camel", "3")["", "Food"]["protocol"].split("; ")
+    assert noted[0] == "data set own"
+    assert "Bev, Avg: entities 3, not 50" in noted
+    assert "Bev, Avg: only contexts 1" in noted
+    assert not any("entities" in one or "contexts" in one for one in noted if "Bev, Avg: " not in one)
 
 
 def test_a_type_without_entities_of_one_side_is_a_line_and_the_rest_is_asked(folder: Path, server: StubServer) -> None:

@@ -42,6 +42,12 @@ def _check(spec: ModelSpec, options: TransformersOptions) -> None:
         )
 
 
+def _masked(spec: ModelSpec, options: TransformersOptions) -> bool:
+    from polyculture.generate.engines.transformers.loading import is_masked
+
+    return is_masked(spec, options)
+
+
 KIND = EngineKind(
     name="transformers",
     options=TransformersOptions,
@@ -57,4 +63,5 @@ KIND = EngineKind(
     further_setup=_precision,
     check=_check,
     files=model_files,
+    masked=_masked,
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from polyculture.cache.errors import EngineError
+from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
@@ -160,6 +160,17 @@ def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
     if folder.is_dir():
         return _Place(str(folder), arguments)
     return _Place(spec.name, {**arguments, "revision": options.revision or "main", **hub_arguments()})
+
+
+def is_masked(spec: ModelSpec, options: TransformersOptions) -> bool:
+    """Whether a model fills gaps, by its settings alone. What cannot be opened is told by whoever opens it."""
+    if is_gguf(spec.name):
+        return False
+    try:
+        check_installed(spec)
+        return _is_masked(_config(spec, place_of(spec, options)), spec)
+    except (EngineError, MissingDependencyError):
+        return False
 
 
 def _is_masked(config: PretrainedConfig, spec: ModelSpec) -> bool:
