@@ -20,6 +20,7 @@ from polyculture.reports.figures.style import PAGE_COLOURS, ZOOM, label_width, p
 COLUMN = 238.0  # points: a column of a paper with two; the widest of what is as high as it is wide
 _NARROWEST = 64.0  # of the axes beside their labels
 _LETTERS_OF_ROOM = 0.13  # letters of a row's label per point of the whole width
+_PHONE = 200.0  # of a whole drawing that a narrow screen shows as it is
 _INCH = 72
 _NO_METADATA: Mapping[str, Any] = {"Date": None, "Creator": None, "Type": None, "Format": None}
 
@@ -149,7 +150,8 @@ def _inline(svg: str, alternative: str, place: Mapping[str, str], marks: Sequenc
     body, sheet = _with_classes(body, f"s{hashlib.sha256(alternative.encode()).hexdigest()[:6]}-")
     size = f'viewBox="0 0 {wide:g} {high:g}" width="{wide * ZOOM:.0f}" height="{high * ZOOM:.0f}"'
     role = "group" if marks else "img"
-    head = f'<svg {size} role="{role}" aria-label="{escape(alternative)}"{_data(place)}>'
+    wider = ' class="wide"' if wide > _PHONE else ""
+    head = f'<svg {size}{wider} role="{role}" aria-label="{escape(alternative)}"{_data(place)}>'
     return Markup(f"{head}{sheet}{body}</svg>")  # noqa: S704  matplotlib escapes texts, `escape` and `_link` the rest
 
 

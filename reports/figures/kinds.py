@@ -21,6 +21,7 @@ WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two
 FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
 _ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled rows
 _SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
+_BESIDE, _ABOVE = 0.25, 10.0  # of the width: longer labels stand above their rows, which have so much more room
 _MARKER, _LINE = 16.0, 1.1  # the area of a mark, the width of a line
 _NAME, _NAMES = 22, 24  # letters of a point's name, and so many names at most
 
@@ -37,21 +38,37 @@ def dots(
 ) -> Chart:
     """Numbers with intervals: a row for each key of `rows` with its label, in it a colour and shape per series.
 
-    Columns: row, series, value, low, high, mark, and thin: 'n = 6' where a number rests on little, else ''.
+    Columns: row, series, value, low, high, mark, and thin: 'n = 6' where a number rests on little, else ''. Long labels
+    stand above their rows: beside them they would leave a phone, or a column of a paper, no room for the numbers.
     """
     apart = 7.5 if len(series) <= 3 else 4.0
-    step = max(17.5, apart * len(series) + 6)
+    labels = list(map(plain, rows.values()))
+    above = _ABOVE if _BESIDE * width < label_width(labels) <= width else 0.0
+    step = max(17.5, apart * len(series) + 6) + above
 
     def paint(axes: Axes, links: Links) -> None:
-        place = {row: float(number) for number, row in enumerate(rows)}
+        place = {row: number + above / 2 / step for number, row in enumerate(rows)}
         shift = {one: (number - (len(series) - 1) / 2) * apart / step for number, one in enumerate(series)}
         placed = frame.dropna(subset=["value"])
         placed = placed.assign(x=placed["value"], y=placed["row"].map(place) + placed["series"].map(shift))
         points(axes, placed, series, links, axes.hlines, "y")
         axes.set(xlabel=label, xlim=limits, ylabel="")
         axes.grid(axis="x")
+        if above:
+            axes.set_yticks([])
+            axes.set_ylim(len(rows) - 0.5, -0.5)
+            for number, name in enumerate(labels):
+                axes.annotate(
+                    name,
+                    (limits[0], number - 0.5),
+                    (0, -1),
+                    textcoords="offset points",
+                    va="top",
+                    backgroundcolor=PAPER,
+                )
 
-    return Chart(alternative, frame, paint, width, _ROWS, height=step * len(rows), rows=list(rows.values()))
+    beside = [] if above else list(rows.values())
+    return Chart(alternative, frame, paint, width, _ROWS, height=step * len(rows), rows=beside)
 
 
 def scatter(

@@ -212,6 +212,21 @@ def dot_chart(frame: pd.DataFrame) -> Chart:
     return dots(frame, alternative='<what> it "shows"', rows=rows, series=["one", "two"], label="share", limits=(0, 1))
 
 
+def test_long_labels_leave_the_room_to_the_numbers() -> None:
+    """Beside their rows they took nearly all of a phone's width."""
+    svg, longer, short = (
+        ElementTree.fromstring(
+            str(dots(numbers(), alternative="x", rows=rows, series=["one"], label="", limits=(0, 1)).draw())
+        )
+        for rows in ({"a": "A" * 25, "b": "B"}, {"a": "A" * 36, "b": "B"}, {"a": "A", "b": "B"})
+    )
+    assert svg.attrib["width"] == longer.attrib["width"]
+    assert float(svg.attrib["width"]) <= float(short.attrib["width"])
+    assert float(svg.attrib["height"]) > float(short.attrib["height"])
+    assert {"A" * 25, "B"} <= set(texts_of(svg))
+    assert svg.attrib["class"] == "wide", "which a narrow screen shows smaller"
+
+
 def test_chart_in_the_page() -> None:
     """Colours are the page's, texts are texts, marks are links, and nothing can leave its attribute."""
     html = str(dot_chart(numbers()).draw())
