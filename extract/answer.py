@@ -14,10 +14,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
 
 import orjson
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.sanitize import mended
 from polyculture.extract.answer_lines import entity_lines
 from polyculture.extract.base import NamedEntity
@@ -114,7 +116,8 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
         if _folded(one.kind) in known
     )
     dropped = Counter(one.kind[:40] for one in entities if _folded(one.kind) not in known)
-    if not good and (dropped or ending == "cut"):
+    # Kinds of other topics alone say that the text names nothing of this one.
+    if not good and (ending == "cut" or any(_folded(kind) not in _catalogued_kinds() for kind in dropped)):
         unknown = f"the answer has no known kind: {', '.join(map(repr, list(dropped)[:3]))}"
         raise UnusableAnswerError(unknown if dropped else CUT_SHORT)
     notes = [f"{count} of unknown kind {kind!r} dropped" for kind, count in sorted(dropped.items())]
@@ -138,9 +141,13 @@ def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list
     found = [_mended(match[0]) for match in _INNERMOST.finditer(text)]
     pieces = [piece for piece in found if piece is not None]
     more = [entity for piece in pieces for entity in _entities(piece, known)]
+    if not more and not entities and (start := re.search(r"[\[({]", text)) is not None:  # tuples of Python
+        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            pieces = [json.loads(json.dumps(ast.literal_eval(text[start.start() :].rstrip(" \n`"))))]
+            more = [entity for piece in pieces for entity in _entities(piece, known)]
     if len(more) > len(entities) or not values:
         values, entities = pieces, more
-    return values, entities, len(found) - len(pieces)
+    return values, entities, max(0, len(found) - len(pieces))
 
 
 def _json_values(text: str) -> tuple[list[Any], bool]:
@@ -264,7 +271,8 @@ def _entity(table: Mapping[str, Any]) -> NamedEntity | None:
     """The entity whose fields a table has; without a kind one of none, if nothing else is in the table."""
     key, kind = (next((name for name in names if name in table), None) for names in (_TEXT, _KIND))
     kinds = table[kind] if kind else ""
-    kinds = kinds[0] if isinstance(kinds, list) and len(kinds) == 1 else kinds
+    if isinstance(kinds, list | tuple) and kinds and all(isinstance(one, str) for one in kinds):
+        kinds = kinds[0]  # of several the first: a text is one mention
     nested = any(_holds_more(content) for name, content in table.items() if name != kind)
     if key is None or not isinstance(table[key], str) or not isinstance(kinds, str) or (not kind and nested):
         return None
@@ -318,6 +326,11 @@ def _known_kinds(kinds: Iterable[str]) -> dict[str, str]:
         for form in (f"{kind}s", f"{kind}es", f"{stem}ies", kind.removesuffix("s")):
             known.setdefault(form, known[kind])
     return known
+
+
+@cache
+def _catalogued_kinds() -> frozenset[str]:
+    return frozenset(kind for topic in read_catalog().topics.values() for kind in _known_kinds(topic.kinds))
 
 
 def _folded(kind: str) -> str:

@@ -161,6 +161,9 @@ READ = {
     '{"entities": {"ramen": {"type": "dish"}, "pork": {"type": "ingredient"}}}': "ramen pork",
     '{"mentions": [{"text": ["ramen", "udon"], "kind": "dish"}]}': "ramen udon",
     '{"mentions": [{"text": "ramen" "kind": "dish"}]}': "ramen",
+    '[{"text": "ramen", "kind": ["dish", "ingredient"]}]': "ramen",
+    '[("ramen", "dish"), ("pork", "ingredient")]': "ramen pork",
+    "```python\n{'mentions': [('ramen', 'dish')]}\n```": "ramen",
     '{"mentions": [{"text": "a "hot" ramen", "kind": "dish"}]}': 'a "hot" ramen',
     '{"function": {"name": "x", "arguments": "{\\"text\\": \\"ramen\\", \\"kind\\": \\"a dish\\"}"}}': "ramen",
     "No mentions were found.": "",
@@ -172,6 +175,17 @@ READ = {
 def test_an_answer_in_another_form_lists_the_same(raw: str) -> None:
     found = read_answer(raw, ("dish", "ingredient"), "whole").entities
     assert " ".join(one.text for one in found) == READ[raw]
+
+
+def test_tuples_of_python_are_read_without_a_remark() -> None:
+    assert read_answer('[("ramen", "dish")]', ("dish",), "whole").note is None
+    with pytest.raises(UnusableAnswerError):
+        read_answer("{'ramen', 'pork'}", ("dish",), "whole")
+
+
+def test_kinds_of_other_topics_alone_are_dropped_and_told() -> None:
+    found = read_answer('[{"text": "sake", "kind": "drink"}]', FOOD.kinds, "whole")
+    assert (found.entities, found.note) == ((), "1 of unknown kind 'drink' dropped")
 
 
 def test_what_cannot_be_read_among_good_mentions_is_told() -> None:
