@@ -24,8 +24,8 @@ BROAD = 190  # characters that stand beside one another in a window of 1,440 pix
 _NAME = 22  # characters after which what names a row goes on in the next line, between words
 _TEXT = 40  # likewise a protocol
 _GAP = 2  # characters between two columns
-CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "n", "unit", "note",
-         "protocol")  # fmt: skip
+CELLS = ("paper", "table", "title", "source", "model", "row", "column", "value", "low", "high", "spread", "n", "unit",
+         "note", "protocol")  # fmt: skip
 
 
 _SPREADS = {"sd": "standard deviation", "variance": "variance"}
@@ -271,23 +271,29 @@ def write_tables(folder: Path, paper: str, tables: Sequence[JoinedTable]) -> lis
 
 
 def _csv(joined: JoinedTable) -> str:
-    """The paper's layout as numbers; beside a column with intervals its limits."""
+    """The paper's layout as numbers; beside a column the limits of its intervals and its spreads, where it has some."""
     heads, rows, *_ = grid(joined)
-    wide = [any(isinstance(row[place], Cell) and row[place].interval for row in rows) for place in range(len(heads))]  # type: ignore[union-attr]
-    columns = [
-        name
-        for head, w in zip(heads, wide, strict=True)
-        for name in ((head, f"{head} low", f"{head} high") if w else (head,))
-    ]
-    lines = [[value for cell, w in zip(row, wide, strict=True) for value in _values(cell, w)] for row in rows]
-    return csv_text(columns, lines)
+    columns: list[str] = []
+    values: list[list[object]] = [[] for _ in rows]
+    for place, head in enumerate(heads):
+        found = [_values(row[place]) for row in rows]
+        for number, name in enumerate(_VALUES):
+            if number == 0 or any(one[number] is not None for one in found):
+                columns.append(f"{head} {name}".rstrip())
+                for line, one in zip(values, found, strict=True):
+                    line.append(one[number])
+    return csv_text(columns, values)
 
 
-def _values(cell: Cell | str, wide: bool) -> tuple[object, ...]:
+_VALUES = ("", "low", "high", "spread")
+
+
+def _values(cell: Cell | str) -> tuple[object, ...]:
+    """A cell in the columns of `_VALUES`."""
     if isinstance(cell, str):
-        return (cell or None, *((None, None) if wide else ()))
-    numbers = (round(cell.value, 6), *(None if x is None else round(x, 6) for x in (cell.low, cell.high)))
-    return numbers if wide else numbers[:1]
+        return (cell or None, None, None, None)
+    numbers = cell.value, cell.low, cell.high, cell.spread
+    return tuple(None if one is None else round(one, 6) for one in numbers)
 
 
 def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
@@ -298,7 +304,7 @@ def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
             place = table.paper, table.name, table.title, source, line.model, line.row, column
             yield (
                 *place,
-                *_values(cell, wide=True),
+                *_values(cell),
                 cell.n,
                 cell.unit or None,
                 cell.note or None,

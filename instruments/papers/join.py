@@ -33,6 +33,7 @@ class Cell:
     note: str = ""  # why there is no interval; of a published cell what the paper leaves open
     n: int | None = None
     unit: str = ""  # of `n`
+    spread: float | None = None  # what stands behind ±
 
     @property
     def interval(self) -> str:
@@ -188,11 +189,12 @@ def _cell(table: PaperTable, one: OwnNumber, heads: Heads, estimate: float) -> C
     value = factor * estimate
     low, high = (None if x is None else factor * x for x in (one.low, one.high))
     text = f"{value:.4g}" if one.metric.endswith("_p") else f"{round(value, digits) or 0.0:.{digits}f}"  # no -0.00
-    text += "" if one.spread is None else f" ± {factor * one.spread:.{digits}f}"
+    spread = None if one.spread is None else factor * one.spread
+    text += "" if spread is None else f" ± {spread:.{digits}f}"
     # Of diversity few items are the result.
     thin = rests_on(one.n) if one.measure == "entities" and one.metric != "diversity" else None
     note = "; ".join(filter(None, (one.no_interval, thin)))
-    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit)
+    return Cell(text + (THIN if thin else ""), value, low, high, note, one.n, one.unit, spread)
 
 
 def _published_lines(table: PaperTable) -> Iterator[Line]:
@@ -208,4 +210,5 @@ def _published_lines(table: PaperTable) -> Iterator[Line]:
 
 def _printed(one: PublishedCell) -> Cell:
     spread = f" ± {one.spread}" if one.spread is not None else ""
-    return Cell(f"{one.value}{spread}", float(one.value), note="" if one.note == NONE else one.note)
+    note, number = "" if one.note == NONE else one.note, None if one.spread is None else float(one.spread)
+    return Cell(f"{one.value}{spread}", float(one.value), note=note, spread=number)

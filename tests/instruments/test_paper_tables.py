@@ -463,6 +463,20 @@ def test_what_stands_behind_plus_minus_is_told(tmp_path: Path) -> None:
     assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
 
 
+def test_csv_keeps_what_stands_behind_plus_minus(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    hold(run, *(answered("acc_a", value, wording=one) for one, value in (("*", 0.6), ("1", 0.5), ("2", 0.7))))
+    joined = tables(run, "kobbq")["3a"]
+    write_tables(tmp_path / "written", "kobbq", [joined])
+    spreads = {row["model"]: row["accuracy spread"] for row in rows(tmp_path / "written" / "table-3a.csv")}
+    printed = {cell.name: str(float(cell.spread)) for cell, heads in joined.table.cells
+               if heads.column == "accuracy" and cell.spread is not None}  # fmt: skip
+    assert printed
+    assert spreads == {MODEL: "0.141421", **{f"{name} (published)": value for name, value in printed.items()}}
+    in_cells = [row for row in rows(tmp_path / "written" / "cells.csv") if row["spread"]]
+    assert len(in_cells) == sum(cell.spread is not None for cell, _ in joined.table.cells) + 1
+
+
 def test_numbers_of_data_that_the_run_no_longer_has_are_the_reason_of_an_empty_table(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     write_numbers(run, MEASURE.name, [replace(answered("acc_a", 0.1), inputs="of other data")])
