@@ -244,10 +244,13 @@ def unit_of(joined: JoinedTable) -> str:
     thin = any(cell.text.endswith(THIN) for line in joined.lines for cell in line.cells.values())
     counts = any(line.model.endswith(COUNTS) for line in joined.lines)
     kinds = {_SPREADS[cell.spread_kind] for cell, _ in joined.table.cells if cell.spread_kind in _SPREADS}
-    if any("±" in cell.text for line in joined.lines if line.own for cell in line.cells.values()):
+    own = [cell for line in joined.lines if line.own for cell in line.cells.values()]
+    ours = any(cell.spread is not None for cell in own)
+    if ours:
         kinds.add(_SPREADS["sd"])
+    alone = " (the paper's alone)" if own and not ours else ""
     said = [
-        *(["in per cent"] if percent else []), *(f"± {kind}" for kind in sorted(kinds)),
+        *(["in per cent"] if percent else []), *(f"± {kind}{alone}" for kind in sorted(kinds)),
         *(["yours in per cent of texts"] if counts else []),
         *(["95 % intervals below"] if below else []),
         *([f"{THIN}: fewer than {FEWEST} linked items"] if thin else []),

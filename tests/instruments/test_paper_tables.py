@@ -461,6 +461,8 @@ def test_what_stands_behind_plus_minus_is_told(tmp_path: Path) -> None:
     assert unit_of(tables(run, "kobbq")["4"]).startswith("± standard deviation")  # of one's own alone
     [consensus] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "3"]
     assert unit_of(JoinedTable(consensus, [], [])) == "± variance"
+    mine = Line(MODEL, "", True, {"x": Cell("1.0", 1.0)})
+    assert unit_of(JoinedTable(consensus, ["x"], [mine])) == "± variance (the paper's alone)"
 
 
 def test_csv_keeps_what_stands_behind_plus_minus(tmp_path: Path) -> None:
