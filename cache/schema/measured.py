@@ -97,9 +97,7 @@ class Difference:
     topics_same_sign: int  # of these, with a difference of the same sign
     countries: int  # the same of countries
     countries_same_sign: int  # of these, with a difference of the same sign
-    a_model: str | None = (
-        None  # the one model behind the first side, of several in the run, where nothing else names it
-    )
+    a_model: str | None = None  # the one model behind the first side, where nothing else names it
     b_model: str | None = None  # the same of the second
     a_language: str | None = None  # the same of languages
     b_language: str | None = None  # the same of the second
