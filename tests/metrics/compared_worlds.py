@@ -90,6 +90,7 @@ class DrawnRun:
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}
         self.unlinked: Mapping[Place, tuple[float, float, float]] = {}
         self.cell_of = {cell.place: cell for answers, _ in self._drawn.values() for cell in answers.cells}
+        self.values = {facet: {getattr(place, facet) for place in self.cell_of} for facet in ("model", "language")}
 
     def metrics(self, model: str, selection: str) -> CellMetrics:
         """A model's cells; without refusals, where these are selected."""
@@ -97,6 +98,10 @@ class DrawnRun:
         if key not in self._metrics:
             self._metrics[key] = CellMetrics(self._drawn[model][key[1]], self.reader)
         return self._metrics[key]
+
+    def leaves_out(self, selection: str) -> bool:
+        """Whether a selection takes fewer texts than there are."""
+        return selection == ANSWERED and any(self.world.refused)
 
     @property
     def truth(self) -> float:

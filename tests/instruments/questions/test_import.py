@@ -243,7 +243,7 @@ def test_a_run_remembers_how_each_of_its_sets_was_asked(here: Path) -> None:
         ("made-up.toml", 1, "mock:one"),
         ("other.toml", 3, None),
     ]
-    assert len(kept) == 3, "the last call is that of the command, too"
+    assert len(kept) == 4, "each call, and the last one as that of the command, too"
 
 
 def test_options_are_found_in_many_forms_of_prompts() -> None:
