@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from polyculture.generate.engines.bodies import content_of
-from polyculture.generate.engines.reasoning import names_of_speakers
+from polyculture.generate.engines.turns import names_of_speakers
 from polyculture.imports.record import Record, known_names, opened
 
 _ROLES = ("role", "from", "speaker", "author.role", "sender", "author")

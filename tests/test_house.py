@@ -80,7 +80,7 @@ MAY_IMPORT = {
         "generate.engines.answer",
         "generate.engines.bodies",
         "generate.engines.imported",
-        "generate.engines.reasoning",
+        "generate.engines.turns",
         "generate.names",
         "generate.request",
         "generate.response",

@@ -26,7 +26,8 @@ from polyculture.generate.engines.bodies import (
 from polyculture.generate.engines.endings import ending_of
 from polyculture.generate.engines.error_body import message_of
 from polyculture.generate.engines.metering import Usage, read_usage
-from polyculture.generate.engines.reasoning import end_turn, has_words, split_reasoning
+from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.turns import end_turn, has_words
 
 NO_ANSWER = "no answer behind the reasoning"
 LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint

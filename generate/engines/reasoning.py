@@ -1,7 +1,7 @@
-"""Reasoning that a model writes before its answer, and the end of its turn: told apart from the answer.
+"""Reasoning that a model writes before its answer, told apart from it.
 
-The marks are data (`reasoning.toml`). `split_reasoning` takes a text apart, `end_turn` cuts what follows a chat marker
-or an invented next turn. `answer.py` calls both for every text, whoever made it.
+The marks are data (`reasoning.toml`). `answer.py` calls `split_reasoning` for every text, whoever made it; where the
+model's turn ends is told by `turns`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,12 @@ _LIKE_ANGLE = re.compile("POINTING|ANGLE BRACKET|(?:LESS|GREATER)-THAN SIGN$")
 _BRACKETS = (*range(0x100), *range(0x2000, 0x3100), *range(0xFE00, 0x10000))  # where Unicode has them
 _QUOTES = "«‹〈《"  # around a word or a title, too: an opening one alone says nothing
 _NAME = r"(?P<name>[^\W\d_][\w'’ -]{1,40}?)"  # of what encloses or heads reasoning
-_SPEAKER = re.compile(r"\s*[*_]{0,3}[^\W\d_][\w .'’-]{0,30}[*_]{0,3} ?[:：]")
 _FENCE = re.compile(r"```(?:json)?\s(?P<inside>.*)```", re.DOTALL)
 # Special tokens between turns and channels, with the words that follow them there: they are no reasoning either.
 _SPECIAL = re.compile(r"(?:<[|｜][\w▁:/ -]{1,40}[|｜]>(?:(?:assistant|analysis|commentary|final)\b)?\s*)+")
-_PADDING = re.compile(r"(?i:\s*[<\[][|｜]?(?:pad|bo[st])[|｜]?[>\]])+\s*")  # before a text, where it ends nothing
 _WORD = re.compile(r"\S")
-_GOES_ON = re.compile(r"</s>[ \t]*\w")  # no end of a turn: the words behind it are in the same line
-_SAYS_ON = re.compile(r"[,;:]?[ \t]+[^\W_]|[.!?。]")  # a sentence, behind a marker
-_OPEN_QUOTES = tuple("`'\"“‘„«‹「『")
-_QUESTION_MARKS = ("?", "？", "؟")
-_LONE_HEADING = re.compile(r"#{1,6} .*|(\*\*|__).*\1")  # in one line
-_INTRODUCES = (":", "：", ",", "，", "、")
-_LEFT = ("user", "assistant", "model")
-_EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 _INVISIBLE = " \u200b\ufeff"  # the space, the one of no width, the byte order mark
-_SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
+SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     headings (`**Thinking:**`) must begin the text, with an answer behind them, and a heading with one of the answer.
     """
     opened = _opened(prompt_tail)
-    if (header := _headers().match(text)) is not None and "<s>" not in header[0]:
+    if (header := headers().match(text)) is not None and "<s>" not in header[0]:
         text = text[header.end() :].lstrip()
     first = _split_bare(text) or _split_object(text) or _split_lead(text, cut=cut)
     if first is not None:
@@ -95,104 +85,6 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     )
 
 
-def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
-    """The text up to the first chat marker or invented turn, without the header of its own turn, and the mark that
-    ended it; None where nothing did. A marker in quotes or within a sentence is a part of the text, as is `<s>struck
-    through</s>`."""
-    header = _headers().match(text)
-    struck = header is not None and "<s>" in header[0] and _GOES_ON.search(text) is not None
-    body = text[header.end() :].lstrip() if header and not struck else text
-    body = body[padding.end() :] if (padding := _PADDING.match(body)) else body
-    ends = [*_next_question(prompt_tail).finditer(body)] if prompt_tail else []
-    # Most texts have none of these, which shows in a tenth of the time.
-    ends += _markers().finditer(body) if any(bracket in body for bracket in "<[◁") else ()
-    ends += _turns().finditer(body) if "\n" in body else ()
-    ends += _roles_left().finditer(body) if any(f"{name}\n" in body for name in _LEFT) else ()
-    spoken = _end_of_dialogue(body) if any(one.groupdict().get("role") for one in ends) else 0
-    for found in sorted(ends, key=re.Match.start):
-        before = body[: found.start()]
-        struck_out = found[0] == "</s>" and before.rfind("<s>") > before.rfind("</s>")
-        role = found.groupdict().get("role") is not None
-        if role and before.rstrip()[-1:] in _INTRODUCES:  # "My friend said:" goes on with what it announces
-            gap = _EMPTY_LINE.search(body, found.end())
-            spoken = max(spoken, gap.start() if gap else len(body))
-        own = (
-            found.start() < spoken or _is_one_of_a_list(body, found) or not (spoken or _is_invented(body, found))
-            if role
-            else _is_mentioned(body, found)
-        )
-        if not (struck_out or own):
-            return before.rstrip(), found[0].strip()
-    return body, None
-
-
-def has_words(behind: str) -> bool:
-    """Whether what stands behind the end of a turn is more than markers: words that the text loses."""
-    return re.search(r"[^\W_]", _markers().sub("", behind)) is not None
-
-
-def _is_mentioned(body: str, found: re.Match[str]) -> bool:
-    """Whether a marker is a word of the text: in quotes or backticks, or within a sentence, between two words."""
-    before, behind = body[: found.start()], body[found.end() :]
-    if before[-1:] in _OPEN_QUOTES:
-        return True
-    return before[-1:] == " " and before.rstrip(" ")[-1:] not in ("", *_SENTENCE_ENDS) and bool(_SAYS_ON.match(behind))
-
-
-def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
-    """Whether the name of a role is one of the text's own headings, or of its list: others of the same form stand
-    beside it ("### Natural: ...", "Machine: 10 %"), and no answerer's name follows, as in an invented dialogue."""
-    sign, labels = found["sign"], _labels(body, found["sign"])
-    users, _, answerers = names_of_speakers()
-    if any(at > found.start() and name in answerers for at, name in labels):
-        return False
-    turns = {*users, *answerers, *map(str.casefold, _data()["turn"]["headed"])}
-    others = {at for at, name in labels if name not in turns}
-    if sign:
-        return bool(others)
-    line = body[found.end() :].partition("\n")[0]
-    return found.end() + len(line) + 1 in others and not line.rstrip().endswith(_QUESTION_MARKS)
-
-
-def _is_invented(body: str, found: re.Match[str]) -> bool:
-    """Whether what a user's name begins is a next turn, and no line of the text, as in a play or a list of words.
-
-    The signs of a template say so. Of a plain or a bold name, an assistant's name must follow, and no lone heading
-    stand before it; or it asks a question with which the text ends, or that is glued to the answer, and whoever
-    replies was not spoken of.
-    """
-    before, rest = body[: found.start()].strip(), body[found.end() :]
-    if found["sign"] not in ("", "**"):
-        return True
-    if _assistants().search(rest):
-        return _LONE_HEADING.fullmatch(before) is None
-    line, _, behind = rest.partition("\n")
-    glued = found[0].count("\n") == 1 and not before.endswith("\n")
-    if not line.rstrip().endswith(_QUESTION_MARKS):
-        return glued and found["sign"] == "**"
-    if not behind.strip():
-        return True
-    names = (name for at, name in _labels(body, found["sign"]) if at > found.end())
-    return glued and next(names, "") not in before.casefold()
-
-
-@lru_cache(maxsize=8)
-def _labels(body: str, sign: str) -> Sequence[tuple[int, str]]:
-    """Where the lines of a text begin that have a name behind this sign, and the names; a plain one has a colon."""
-    colon = r"[*\]]{0,3}[ \t]?[:：]" + (r"|[ \t]*$" if sign.startswith("#") else "")
-    line = re.compile(rf"(?m:^)[ \t]*{re.escape(sign)}[ \t]?(?P<name>[^\W\d_][^:：\n*\]]{{0,60}}?)(?m:{colon})")
-    return [(one.start(), one["name"].strip().casefold()) for one in line.finditer(body)]
-
-
-def _end_of_dialogue(body: str) -> int:
-    """Where whoever begins a text with a name and a colon speaks for the last time: up to there all turns are its own.
-    A model that says "Assistant:" before its answer does not write a dialogue."""
-    speaker = _SPEAKER.match(body)
-    if speaker is None or _answer_label().fullmatch(speaker[0]):
-        return 0
-    return max(0, body.rfind(f"\n{speaker[0].strip()}"))
-
-
 def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) -> Split:
     reasoning: list[str] = []
     answer, position, number = "", 0, 0
@@ -209,7 +101,7 @@ def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) 
             continue
         first = _is_first(text, position, mark)
         begins = (
-            bool(reasoning) or _begins_sentence(text, mark.start) or _answer_label().fullmatch(text[: mark.start][:99])
+            bool(reasoning) or _begins_sentence(text, mark.start) or answer_label().fullmatch(text[: mark.start][:99])
         )
         unclosed = (cut or first) and mark.key not in _QUOTES
         if not (begins or _is_glued(text, marks, closing)) or not (closing is not None or unclosed):
@@ -273,7 +165,7 @@ def _is_first(text: str, position: int, mark: _Mark) -> bool:
 
 def _begins_sentence(text: str, place: int) -> bool:
     """Whether a sentence ends right before a place, or nothing stands before it."""
-    return text[max(0, place - 9) : place].rstrip(_INVISIBLE)[-1:] in ("", *_SENTENCE_ENDS)
+    return text[max(0, place - 9) : place].rstrip(_INVISIBLE)[-1:] in ("", *SENTENCE_ENDS)
 
 
 def _split_bare(text: str) -> Split | None:
@@ -304,8 +196,8 @@ def _behind(start: str, opening: re.Match[str], closing: re.Match[str], *, cut: 
     """A text with the reasoning between two marks; None where no answer follows."""
     inside, behind = start[opening.end() : closing.start()], start[closing.end() :]
     # "<plan>Basic</plan> costs five euros" goes on with its sentence.
-    word = opening["name"].casefold() not in _data()["names"] and not _is_heading(opening["name"])
-    if not behind.strip() or (word and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in _SENTENCE_ENDS):
+    word = opening["name"].casefold() not in tables()["names"] and not _is_heading(opening["name"])
+    if not behind.strip() or (word and behind[:1] in " \t,;" and inside.rstrip()[-1:] not in SENTENCE_ENDS):
         return None
     rest = split_reasoning(behind.lstrip(), cut=cut)
     answer = None if rest.answer is None else _unwrapped(rest.answer)
@@ -322,7 +214,7 @@ def _split_object(text: str) -> Split | None:
         fields = parse(inside.encode("utf-8", "surrogateescape"))
     except ValueError:
         return None
-    told = [key for key in fields if key.casefold().replace(" ", "_") in _data()["answers"] and key != "text"]
+    told = [key for key in fields if key.casefold().replace(" ", "_") in tables()["answers"] and key != "text"]
     thoughts = [key for key in fields if _is_heading(key.replace("_", " "))]
     beside = [value for key, value in fields.items() if key not in (*told, *thoughts)]
     if len(told) != 1 or not thoughts or any(isinstance(value, str | list | dict) and value for value in beside):
@@ -334,14 +226,14 @@ def _split_object(text: str) -> Split | None:
 
 
 def _is_heading(name: str) -> bool:
-    return re.sub(r"^(?:my|the) ", "", name.casefold().strip()) in _data()["headings"]
+    return re.sub(r"^(?:my|the) ", "", name.casefold().strip()) in tables()["headings"]
 
 
 @lru_cache(maxsize=1024)
 def _is_like_reasoning(name: str) -> bool:
     """Whether a part of a name is or begins with one of `stems`, or the name has one of `signs`."""
     parts = re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold())
-    spaced, others = _data()["stems"], _data()["signs"]
+    spaced, others = tables()["stems"], tables()["signs"]
     return any(part == stem or (len(stem) > 4 and part.startswith(stem)) for stem in spaced for part in parts) or any(
         sign in name for sign in others
     )
@@ -412,8 +304,8 @@ def _tags(which: str) -> re.Pattern[str]:
 
     In square brackets it is in capitals, and only the names of `bracketed`: "[ANALYSIS]" is a heading in an answer.
     """
-    words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
-    bracketed = "|".join(name.upper() for name in _data()["bracketed"])
+    words = "|".join(sorted(map(re.escape, tables()[which]), key=len, reverse=True))
+    bracketed = "|".join(name.upper() for name in tables()["bracketed"])
     left, right = _angles()
     return re.compile(
         rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]{{0,2}})\s?[|｜]?"
@@ -436,7 +328,7 @@ class _Pair:
 
 @cache
 def _pairs() -> Sequence[_Pair]:
-    rows = _data()["pairs"]
+    rows = tables()["pairs"]
     return [_Pair(**{**row, "open": re.compile(row["open"]), "close": re.compile(row["close"])}) for row in rows]
 
 
@@ -469,7 +361,7 @@ def _leads() -> Sequence[_Lead]:
         return pattern
 
     return [_Lead(**{**row, "open": re.compile(filled(row["open"])), "close": filled(row["close"])})
-            for row in _data()["leads"]]  # fmt: skip
+            for row in tables()["leads"]]  # fmt: skip
 
 
 def _brackets(*categories: str) -> str:
@@ -479,10 +371,10 @@ def _brackets(*categories: str) -> str:
 @cache
 def _answer_words() -> str:
     """The names of an answer, as a regular expression. One letter alone is no heading: it may be a choice."""
-    of_forms = [word for form in _data()["turn"]["forms"] for word in form["answer"]]
+    of_forms = [word for form in tables()["turn"]["forms"] for word in form["answer"]]
     words = [
-        *_data()["answers"],
-        *_data()["more_answers"],
+        *tables()["answers"],
+        *tables()["more_answers"],
         *(word for word in of_forms if not word.isascii() or len(word) > 1),
     ]
     ordered = sorted({word.replace("_", " ") for word in words}, key=len, reverse=True)
@@ -503,80 +395,23 @@ def _answer_heading() -> str:
 @cache
 def _own_question() -> re.Pattern[str]:
     """The name of a question at the beginning of a line."""
-    words = {word for form in _data()["turn"]["forms"][:-2] for word in form["question"]}
+    words = {word for form in tables()["turn"]["forms"][:-2] for word in form["question"]}
     return re.compile(rf"\n[^\w\n]{{0,5}}(?:{'|'.join(sorted(map(re.escape, words)))})[*_]{{0,3}}[ \t]?[:：]")
 
 
 @cache
-def _answer_label() -> re.Pattern[str]:
+def answer_label() -> re.Pattern[str]:
     """What may stand before reasoning as the name of the answer's turn: `Answer:`, `**Assistant**: `."""
     return re.compile(rf"\W{{0,4}}{_answer_words()}[*_ ]{{0,3}}[:：][*_ ]{{0,3}}")
 
 
 @cache
-def _markers() -> re.Pattern[str]:
-    """Special tokens, whole or cut at the end of the text."""
-    special = (
-        r"(?i:[<\[](?:eo[a-z]|bo[st]|pad)[>\]]|<(?:end|start|begin)[ _-]?of[ _-]?\w{2,15}>"
-        r"|\[end[ _-]?of[ _-]?(?:text|turn|sentence|sequence|message|document|utterance|dialog(?:ue)?)\]"
-        r"|<\w{0,20}(?:reserved|unused|extra_id|special_token)\w{0,20}>)"
-    )
-    known = "|".join(map(re.escape, _data()["turn"]["ends"]))
-    return re.compile(rf"[<\[][|｜][\w▁:/ -]{{1,40}}[|｜][>\]]|<[|｜]\w{{2,20}}[|｜]?$|{special}|{known}")
+def headers() -> re.Pattern[str]:
+    """What begins a model's own turn: the markers and names of a template."""
+    return re.compile(r"(?:\s*(?:" + "|".join(map(re.escape, tables()["turn"]["headers"])) + "))+")
 
 
 @cache
-def _turns() -> re.Pattern[str]:
-    """Names of a system's user that begin a line: `Human: ...`, `### User: ...`, `[User]`, `### Instruction:`."""
-    roles, headed = ("|".join(map(re.escape, _data()["turn"][name])) for name in ("roles", "headed"))
-    name = rf"(?:{roles}|{roles.upper()})(?: ?\d)?"
-    signed = rf"(?P<sign>#{{2,4}}|\*\*|\[|) ?(?:{name}|(?:(?<=#)|(?<=# ))(?:{headed}))"
-    said = rf"(?:[ \t]*\n)?[ \t]*(?P<role>{signed}\]?(?:\*\*)?) ?[:：]"
-    alone = rf"[ \t]*(?:\[{name}\]|<{name}>|[-=]{{2,}} ?{name} ?[-=]{{2,}})[ \t]*\n"
-    return re.compile(rf"\n(?:{said}|(?i:{alone}))")
-
-
-@cache
-def _assistants() -> re.Pattern[str]:
-    """Names of a system that begin a line, with or without signs around them."""
-    names = "|".join(map(re.escape, _data()["turn"]["forms"][-1]["answer"]))
-    return re.compile(rf"\n[^\w\n]{{0,6}}(?i:{names})[^\w\n:：]{{0,6}}(?:[:：]|(?=\n)|$)")
-
-
-@cache
-def _roles_left() -> re.Pattern[str]:
-    """Roles between special tokens that a decoder dropped: glued to the end of a sentence, or alone in a line."""
-    end = "[.!?…。！？)”]"
-    return re.compile("|".join(rf"{name}(?<={end}{name})\n|\n{name}\n" for name in _LEFT))
-
-
-@cache
-def _next_question(prompt_tail: str) -> re.Pattern[str]:
-    """What asks the next question where a prompt ends with the name of an answer; else what no text has."""
-    forms = _data()["turn"]["forms"]
-    for form in forms:
-        names = {**form, "question": [*form["question"], *(_data()["turn"]["roles"] if form is forms[-1] else ())]}
-        answer, question = ("|".join(map(re.escape, names[name])) for name in ("answer", "question"))
-        if re.search(rf"(?:^|\n)[#* ]{{0,5}}(?:{answer})\**[ \n]?[:：]\**\s*$", prompt_tail):
-            return re.compile(rf"\n[#* ]{{0,5}}(?:{question})\**[ \n]?[:：]")
-    return re.compile(r"(?!)")
-
-
-@cache
-def names_of_speakers() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """What may stand before a turn, in small letters: names of a system's user, of a question and of an answer."""
-    turn = _data()["turn"]
-    asked = [*turn["headed"], *(name for form in turn["forms"] for name in form["question"])]
-    answered = [name for form in turn["forms"] for name in form["answer"]]
-    users, questions, answers = (frozenset(map(str.casefold, names)) for names in (turn["roles"], asked, answered))
-    return users, questions, answers
-
-
-@cache
-def _headers() -> re.Pattern[str]:
-    return re.compile(r"(?:\s*(?:" + "|".join(map(re.escape, _data()["turn"]["headers"])) + "))+")
-
-
-@cache
-def _data() -> Mapping[str, Any]:
+def tables() -> Mapping[str, Any]:
+    """The tables of `reasoning.toml`: all marks, of reasoning and of turns."""
     return tomllib.loads(_MARKS.read_text(encoding="utf-8"))

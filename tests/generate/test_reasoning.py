@@ -19,7 +19,8 @@ from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.engines.models import OneModel
-from polyculture.generate.engines.reasoning import Split, end_turn, split_reasoning
+from polyculture.generate.engines.reasoning import Split, split_reasoning
+from polyculture.generate.engines.turns import end_turn
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
