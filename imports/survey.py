@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import UserError
 from polyculture.cache.manifest import UNSTATED
 from polyculture.imports.encoding import NAMES, misread
 from polyculture.imports.items import ITEMS, by_text, read_item
@@ -21,6 +23,7 @@ from polyculture.imports.text import ImportedText, NoTextError, TextReader, dete
 
 ONE_LANGUAGE = 0.95  # of the texts whose language is decided: then the others are in that language and went astray
 _TOLD = 12  # values in a line
+_MOST_TOLD = 5  # kinds in an error
 _SAMPLE = 2_000  # texts whose language is detected, evenly over the file
 
 
@@ -184,3 +187,33 @@ def _with_language(source: Source, columns: Columns, catalog: Catalog) -> Column
         f"language is detected text by text ({of}): none counts as off its language. language=COLUMN says it otherwise"
     )
     return columns.with_field("language", DETECTED, note)
+
+
+def check(found: Survey, path: Path, skip_rows: bool) -> None:
+    """Raises `UserError` where no text can be taken, or rows would be left out that nobody said to leave."""
+    worst = found.lost.most_common(1)
+    if not found.texts:
+        why = ": it has none"
+        if worst:
+            value = found.first[worst[0][0]].value
+            why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" + (f": {value!r}" if value else "")
+        raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
+    if found.kinds and not skip_rows:
+        most = found.kinds.most_common(_MOST_TOLD)
+        told = ", ".join(f"{shown(kind)!r} of {topic} ({count})" for (topic, kind), count in most)
+        what = f"{found.kinds.total()} items are of kinds that their topics do not have: {told}"
+        remedy = (
+            "Nothing is imported, as granularity is a share of all items. Name the kinds in a topic of a catalogue "
+            "(docs/extending.md), or leave their items: --skip-rows."
+        )
+        raise UserError(what, where=path, remedy=remedy)
+    if worst and not skip_rows:
+        reason, count = worst[0]
+        value = found.first[reason].value
+        row = f"row {found.first[reason].row}" + (f": {value}" if value else "")
+        others = f", {found.lost.total() - count} for other reasons" if len(found.lost) > 1 else ""
+        what = f"{found.lost.total()} of {found.rows} rows cannot be taken: {count} because {reason} ({row}){others}"
+        remedy = (
+            "Nothing is imported, as the other rows may differ from these. Correct them, or leave them: --skip-rows."
+        )
+        raise UserError(what, where=path, remedy=remedy)

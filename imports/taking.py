@@ -49,19 +49,18 @@ from polyculture.generate.request import imported_request_id
 from polyculture.generate.response import response_row
 from polyculture.imports.files import data_files
 from polyculture.imports.items import Published
-from polyculture.imports.mapping import PARTS, Columns
-from polyculture.imports.record import BadRow, Record, shown
+from polyculture.imports.mapping import Columns
+from polyculture.imports.record import BadRow, Record
 from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
-from polyculture.imports.survey import Survey, survey, texts_of
+from polyculture.imports.survey import check, survey, texts_of
 from polyculture.imports.text import NO_SEED, ImportedText
+from polyculture.imports.versions import check_versions, keyed_id, there
 
 WORDING = "imported"  # of all imported prompts: nobody knows which of them ask the same
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
 Again = Callable[[str], str | None]
-_MOST_TOLD = 5  # kinds or ids in a message
-_KEY_DIGITS = 16  # of the 24 of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +133,16 @@ def _take(
     unchanged = same is not None and same.format == source.format and json.loads(same.columns) == columns.stored
     answer = None
     if earlier and not (unchanged and len(earlier) == 1):
-        answer = again(_there(None if unchanged else same, earlier[0] if unchanged else earlier[-1]))
+        answer = again(there(None if unchanged else same, earlier[0] if unchanged else earlier[-1]))
     # Beside texts of other versions, to replace is to take those out, though this one has not changed.
     if same is not None and unchanged and answer != "replace":
         return Taken(same, Counter())
-    _check(found, path, skip_rows)
+    check(found, path, skip_rows)
     if earlier and (answer is None or (answer == "add" and same is not None)):
         remedy = "Take it anew in place of that: --again replace."
         if same is None:
             remedy += " Take what is new in it: --again add. If it is another file, rename one of the two."
-        raise UserError(_there(same, earlier[-1]), where=path, remedy=remedy)
+        raise UserError(there(same, earlier[-1]), where=path, remedy=remedy)
     replaced = sum(file.texts for file in earlier) if answer == "replace" else 0
     if answer == "replace":
         files, earlier = [file for file in files if file not in earlier], []
@@ -151,7 +150,7 @@ def _take(
         keep_imports(run, {file.import_id for file in files})
     known = _known(run)
     if answer == "add":
-        _check_versions(earlier, source, columns, catalog, known)
+        check_versions(earlier, source, columns, catalog, known.ids)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
     taking.published = Published(run, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
@@ -185,76 +184,6 @@ def _recovered(run: RunFolder) -> list[ImportedFile]:
         _write_prompts(run, _known(run))
         unfinished_import(run).unlink()
     return files
-
-
-def _check(found: Survey, path: Path, skip_rows: bool) -> None:
-    """Raises `UserError` where no text can be taken, or rows would be left out that nobody said to leave."""
-    worst = found.lost.most_common(1)
-    if not found.texts:
-        why = ": it has none"
-        if worst:
-            value = found.first[worst[0][0]].value
-            why = f": of {found.rows} rows, {worst[0][1]} because {worst[0][0]}" + (f": {value!r}" if value else "")
-        raise UserError(f"no text can be taken{why}", where=path, remedy="See docs/importing.md.")
-    if found.kinds and not skip_rows:
-        most = found.kinds.most_common(_MOST_TOLD)
-        told = ", ".join(f"{shown(kind)!r} of {topic} ({count})" for (topic, kind), count in most)
-        what = f"{found.kinds.total()} items are of kinds that their topics do not have: {told}"
-        remedy = (
-            "Nothing is imported, as granularity is a share of all items. Name the kinds in a topic of a catalogue "
-            "(docs/extending.md), or leave their items: --skip-rows."
-        )
-        raise UserError(what, where=path, remedy=remedy)
-    if worst and not skip_rows:
-        reason, count = worst[0]
-        value = found.first[reason].value
-        row = f"row {found.first[reason].row}" + (f": {value}" if value else "")
-        others = f", {found.lost.total() - count} for other reasons" if len(found.lost) > 1 else ""
-        what = f"{found.lost.total()} of {found.rows} rows cannot be taken: {count} because {reason} ({row}){others}"
-        remedy = (
-            "Nothing is imported, as the other rows may differ from these. Correct them, or leave them: --skip-rows."
-        )
-        raise UserError(what, where=path, remedy=remedy)
-
-
-def _there(same: ImportedFile | None, earlier: ImportedFile) -> str:
-    if same is not None:
-        return f"was imported on {same.imported_at} by other columns ({same.texts} texts)"
-    return f"has changed since a file of this name was imported on {earlier.imported_at} ({earlier.texts} texts)"
-
-
-def _check_versions(
-    earlier: list[ImportedFile], source: Source, columns: Columns, catalog: Catalog, known: _Known
-) -> None:
-    """Raises `UserError` where a later version of a file would count a text of an earlier one a second time."""
-    path = source.path
-    remedy = "Take this version in place of the earlier ones: --again replace. If it is another file, rename it."
-    if len({_has_ids(columns.stored), *(_has_ids(json.loads(file.columns)) for file in earlier)}) > 1:
-        what = "its rows are known by ids in one version and by their words in another, so each would count twice"
-        raise UserError(what, where=path, remedy=remedy)
-    keys = {response_id[:_KEY_DIGITS] for response_id in known.ids}
-    changed = [
-        one[1].key
-        for one in texts_of(source, columns, catalog)
-        if not isinstance(one, BadRow)
-        and one[1].key is not None
-        and (response_id := _keyed_id(path.name, one[1])) not in known.ids
-        and response_id[:_KEY_DIGITS] in keys
-    ]
-    if changed:
-        most = ", ".join(map(shown, changed[:_MOST_TOLD])) + (", ..." if len(changed) > _MOST_TOLD else "")
-        what = f"{len(changed)} ids have another text than in the earlier version, and would count twice: {most}"
-        raise UserError(what, where=path, remedy=remedy)
-
-
-def _has_ids(stored: dict[str, str]) -> bool:
-    return "id" in stored or "(?P<id>" in stored.get(PARTS, "")
-
-
-def _keyed_id(name: str, text: ImportedText) -> str:
-    """The id of a text with a key: its first digits are the key's, so that another text of one key shows."""
-    key = content_id("imported", name, *text.cell, "key", text.key)
-    return key[:_KEY_DIGITS] + content_id(text.text)[_KEY_DIGITS:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +262,7 @@ class _Taking:
 
     def _id(self, text: ImportedText) -> str:
         if text.key is not None:
-            return _keyed_id(self._name, text)
+            return keyed_id(self._name, text)
         words = content_id(self._name, *text.cell, text.text)
         self._repeats[words] += 1
         return content_id("imported", words, self._repeats[words])
