@@ -29,6 +29,7 @@ class WrittenNames:
 
     def __init__(self, catalog: Catalog, *, everywhere: bool = False) -> None:
         self.catalog, self.everywhere = catalog, everywhere
+        self._read: dict[tuple[str, ...], dict[Kind, dict[str, str]]] = {}  # what CLDR calls them, by its languages
 
     def language(self, written: str) -> str | None:
         """By BCP-47 code (`en-US`, `zh_Hant`), ISO 639-2/3 code or name: `Spanisch`, `espagnol`."""
@@ -100,10 +101,6 @@ class WrittenNames:
                 for kind, names in codes_of.items()
             }
         return self._read[languages]
-
-    @cached_property
-    def _read(self) -> dict[tuple[str, ...], dict[Kind, dict[str, str]]]:
-        return {}
 
 
 @cache

@@ -50,7 +50,7 @@ _REASONS = {
     "all agree": ("nothing varies: both sides are the same everywhere", "more texts or questions"),
     OTHERS_ALONE: ("this measure compares other prompts like these alone", "--target others"),
     BY_CONSTRUCTION: (
-        "the gazetteer fixes it, whatever the texts say",
+        "the gazetteer's lists decide it, not how texts speak of a thing",
         'a model as extractor: [extract] with = "..."',
     ),
 }
