@@ -144,17 +144,10 @@ class Columns:
             unlinked[at] = self.runs[run].unlinked.get(cell, (0.0, 0.0, 0.0))
         return np.concatenate([unlinked[rows[which]].T for which in (0, 1)])
 
-    @cached_property
-    def languages(self) -> tuple[Sequence[str], Integers]:
-        """The languages, and that of each column."""
-        names, code = np.unique([place.language for place, _ in self.places], return_inverse=True)
-        return names.tolist(), code
-
-    @cached_property
-    def models(self) -> tuple[Sequence[str], Integers]:
-        """The models, and that of each column."""
-        names, code = np.unique([place.model for place, _ in self.places], return_inverse=True)
-        return names.tolist(), code
+    def facet(self, name: str) -> tuple[Sequence[str], Integers]:
+        """The values of a facet, and the number of each column's among them."""
+        places, _ = self._coded
+        return places.values[name], places.codes[name]
 
     @cached_property
     def sizes(self) -> Integers:

@@ -306,7 +306,7 @@ class _Group:
     @cached_property
     def _languages(self) -> tuple[Mapping[str, Part], Mapping[str, Part]]:
         """Of each side: by language its part of the weight, and of the number."""
-        names, code = self.columns.languages
+        names, code = self.columns.facet("language")
         values = np.nan_to_num(self.columns.found.values)
         sums = [
             (np.bincount(code, own, len(names)).tolist(), np.bincount(code, own * values, len(names)).tolist())
@@ -372,8 +372,8 @@ class _Group:
         a mean over "all that both have" is no number of the others."""
         if facet == "language" and self.columns.metric == CONSENSUS:  # which is of two
             return None
-        names, code = self.columns.models if facet == "model" else self.columns.languages
-        found = {names[at] for at in np.unique(code[self.weights[side] != 0]).tolist()}
+        names, code = self.columns.facet(facet)
+        found = {names[at] for at in np.flatnonzero(np.bincount(code[self.weights[side] != 0])).tolist()}
         asked = {value for run in self.columns.runs for value in run.values[facet]}
         named = {getattr(self.key, facet), (self.sides.a, self.sides.b)[side]}
         return found.pop() if len(found) == 1 and len(asked) > 1 and not found & named else None
