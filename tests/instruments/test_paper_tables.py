@@ -339,7 +339,7 @@ def test_a_model_without_any_number_is_a_line_with_the_reason_and_alone_a_reason
     unread = [
         replace(answered("out_of_choice_ratio", 1.0), model=model, dataset=dataset, sizes=sizes)
         for model in ("openai:a", "openai:b")
-        for dataset in ("kobbq", "kobbq-survey-several")
+        for dataset in ("kobbq", "kobbq-survey")
     ]
     hold(run, *unread)
     _, without = joined_tables(run, "kobbq", 1)
@@ -362,7 +362,7 @@ def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_mod
     hold(
         run,
         answered("out_of_choice_ratio", 0.1),
-        replace(answered("out_of_choice_ratio", 1.0), dataset="kobbq-survey-several", sizes=sizes),
+        replace(answered("out_of_choice_ratio", 1.0), dataset="kobbq-survey", sizes=sizes),
         replace(answered("out_of_choice_ratio", 0.2), model="openai:b"),
     )
     table = tables(run, "kobbq")["text"]

@@ -18,7 +18,7 @@ APART = ("condition", "type")
 # Facets that say what a question is for its numbers, which version of its unit it is, or what stands in it: there is no
 # number of each. Of any other there is one of each value if it puts several units together; `_GROUPS` always have one.
 _WITHIN = (
-    *("context", "polarity", "template", "stereotype", "version", "form", "countries", "groups"),
+    *("context", "polarity", "template", "stereotype", "version", "countries", "groups"),
     *("levels", "model", "about", "gives_away"),
 )
 _GROUPS = ("category", "topic", "country", "label", "level", "region", "also_given", "direction")

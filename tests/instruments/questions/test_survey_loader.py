@@ -1,9 +1,8 @@
-"""The survey behind KoBBQ as questions: the people's votes, the two forms, and our wordings of them."""
+"""The survey behind KoBBQ as questions: the people's votes, and our wordings of them."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,18 @@ def entry(stereotype: str, **votes: int) -> dict[str, Any]:
 def test_votes_are_weights_and_no_stereotype_is_the_last_option(tmp_path: Path) -> None:
     folder = write(tmp_path, entry("a", no_stereo=5, old=90, young=5), entry("b", p=60, q=50, r=9, no_stereo=10),
                    entry("c", old=70, young=60, no_stereo=0))  # fmt: skip
-    [one] = kobbq_survey(folder).questions
-    assert (one.text, one.options, one.roles) == ("a", ("old", "young", "no_stereo"), ("group", "group", "unknown"))
-    assert (one.weights, one.right, one.facets) == ((90.0, 5.0, 5.0), (), {"category": "age", "form": "one"})
-    several = kobbq_survey(folder, "several")
-    assert [one.text for one in several.questions] == ["b", "c"]  # more answers than three, or more votes than people
-    assert (several.name, several.read_as) == ("kobbq-survey-several", ("several",))
+    found = kobbq_survey(folder)
+    assert [one.text for one in found.questions] == ["b", "c"]  # more answers than three, or more votes than people
+    [left] = found.remarks
+    assert left.reason == "left out: people chose one of two groups"
+    one = found.questions[1]
+    assert (one.options, one.roles) == (("old", "young", "no_stereo"), ("group", "group", "unknown"))
+    assert (one.weights, one.right, one.facets) == ((70.0, 60.0, 0.0), (), {"category": "age"})
+    assert (found.name, found.read_as) == ("kobbq-survey", ("several",))
 
 
 def test_an_entry_that_cannot_be_used_is_a_remark(tmp_path: Path) -> None:
-    good = entry("a", old=90, young=5, no_stereo=5)
+    good = entry("a", old=90, young=50, no_stereo=5)
     bad = (["x"], {"category": "Age", "stereotype": "x"}, entry("x", old=101, no_stereo=1), entry("x", old=1),
            entry("x", old=-1, young=2, no_stereo=1), good)  # fmt: skip
     found = kobbq_survey(write(tmp_path, good, *bad))
@@ -54,12 +55,10 @@ def test_a_file_without_such_stereotypes_ends_in_a_line(tmp_path: Path) -> None:
         kobbq_survey(tmp_path, "many")
 
 
-@pytest.mark.parametrize("selection", ["one", "several"])
-def test_each_form_has_three_wordings_with_labels_for_all_options(shared_data: Path, selection: str) -> None:
-    found = kobbq_survey(shared_data / "kobbq", selection)
-    assert len(found.questions) == (184 if selection.startswith("one") else 83)
-    assert len({one.name for one in found.questions}) == len(found.questions)
-    assert Counter(len(one.options) for one in found.questions if one.facets["form"] == "one") in ({}, {3: 184})
+def test_three_wordings_have_labels_for_all_options(shared_data: Path) -> None:
+    found = kobbq_survey(shared_data / "kobbq")
+    assert len(found.questions) == len({one.name for one in found.questions}) == 83
+    assert sum("one of two" in line.reason for line in found.remarks) == 184
     assert len(found.prompts) == 3
     for prompt in found.prompts:
         assert "{question}" in prompt.template
