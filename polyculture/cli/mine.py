@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, Runs, StageGroup, repeated
+from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, StageGroup, repeated
 
 
 class ManyValues(StageGroup):
@@ -23,7 +23,6 @@ app = typer.Typer(
     cls=ManyValues,
     no_args_is_help=True,
     help="Count the n-grams in the slots of patterns: `polyculture corpus mine --patterns FILE --corpus FILE...`.\n\n"
-    "Of windows, `corpus mine extract` has a model find the entities.\n\n"
     "Then `corpus mine export` writes sheets for annotators, and `corpus mine agree` reads them back.",
     epilog="polyculture corpus mine --patterns patterns.toml --corpus web/*.jsonl.gz --language ar -o counts.csv",
 )
@@ -82,30 +81,6 @@ def mine(
         if swept.failures:
             left = f"{len(swept.failures)} of {len(files)} files could not be read completely"
             raise IncompleteError(f"{left}; the rest is counted. Repair them and run the same command again")
-
-
-@app.command(
-    epilog="polyculture corpus mine extract windows.csv exp.toml --model openai:gpt-4o-mini --kind dish -o counts.csv"
-)
-def extract(
-    windows: Annotated[
-        Path, typer.Argument(metavar="WINDOWS", help='What polyculture corpus mine wrote with unit = "window".')
-    ],
-    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The file with the model's options.")],
-    model: Annotated[str, typer.Option(help="The model that reads, e.g. openai:gpt-4o-mini.")],
-    kind: Annotated[str, typer.Option(help="What the entities are, in English: dish, football club.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The list of entities; .left-out.csv lies beside it.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N windows.")] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Ask nothing: say what would be asked, and its cost.")] = False,
-    runs: Runs = None,
-) -> None:
-    """Have a model find the entity in each window. Answers that are there are not asked again.
-
-    The experiment's max_cost holds: what its run has spent counts, and what is spent here counts for its run.
-    """
-    from polyculture.cli.mining_extract import Reading, extract_entities
-
-    extract_entities(Reading(windows, experiment, model, kind, output, limit, runs), plan=plan)
 
 
 @app.command(epilog="polyculture corpus mine export counts.csv -o sheet.csv --annotators ana ben")

@@ -1,8 +1,4 @@
-"""Enforces `max_cost` over all processes that work on the run.
-
-A command that stands outside the run's stages, whose answers are in no table of the run, has an account of its own in
-the same ledger (`within_budget`): what one has spent, the other cannot.
-"""
+"""Enforces `max_cost` over all processes that work on the run."""
 
 from __future__ import annotations
 
@@ -20,10 +16,9 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import Bound, JobBudget, RampUp, budgeted, most_prompt_tokens
-from polyculture.generate.engines import SAMPLING, ModelSpec, find_kind, read_options
-from polyculture.generate.engines.base import Request
-from polyculture.generate.engines.capabilities import Capability, E, Sampling
+from polyculture.generate.budget import JobBudget, RampUp, budgeted
+from polyculture.generate.engines import find_kind, read_options
+from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
@@ -47,26 +42,18 @@ class Budget:
     ramp_ups: dict[str, RampUp] = field(default_factory=dict)  # by model
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
-        """`engine`, which runs `model`, for one stage's work on a job. Raises as `wrapped`."""
-        batch = stage in TOPICAL and asked_in_batches(self.workspace.experiment.model_spec(model))
-        return self.wrapped(
-            engine, needs, model, f"{stage} {job}", partial(spent_on, self.workspace, stage, job), batch
-        )
+        """`engine`, which runs `model`, within the limit for one stage's work on a job.
 
-    def wrapped(
-        self, engine: E, needs: Capability[E], model: str, account: str, spent: Callable[[], float], batch: bool
-    ) -> E:
-        """`engine`, which runs `model`, within the limit.
-
-        `account` names the work in the ledger; `spent` counts what its answers on disk have cost. Raises `EngineError`
-        for a capability whose cost is not counted, if the run has a limit and the model a price.
+        Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
         price, spec = self.workspace.experiment.price(model), self.workspace.experiment.model_spec(model)
         if self.ledger is None or price is None:
             return engine
-        ramp_up = self.ramp_ups.setdefault(model, RampUp())
-        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, ramp_up=ramp_up)
-        return budgeted(engine, needs, price, job_budget, _bound(spec))
+        spent = partial(spent_on, self.workspace, stage, job)
+        batch, ramp_up = stage in TOPICAL and asked_in_batches(spec), self.ramp_ups.setdefault(model, RampUp())
+        job_budget = JobBudget(self.ledger, f"{stage} {job}", spent, say, batch=batch, ramp_up=ramp_up)
+        kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
+        return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 
 
 @contextmanager
@@ -121,25 +108,3 @@ def _cost(row: Mapping[str, Any], stage: str, price_of: Callable[[str], Price | 
     asked = row[paid_tables()[stage].asked]
     price = price_of(asked) if asked and row["purchase"] else None
     return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0
-
-
-def most_cost(workspace: Workspace, spec: ModelSpec, request: Request) -> float | None:
-    """The most that an answer may cost; None for a model without a price."""
-    price = workspace.experiment.price(spec.model)
-    most = _bound(spec)(most_prompt_tokens(request), request.decoding.max_tokens)
-    return None if price is None else price.cost(*most)
-
-
-def _bound(spec: ModelSpec) -> Bound:
-    """How a model's options raise the most tokens of an answer."""
-    kind = find_kind(spec)
-    return partial(kind.most_tokens, read_options(kind.options, spec))
-
-
-@contextmanager
-def within_budget(
-    workspace: Workspace, engine: Sampling, spec: ModelSpec, account: str, spent: Callable[[], float]
-) -> Iterator[Sampling]:
-    """`engine` for work whose answers are in no table of the run, as `Budget.wrapped`."""
-    with open_budget(workspace) as budget:
-        yield budget.wrapped(engine, SAMPLING, spec.model, account, spent, asked_in_batches(spec))

@@ -9,13 +9,11 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
-import sqlite3
-import subprocess
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from itertools import product
 from math import isclose, sqrt
 from pathlib import Path
@@ -40,15 +38,7 @@ from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.sweep import SweepReport, sweep
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
-from tests.servers import Reply, StubServer, completion, failure
-
-ASKING = """
-name = "asking"
-models = ["openai:m"]
-languages = ["ja"]
-topics = ["food"]
-countries = ["JP"]
-"""
+from tests.servers import Reply, StubServer, completion
 
 PATTERNS = """
 [filters]
@@ -409,114 +399,34 @@ def test_a_window_is_the_characters_beside_the_slot_as_they_stand() -> None:
 
 
 def reads(body: Mapping[str, Any], before: int) -> Reply:
-    """A model that finds ramen, says null of a window without a dish, invents one, and writes no JSON."""
-    asked = body["messages"][-1]["content"].rpartition("Piece: ")[2]
-    said = {"味噌": '{"entity": "味噌ラーメン"}', "何か": '{"entity": null}', "うど": '{"entity": "そば"}'}
-    if asked.startswith("うまい") and not before:
-        return failure(500)
+    """A model that finds miso ramen, and a dish that no window holds."""
+    named = "味噌ラーメン" if "味噌ラーメン" in body["messages"][-1]["content"] else "そば"
     answer = json.loads(completion({"model": "m"}, "", 1))
-    answer["choices"][0]["message"]["content"] = said.get(asked[:2], "a dish")
+    answer["choices"][0]["message"]["content"] = json.dumps({"mentions": [{"text": named, "kind": "dish"}]})
     return Reply(body=json.dumps(answer).encode())
 
 
-def extract(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    own = ("windows.csv", "exp.toml", "--model", "openai:m", "--kind", "dish", "-o", "list.csv")
-    return polyculture("corpus", "mine", "extract", *own, *words, cwd=folder)
-
-
-def windows_of(folder: Path, url: str, texts: Sequence[str], extra: str = "") -> None:
-    """A list of the texts' windows, and an experiment whose model is at `url`."""
-    (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
-    (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
-    command = mine("corpus.txt", language="ja", output="windows.csv")
-    done = polyculture(*command, "-f", "csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
-    head, tables = extra.partition("[")[::2]
-    (folder / "exp.toml").write_text(ASKING + head + (f"[{tables}" if tables else "") + options, encoding="utf-8")
-
-
-def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
+def test_a_model_reads_windows_as_the_texts_of_an_import(tmp_path: Path) -> None:
+    (tmp_path / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/collecting.md").read_text(encoding="utf-8")
+    read, run, query = re.findall(r"(?m)^    polyculture ((?:import|run|sql) .*read\.toml.*)", page)
     with StubServer(behaviour=reads) as server:
-        windows_of(tmp_path, server.url, TEXTS)
-        first = extract(tmp_path)
-        asked = len(server.bodies)
-        again = extract(tmp_path)
-        assert again.returncode == 0, again.stderr
-        assert len(server.bodies) - asked <= 1  # at most the answer that failed and may pass
-        assert "Japanese" in server.bodies[0]["messages"][0]["content"]
-        assert "名物の___" in server.bodies[0]["messages"][-1]["content"]
-    assert first.returncode in (0, 4), first.stderr
-    with (tmp_path / "list.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["entity"], row["count"], row["chosen"]) for row in rows] == [("味噌ラーメン", "2", "True")]
-    with (tmp_path / "list.left-out.csv").open(encoding="utf-8-sig", newline="") as file:
-        left = {row["window"][:2]: (row["status"], row["reason"]) for row in csv.DictReader(file)}
-    assert left["何か"] == ("none", "no entity stands there")
-    assert left["うど"] == ("failed", "the entity does not stand in the window")
-    assert "1 entities in 2 of" in again.stderr
+        for words in (list(mine("corpus.txt", language="ja", output="windows.csv")), shlex.split(read)):
+            done = polyculture(*words, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+        file = tmp_path / "read.toml"
+        text = re.sub('(?m)^with = "gazetteer".*', 'with = "openai:m"', file.read_text("utf-8"))
+        file.write_text(f'{text}\n[options.openai]\nbase_url = "{server.url}"\n', "utf-8")
+        for words in (shlex.split(run), shlex.split(query)):
+            done = polyculture(*words, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
     exported = polyculture(
-        "corpus", "mine", "export", "list.csv", "-o", "sheet.csv", "--annotators", "ana", cwd=tmp_path
+        "corpus", "mine", "export", "counts.csv", "-o", "sheet.csv", "--annotators", "ana", cwd=tmp_path
     )
     assert exported.returncode == 0, exported.stderr
-
-
-PRICED = """
-max_cost = {limit}
-[prices."openai:m"]
-input = 100
-output = 1000
-"""
-MISO = [f"名物の味噌{letter}とは、北海道" for letter in "あいうえおかきくけこさし"]
-STUB_ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
-
-
-def journal(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / ".list.csv.answers.jsonl").read_bytes().splitlines()]
-
-
-def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_path: Path) -> None:
-    with StubServer(behaviour=reads) as server:
-        windows_of(tmp_path, server.url, MISO, PRICED.format(limit=1000))
-        planned = extract(tmp_path, "--plan")
-        assert planned.returncode == 0, planned.stderr
-        most = float(re.search(r"they cost (\S+) at most; max_cost is 1000", planned.stderr)[1])  # type: ignore[index]
-        assert "12 windows to ask" in planned.stderr
-        assert not server.bodies
-        limit = most / 12 + 3 * STUB_ANSWER  # an answer is reserved at its most, and costs less: four are bought
-        file = tmp_path / "exp.toml"
-        file.write_text(file.read_text("utf-8").replace("max_cost = 1000", f"max_cost = {limit:.6f}"), "utf-8")
-        stopped = extract(tmp_path)
-        assert stopped.returncode == 5, stopped.stderr
-        assert "max_cost" in stopped.stderr
-        bought = journal(tmp_path)
-        assert 1 <= len(bought) <= 4
-        assert len(server.bodies) == len(bought)
-        assert {(one["model"], one["purchase"]) for one in bought} == {("openai:m", "direct")}
-        with (tmp_path / "list.left-out.csv").open(encoding="utf-8-sig", newline="") as left:
-            assert sum(row["status"] == "not asked" for row in csv.DictReader(left)) == 12 - len(bought)
-        with closing(sqlite3.connect(tmp_path / "runs/asking/ledger/ledger.sqlite")) as ledger:
-            [(spent,)] = ledger.execute("SELECT spent FROM accounts WHERE name LIKE 'mine %'").fetchall()
-        assert spent == pytest.approx(STUB_ANSWER * len(bought))
-        # What another journal has bought counts: the same limit has nothing left for a second list.
-        other = polyculture("corpus", "mine", "extract", "windows.csv", "exp.toml", "--model", "openai:m",
-                            "--kind", "food", "-o", "other.csv", cwd=tmp_path)  # fmt: skip
-        assert other.returncode == 5
-        assert len(server.bodies) <= 4
-        file.write_text(file.read_text("utf-8").replace(f"max_cost = {limit:.6f}", "max_cost = 1000"), "utf-8")
-        whole = extract(tmp_path)
-        assert whole.returncode == 0, whole.stderr
-        assert len(journal(tmp_path)) == 12
-        assert f"{12 * STUB_ANSWER:.4f} by the prices of exp.toml" in whole.stderr
-
-
-def test_a_limit_without_a_price_of_the_reading_model_is_refused(tmp_path: Path) -> None:
-    with StubServer(behaviour=reads) as server:
-        windows_of(tmp_path, server.url, MISO, 'max_cost = 5.0\n[prices."openai:m"]\ninput = 1\noutput = 1\n')
-        done = polyculture("corpus", "mine", "extract", "windows.csv", "exp.toml", "--model", "openai:dear",
-                           "--kind", "dish", "-o", "list.csv", cwd=tmp_path)  # fmt: skip
-        assert "openai:dear" in one_line(done)
-        assert not server.bodies
+    with (tmp_path / "sheet-ana.csv").open(encoding="utf-8-sig", newline="") as sheet:
+        assert [(row["entity"], row["count"]) for row in csv.DictReader(sheet)] == [("味噌ラーメン", "2")]
 
 
 def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
