@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -40,15 +41,9 @@ _KIND = ("kind", "type", "entity_type", "category", "label", "class", "entity_gr
 _NAME = ("name", "dictionary_form", "lemma", "base_form", "canonical", "normalized", "normalised")
 _ENGLISH = ("english", "english_name", "en", "international", "translation")
 _FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
-_NO_NAME = ("", "-", "null", "none", "n/a")
-# A sentence that says it, in the language of the prompt: texts that name nothing must not fail more often than others.
-_NOTHING = re.compile(
-    r"(?:(?:there (?:are|is|were|was) |i (?:found|find|see) )?(?:no|none|nothing)\b(?!,)"
-    r"(?=[^.\n]{0,99}\b(?:mention|entit|item|found|named|listed|present|appear|relevant|match))"
-    r"|(?:the|this) (?:given |provided )?text (?:does not|doesn't|has no|contains no|names no|mentions no)\b)"
-    r"[^.\n{}\[\]:]{0,120}\.?",
-    re.IGNORECASE,
-)
+_NO_NAME = ("", "-", "...", "…", "null", "none", "n/a")
+# What the asked form begins with: a model may write it more than once.
+_FORM = re.compile(r"""\{\s*\\?["'“”„]?mentions\\?["'“”„]?\s*:""")
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 
 
@@ -98,7 +93,7 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     """
     known = _known_kinds(kinds)
     text = text.removeprefix("\ufeff")[:_LONGEST]
-    values, listed, unread = _most_entities(text, known)
+    values, listed, unread = _last_list(text, known)
     entities = [one for one in listed if one.text.strip().casefold() not in _NO_NAME]
     empty = not listed and any(_is_empty(value, known) for value in values)
     nothing = not listed and not empty and _says_nothing(text)
@@ -128,14 +123,34 @@ def read_answer(text: str, kinds: Iterable[str], ending: Ending | None) -> ReadA
     return ReadAnswer(good, "; ".join(notes) or None)
 
 
-def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
-    """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most, with the
-    number of tables that cannot be read."""
+def _last_list(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
+    """The JSON values of a text, the entities in them, and the number of tables that cannot be read: of a text with the
+    asked form more than once, list by list."""
     if text.lstrip().startswith('"'):  # JSON within a string
         with suppress(ValueError):
             text = str(json.loads(text))
+    places = [0, *(found.start() for found in _FORM.finditer(text)), len(text)]
+    values, entities, unread = _most_entities(text[: places[1]], known)
+    for start, end in pairwise(places[1:]):
+        more, listed, broken = _most_entities(text[start:end], known)
+        values, entities, unread = [*values, *more], _with(entities, listed, is_list=bool(more)), unread + broken
+    return values, entities, unread
+
+
+def _with(before: list[NamedEntity], listed: list[NamedEntity], *, is_list: bool) -> list[NamedEntity]:
+    """The entities of a list and before it. A list of none, or that names one of theirs again, corrects them."""
+    texts = {one.text for one in before}
+    corrects = is_list and (not listed or any(one.text in texts for one in listed))
+    return listed if corrects else [*before, *listed]
+
+
+def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
+    """The JSON values of a text, and the entities in them; of a broken one by the reading that finds most, with the
+    number of tables that cannot be read."""
     values, broken = _json_values(text)
-    entities = [entity for value in values for entity in _entities(value, known)]
+    entities: list[NamedEntity] = []
+    for value in values:
+        entities = _with(entities, list(_entities(value, known)), is_list=isinstance(value, list))
     if not broken:
         return values, entities, 0
     found = [_mended(match[0]) for match in _INNERMOST.finditer(text)]
@@ -293,8 +308,8 @@ def _clean_name(name: Any) -> str | None:
 
 def _says_nothing(text: str) -> bool:
     """Whether an answer is a word for nothing, or a table without a field, and no more."""
-    word = "".join(text.strip("`'\" \t\r\n.").removeprefix("json").split())
-    return bool(word) and (word == "{}" or _holds_nothing(word) or _NOTHING.fullmatch(text.strip()) is not None)
+    word = "".join(text.strip("`'\"*_ \t\r\n.").removeprefix("json").split())
+    return bool(word) and (word == "{}" or _holds_nothing(word))
 
 
 def _is_empty(value: Any, known: Mapping[str, str]) -> bool:

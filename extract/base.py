@@ -16,7 +16,7 @@ class ResponseText:
     response_id: str
     language: str
     text: str
-    unusable: int = 0  # unusable answers about it so far: the same request is not repeated
+    unusable: tuple[str, ...] = ()  # the unusable answers about it so far: the same request is not repeated
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ from polyculture.generate.request import as_lists, request_id
 MAX_TOKENS = 1024  # for the answer about a text
 # The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
 TEMPERATURES = (0.0, 0.4, 0.8)
+# Behind an answer in words: what they mean, in any language, its own model knows best.
+_AS_JSON = (
+    'Write that as JSON of the form {"mentions": [...]}, and nothing else; {"mentions": []} where nothing is named.'
+)
 
 
 def llm_extractor_id(
@@ -34,7 +38,7 @@ def llm_extractor_id(
     Who reads the answers is known by `reading.present_reader`.
     """
     decoding = [asdict(_decoding(topic, temperature)) for temperature in TEMPERATURES]
-    return request_id("extract", model, setup, as_lists(prompt_head(topic, instruction)), decoding)
+    return request_id("extract", model, setup, [*as_lists(prompt_head(topic, instruction)), _AS_JSON], decoding)
 
 
 def asked_id(extractor_id: str, text: str) -> str:
@@ -44,16 +48,17 @@ def asked_id(extractor_id: str, text: str) -> str:
 
 def read_request(topic: Topic, text: ResponseText, instruction: str | None = None) -> Request:
     """What the model is first sent with a text."""
-    return _request(prompt_head(topic, instruction), topic, text, 0)
+    return _request(prompt_head(topic, instruction), topic, text)
 
 
 class LlmExtractor:
     """Extracts the mentions of a topic's kinds with `engine`, which runs `model`.
 
-    An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the request is repeated
-    with another seed. After the last attempt the response has failed, with the answer kept. Each unusable answer is a
-    row of its own as it comes, since its cost is paid even if the run is killed before the next attempt. Errors of the
-    engine are not retried here; `retryable` tells whether a later run should.
+    An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the model is asked to
+    write its own words as JSON, or where a limit cut them for the same again with another seed. After the last attempt
+    the response has failed, with the answer kept. Each unusable answer is a row of its own as it comes, since its cost
+    is paid even if the run is killed before the next attempt. Errors of the engine are not retried here; `retryable`
+    tells whether a later run should.
     """
 
     costly = True
@@ -92,7 +97,7 @@ class LlmExtractor:
             if not response.text.strip():
                 blank.append(Extracted(response.response_id, "ok", attempts=0))
             elif response.unusable:
-                later[response.unusable].append(response)
+                later[len(response.unusable)].append(response)
             else:
                 yield response
 
@@ -104,13 +109,14 @@ class LlmExtractor:
         def requests() -> Iterator[Request]:
             for response in asked:
                 waiting[response.response_id] = response
-                yield _request(self._head, self._topic, response, attempt)
+                yield _request(self._head, self._topic, response)
 
         for answer in self._engine.sample(requests()):
             response = waiting.pop(answer.request_id)
             result = self._result(response, attempt, answer)
             if result.status == "unusable":
-                later[attempt + 1].append(response)
+                words = "" if result.ending == "cut" else answer.text or ""
+                later[attempt + 1].append(replace(response, unusable=(*response.unusable, words)))
             yield result
 
     def _result(self, response: ResponseText, attempt: int, answer: Completion) -> Extracted:
@@ -140,8 +146,12 @@ class LlmExtractor:
         return replace(result, status="ok", mentions=read.mentions, note=note)
 
 
-def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText, attempt: int) -> Request:
-    messages = (*head, Message("user", response.text))
+def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText) -> Request:
+    """What is sent after the unusable answers about a text, each of them empty where it is not to be shown again."""
+    attempt = len(response.unusable)
+    words = response.unusable[-1] if attempt else ""
+    again = (Message("assistant", words), Message("user", _AS_JSON)) if words.strip() else ()
+    messages = (*head, Message("user", response.text), *again)
     return Request(response.response_id, messages, _decoding(topic, TEMPERATURES[attempt]), seeds=(attempt,))
 
 

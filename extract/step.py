@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +26,7 @@ from polyculture.extract.rows import (
     extraction_rows,
 )
 from polyculture.extract.sharing import find_extractions
+from polyculture.generate.engines.answer import text_in
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -144,11 +144,12 @@ _READ = (*RESPONSE_COLUMNS, "text")
 
 
 def _texts(
-    groups: Iterable[Sequence[ResponseRow]], unusable: Mapping[str, int] = MappingProxyType({})
+    groups: Iterable[Sequence[ResponseRow]], unusable: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> Iterator[ResponseText]:
     """One response of each group of equal texts."""
     for item, *_ in groups:
-        yield ResponseText(item.cell.response_id, item.cell.language, item.text, unusable.get(item.asked_id or "", 0))
+        before = tuple(unusable.get(item.asked_id or "", ()))
+        yield ResponseText(item.cell.response_id, item.cell.language, item.text, before)
 
 
 def _unpaid(extracted: Extracted) -> Extracted:
@@ -156,10 +157,14 @@ def _unpaid(extracted: Extracted) -> Extracted:
     return replace(extracted, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 
-def _unusable(kept: Kept, extractor_id: str) -> Counter[str]:
+def _unusable(kept: Kept, extractor_id: str) -> Mapping[str, list[str]]:
     """Unusable answers so far, by request: the same question is not repeated. Retryable ones count as no attempt."""
-    rows = kept.read("extractions", ["asked_id", "extractor_id", "status", "retryable"])
+    rows = kept.read("extractions", ["asked_id", "extractor_id", "status", "retryable", "attempts", "raw", "ending"])
     is_void = (pc.field("retryable") == pc.scalar(True)) & pc.field("retryable").is_valid()
     unusable = (pc.field("status") == "unusable") & ~is_void
-    mine = rows.filter((pc.field("extractor_id") == extractor_id) & unusable)
-    return Counter(str(key) for key in mine["asked_id"].to_pylist())
+    mine = rows.filter((pc.field("extractor_id") == extractor_id) & unusable).sort_by("attempts")
+    answers: dict[str, list[str]] = {}
+    for row in mine.to_pylist():
+        shown = "" if row["ending"] == "cut" else text_in(row["raw"] or "") or ""
+        answers.setdefault(row["asked_id"], []).append(shown)
+    return answers

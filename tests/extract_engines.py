@@ -38,7 +38,9 @@ class ScriptedEngine:
 
     def _complete(self, request: Request) -> Completion:
         (seed,) = request.seeds
-        said = self.script(request.messages[-1].content, seed)
+        shown = [turn for turn in request.messages if turn.role == "user"]
+        text = shown[-2] if shown[-1].content.startswith("Write that as JSON") else shown[-1]
+        said = self.script(text.content, seed)
         if isinstance(said, Completion):
             return said
         return Completion(request.request_id, seed, said, "stop", prompt_tokens=100, completion_tokens=10)

@@ -191,8 +191,9 @@ def _read_answer(body: object, prompt_tail: str) -> Answer:
     usage, error = read_usage(parts.usage, sanitizer), parts.error
     text = parts.text if isinstance(parts.text, str) else None
     counted = text is not None and usage.completion is not None
-    if not (parts.known or counted) or (text is None and parts.text is not None) or (error is not None and not text):
-        status, words = error_status(error if error is not None else answer), error_words(error)
+    strange = text is None and parts.text is not None and ending_of(str(parts.ending)) not in ("broken", "withheld")
+    if not (parts.known or counted) or strange or (error is not None and not text):
+        status, words = error_status(error) or error_status(answer), error_words(error)
         if not words and not parts.known and answer:
             said = f" ({one_line(message)})" if (message := message_of(answer)) else ""
             words = f"no answer in a known form: it has {one_line(', '.join(answer))}{said}"

@@ -75,7 +75,9 @@ def parts_of(body: Mapping[str, Any]) -> Parts:
         (blocked and "blocked") or ending,
         thought or next(filter(None, fields), None),
         next(filter(None, refusals), None),
-        said.get("error") or (body if body.get("object") == "error" else None),
+        said.get("error")
+        or (body if body.get("object") == "error" else None)
+        or (_failure(said) if text == "" else None),
         said.get("usage") or _counts(inner_first),
         bool(blocked or (name and ending_name) or (sure and (name or ending is not None or len(way) > 2))),
         (small(name), small(ending_name)) if name and ending_name in body and len(way) == 1 else None,
@@ -120,8 +122,15 @@ def _within(way: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The tables within the last one of a way; of a list of alternatives the first."""
     for name, value in way[-1].items() if len(way) < _DEEPEST else ():
         inner = first_choice(value) if isinstance(value, list) else table_of(value)
-        if _singular(name) in _WAY and inner and str(inner.get("role", "")).casefold() not in _ASKERS:
+        if _leads_on(name) and inner and str(inner.get("role", "")).casefold() not in _ASKERS:
             yield inner
+
+
+@lru_cache(maxsize=4096)
+def _leads_on(name: str) -> bool:
+    """Whether a table of this name stands on the way to a text: `message`, `chatResponse`."""
+    *_, last = ["", *re.findall(r"[A-Z]?[a-z]+", name)]
+    return _singular(name) in _WAY or small(last) in ("response", "output", "result")
 
 
 def _ending(tables: Sequence[Mapping[str, Any]]) -> tuple[str, object]:
@@ -237,6 +246,20 @@ def error_words(error: object) -> str:
     table = table_of(error)
     words = (table.get("code"), message_of(error) or (None if table else error))
     return one_line(" ".join(str(one) for one in words if one is not None)) or "error"
+
+
+def _failure(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What says beside an empty text why it is empty: a table with a code that is none of success, and a message."""
+    tables = (one for one in said.values() if isinstance(one, Mapping) and message_of(one))
+    codes = ("code", "statuscode", "errorcode")
+    return next(
+        (
+            t
+            for t in tables
+            if any(small(key) in codes and one not in (200, "200", "0") for key, one in t.items() if one)
+        ),
+        None,
+    )
 
 
 def error_status(error: object) -> int | None:

@@ -28,7 +28,7 @@ def ending_of(word: str | None) -> Ending:
     parts = _PART.findall(name)
     found = next((ending for ending, some in known["parts"].items() if any(_is_part(one, parts) for one in some)), None)
     found = found or next((ending for ending, some in known["parts"].items() if _holds(some, name)), None)
-    return "unknown" if found is None or (found == "whole" and "not" in parts) else found
+    return "unknown" if found is None or (found == "whole" and {"not", "without"} & {*parts}) else found
 
 
 def _is_part(known: str, parts: Sequence[str]) -> bool:

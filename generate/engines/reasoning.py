@@ -270,11 +270,17 @@ def _marks(text: str) -> Iterator[_Mark]:
         return iter(())
     # Any name closes any other: only the bracket must be the same.
     found = [_Mark(one.start(), one.end(), one[0][0], _is_opening(one)) for one in _tags("names").finditer(text)]
+    names = {(mark.start, mark.end) for mark in found}
     for number, pair in enumerate(_pairs()):
-        opened = [] if pair.bare else [_Mark(*one.span(), f"pair {number}", True) for one in pair.open.finditer(text)]
+        begins = [] if pair.bare else pair.open.finditer(text)
+        opened = [
+            _Mark(*one.span(), f"pair {number}", True)
+            for one in begins
+            if one.span() not in names or pair.close.search(text, one.end())
+        ]
         if opened or (pair.lone and not pair.bare):
             found += [*opened, *(_Mark(*one.span(), f"pair {number}", False) for one in pair.close.finditer(text))]
-    return iter(sorted(found, key=lambda mark: (mark.start, -mark.end)))
+    return iter(sorted(found, key=lambda mark: (mark.start, -mark.end, not mark.key.startswith("pair"))))
 
 
 def _is_opening(found: re.Match[str]) -> bool:
@@ -309,7 +315,7 @@ def _tags(which: str) -> re.Pattern[str]:
     left, right = _angles()
     return re.compile(
         rf"(?i:(?:\\?[{left}]{{1,2}}|&(?:lt|#0*60|#x0*3c);|\\u003c)[|｜]?\s?(?P<slash>[/\\]{{0,2}})\s?[|｜]?"
-        rf"(?:(?P<before>(?:begin|start|end)(?:[_▁]of)?[_▁])|[\w-]{{1,20}}[:_-]|ant)?({words})"
+        rf"(?:(?P<before>(?:begin|start|end)(?:[_▁]of)?[_▁]?)|[\w-]{{1,20}}[:_-]|ant)?({words})"
         rf"(?P<behind>[_:▁](?:start|begin|end))?(?:\s[^{left}{right}&]{{0,200}})?\s?/?[|｜]?"
         rf"(?:\\?[{right}]{{1,2}}|&(?:gt|#0*62|#x0*3e);|\\u003e))"
         rf"|\[/?(?:(?:BEGIN|START|END)_(?:OF_)?)?({bracketed})\]"

@@ -20,6 +20,7 @@ _QUESTION_MARKS = ("?", "？", "؟")
 _LONE_HEADING = re.compile(r"#{1,6} .*|(\*\*|__).*\1")  # in one line
 _INTRODUCES = (":", "：", ",", "，", "、")
 _LEFT = ("user", "assistant", "model")
+_ENDS = tuple(SENTENCE_ENDS.replace("\n", ""))
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
 
@@ -45,7 +46,9 @@ def end_turn(text: str, *, prompt_tail: str = "") -> tuple[str, str | None]:
             gap = _EMPTY_LINE.search(body, found.end())
             spoken = max(spoken, gap.start() if gap else len(body))
         own = (
-            found.start() < spoken or _is_one_of_a_list(body, found) or not (spoken or _is_invented(body, found))
+            not _is_left_over(before, body[found.end() :])
+            if found.groupdict().get("left")
+            else found.start() < spoken or _is_one_of_a_list(body, found) or not (spoken or _is_invented(body, found))
             if role
             else _is_mentioned(body, found)
         )
@@ -75,6 +78,14 @@ def _is_mentioned(body: str, found: re.Match[str]) -> bool:
     if before[-1:] in _OPEN_QUOTES:
         return True
     return before[-1:] == " " and before.rstrip(" ")[-1:] not in ("", *SENTENCE_ENDS) and bool(_SAYS_ON.match(behind))
+
+
+def _is_left_over(before: str, behind: str) -> bool:
+    """Whether a role alone in its line stood between special tokens, and is no line of a verse or a list of words: a
+    sentence ends before it, and another one begins behind it."""
+    line = behind.lstrip().partition("\n")[0].rstrip()
+    sentence = not line or (not line[0].islower() and (" " in line or line.endswith(_ENDS)))
+    return sentence and before.rstrip().endswith(_ENDS)
 
 
 def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
@@ -124,11 +135,13 @@ def _labels(body: str, sign: str) -> Sequence[tuple[int, str]]:
 
 def _end_of_dialogue(body: str) -> int:
     """Where whoever begins a text with a name and a colon speaks for the last time: up to there all turns are its own.
-    A model that says "Assistant:" before its answer does not write a dialogue."""
+    A model that says "Assistant:" before its answer does not write a dialogue. The last reply is theirs who spoke before."""
     speaker = _SPEAKER.match(body)
     if speaker is None or answer_label().fullmatch(speaker[0]):
         return 0
-    return max(0, body.rfind(f"\n{speaker[0].strip()}"))
+    last = max(0, body.rfind(f"\n{speaker[0].strip()}"))
+    reply = _SPEAKER.match(body, body.find("\n", last + 1)) if last else None
+    return reply.end() if reply and body.find(f"\n{reply[0].strip()}") < last else last
 
 
 @cache
@@ -165,7 +178,8 @@ def _assistants() -> re.Pattern[str]:
 def _roles_left() -> re.Pattern[str]:
     """Roles between special tokens that a decoder dropped: glued to the end of a sentence, or alone in a line."""
     end = "[.!?…。！？)”]"
-    return re.compile("|".join(rf"{name}(?<={end}{name})\n|\n{name}\n" for name in _LEFT))
+    glued = "|".join(rf"{name}(?<={end}{name})\n" for name in _LEFT)
+    return re.compile(rf"{glued}|\n(?P<left>{'|'.join(_LEFT)})\n")
 
 
 @cache

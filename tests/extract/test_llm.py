@@ -166,8 +166,8 @@ READ = {
     "```python\n{'mentions': [('ramen', 'dish')]}\n```": "ramen",
     '{"mentions": [{"text": "a "hot" ramen", "kind": "dish"}]}': 'a "hot" ramen',
     '{"function": {"name": "x", "arguments": "{\\"text\\": \\"ramen\\", \\"kind\\": \\"a dish\\"}"}}': "ramen",
-    "No mentions were found.": "",
-    "The text does not name any food.": "",
+    "**None**": "",
+    "[]": "",
 }
 
 
@@ -290,9 +290,47 @@ def test_an_unusable_answer_is_retried_with_another_seed_and_counted() -> None:
     assert asked == [((0,), 0.0), ((1,), 0.4), ((2,), 0.8)]
 
 
+NOTHING = ("No mentions were found.", "Keine Erwähnungen gefunden.", "文本中没有提到任何菜肴。", "لا توجد إشارات.")
+
+
+@pytest.mark.parametrize("words", NOTHING)
+def test_the_model_itself_says_what_its_words_mean(words: str) -> None:
+    """No list of languages tells "nothing" from a refusal, so that texts of nothing would fail more often in others."""
+    engine = ScriptedEngine(lambda _text, attempt: '{"mentions": []}' if attempt else words)
+    found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "de", TEXT)]))
+    assert [(one.status, one.mentions) for one in found] == [("unusable", ()), ("ok", ())]
+    assert [turn.content for turn in engine.requests[1].messages][-3:-1] == [TEXT, words]
+    assert engine.requests[1].messages[:-2] == engine.requests[0].messages
+
+
+def test_a_cut_answer_is_not_shown_again() -> None:
+    engine = ScriptedEngine(cut)
+    list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "en", TEXT)]))
+    assert len({request.messages for request in engine.requests}) == 1
+
+
+DRAFT, FINAL = answer(("pork", "ingredient"), ("ramen", "dish")), answer(("ramen", "dish"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "names"),
+    [
+        (f"Draft: {DRAFT}\nPork is none. Final: {FINAL}", "ramen"),
+        (f"```json\n{DRAFT}\n```\nWait.\n```json\n{FINAL}\n```", "ramen"),
+        (f'{DRAFT}\nNothing of this is meant: {{"mentions": []}}', ""),
+        (f"{json.dumps(json.loads(DRAFT)['mentions'])} or rather {json.dumps(json.loads(FINAL)['mentions'])}", "ramen"),
+        (f"{DRAFT} Final: {FINAL.replace('}]', '},]')}", "ramen"),
+        (f'The form is {{"mentions": [{{"text": "...", "kind": "dish"}}]}}: {FINAL}', "ramen"),
+        (f"{FINAL}\n{answer(('udon', 'dish'))}", "ramen udon"),  # lists side by side, as of two paragraphs
+    ],
+)
+def test_a_list_that_corrects_a_draft_stands_alone(raw: str, names: str) -> None:
+    assert " ".join(one.text for one in read_answer(raw, FOOD.kinds, "whole").entities) == names
+
+
 def test_an_unusable_answer_of_an_earlier_command_is_not_requested_again() -> None:
     engine = ScriptedEngine(lambda _text, _attempt: "{")
-    left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, unusable=2)]
+    left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, unusable=("{", "{"))]
     found = list(LlmExtractor(engine, "stub:model", FOOD).extract(left))
     assert {(request.request_id, *request.seeds) for request in engine.requests} == {
         ("new", 0), ("new", 1), ("new", 2), ("old", 2),

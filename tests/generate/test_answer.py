@@ -163,6 +163,14 @@ SHAPES = {
          "output": [{"type": "message", "content": [{"type": "output_text", "text": "Pizza."}]}]}, "Pizza.", "whole",
         None,
     ),
+    "OCI": (
+        {"chatResponse": {"choices": [{"message": {"content": [{"type": "TEXT", "text": "Pizza."}]},
+                                       "finishReason": "length"}]}}, "Pizza.", "cut", None,
+    ),
+    "YandexGPT, whole": (
+        {"result": {"alternatives": [{"message": {"text": "Pizza."}, "status": "ALTERNATIVE_STATUS_FINAL"}]}},
+        "Pizza.", "whole", None,
+    ),
     "SGLang": ({"text": "Pizza.", "meta_info": {"finish_reason": {"type": "length"}}}, "Pizza.", "cut", None),
 }  # fmt: skip
 
@@ -196,6 +204,8 @@ WITHOUT_TEXT = {
         False,
     ),
     "words behind the end of a turn": (chat({"content": "<|eot_id|>Pizza"}), "whole", False),
+    "a black list": (chat({"content": "Let us change the subject"}, "blacklist"), "withheld", False),
+    "a broken candidate": ({"candidates": [{"content": {}, "finishReason": "MALFORMED_RESPONSE"}]}, "broken", True),
     "a blocked prompt": ({"promptFeedback": {"blockReason": "SAFETY"}}, "withheld", False),
 }
 
@@ -208,7 +218,11 @@ def test_answer_without_a_text(name: str) -> None:
     assert found.error
 
 
-@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, chat({"content": 5}), {"error": {"message": "busy"}}])
+BLOCKED = {"base_resp": {"status_code": 1027, "status_msg": "output new_sensitive"}}
+
+
+@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, chat({"content": 5}), {"error": {"message": "busy"}},
+                                  chat({"content": ""}) | BLOCKED])  # fmt: skip
 def test_body_without_an_answer(body: object) -> None:
     with pytest.raises(NoAnswerError):
         read_answer(body)
