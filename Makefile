@@ -9,25 +9,25 @@ VLLM_TESTS ?= vllm
 VLLM_VERSION ?= 0.32
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-# For the hundreds of processes of the tests; pip compiles on one core. A few files of packages are written for other
-# Pythons, and cannot be. The demo compiles what it imports: of 170 MB of compiled modules it needs 50.
-COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
+# For the hundreds of processes of the tests; pip compiles on one core. Left out is what nothing here imports, two fifths
+# of all; a few files of packages are written for other Pythons, and cannot be compiled. The demo compiles what it imports.
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 -x '/(tests|transformers/models|sympy|rllib|pip)/' $(VENV)/lib || true
 DEMO ?= demo
-# Of the tests. A fifth of their time is waiting, for processes that are killed and servers that are slow on purpose.
-PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 ))
+# Of the tests. Some wait most of their time: for processes that are killed, a Ray cluster, servers that are slow on purpose.
+PROCESSES ?= $$(( $$(getconf _NPROCESSORS_ONLN) + 2 ))
 
 # Containers often set it: each of the hundreds of processes that the tests start would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-full test-highest test-vllm lint docs bench install install-dev constraints browser clean
+.PHONY: demo test test-full test-highest test-vllm lint style docs bench install install-dev constraints browser clean
 
 demo: $(VENV)/.installed  ## compares two small models, from prompts to the report, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
 
-test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
+test: $(VENV)/.installed-dev browser style  ## format, lint, all tests; one of them, beside the others, is of the types
 	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 20
 
-test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: large simulations and benchmarks, more kills, a Ray cluster by its page
+test-full: $(VENV)/.installed-dev browser style  ## those and the long ones: large simulations and benchmarks, more kills, a Ray cluster by its page
 	$(BIN)/python -m pytest -m "not vllm" --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 20
 
 # The suite runs on the lowest Python. These open every room without an extra, and fail at what a later Python removes.
@@ -42,9 +42,11 @@ test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, w
 		OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind \
 		$(BIN)/python -m pytest -m "$(VLLM_TESTS)" tests/vllm tests/bench --numprocesses 2 --dist loadgroup
 
-lint: $(VENV)/.installed-dev
+style: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+lint: style
 	$(BIN)/mypy -p polyculture -m tests.polyculture.typed_use
 
 # Pages that are made of the code are built here and not kept. The variable silences an advertisement of the theme's authors.
