@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext, again_of
@@ -14,33 +14,28 @@ ENGLISH = "en"
 def in_english(dataset: DataSet) -> DataSet:
     """Every context and entity that has a translation, in it; the others are listed as left out.
 
-    Rows of one language that are one in English (two spellings of one Japanese name) are kept once, and a name that is
-    native and the reference's in English, of one language, is out: unless all is kept as published. The culture of a
-    context stays that of its original: the comparison is the same, asked in English. Each knows what it translates,
-    and is chosen where that would be.
+    Rows of one language that are one in English (two spellings of one Japanese name) count once in our reading, and a
+    name that is native and the reference's in English, of one language, does not. The culture of a context stays that
+    of its original: the comparison is the same, asked in English. Each knows what it translates, and is chosen where
+    that would be.
     """
-    left_out: list[LeftOut] = []
-    contexts = _contexts(dataset, left_out)
-    entities = _entities(dataset, left_out)
-    if not dataset.as_published:
-        entities = list(_of_one_side(entities, dataset.reference, left_out))
+    told = list(dataset.told)
     return replace(
         dataset,
-        entities=tuple(entities),
-        contexts=tuple(contexts),
-        left_out=(*dataset.left_out, *left_out),
+        every_context=tuple(_contexts(dataset, told)),
+        every_entity=tuple(_of_one_side(_entities(dataset, told), dataset.reference, told)),
+        told=tuple(told),
         english=True,
-        other=in_english(replace(dataset.other, other=None)) if dataset.other else None,
     )
 
 
-def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
+def _contexts(dataset: DataSet, told: list[LeftOut]) -> list[MaskedContext]:
     found: dict[str, MaskedContext] = {}
-    for context in dataset.contexts:
+    for context in sorted(dataset.every_context, key=lambda one: one.left_out):
         gaps = (context.english or "").count(MASK)
         if context.english is None or gaps != 1:
             reason = "no translation" if context.english is None else f"{gaps} gaps {MASK} in the translation"
-            left_out.append(LeftOut(context.place, reason, context.english, (context.language,)))
+            told.append(LeftOut(context.place, reason, context.english, (context.language,)))
             continue
         translated = replace(
             context,
@@ -53,31 +48,33 @@ def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
         first = found.setdefault(translated.context_id, translated)
         if first is translated or first.source_language != context.language:
             continue
-        if dataset.as_published:
-            again = next(one for one in again_of(translated) if one.context_id not in found)
-            found[again.context_id] = again
-        else:
+        again = next(one for one in again_of(translated) if one.context_id not in found)
+        found[again.context_id] = replace(again, left_out=True)
+        if not context.left_out:
             reason = f"the same English context as in {first.place}"
-            left_out.append(LeftOut(context.place, reason, context.english, (context.language,)))
+            told.append(LeftOut(context.place, reason, context.english, (context.language,), is_published=True))
     return list(found.values())
 
 
-def _entities(dataset: DataSet, left_out: list[LeftOut]) -> list[CulturalEntity]:
+def _entities(dataset: DataSet, told: list[LeftOut]) -> list[CulturalEntity]:
     """Those with a translation. One that several languages have is one, with an original in each."""
     found: dict[str, CulturalEntity] = {}
-    for entity in dataset.entities:
+    for entity in sorted(dataset.every_entity, key=lambda one: bool(one.left_out)):
+        language = entity.language
         if entity.english is None:
-            left_out.append(LeftOut(entity.place, "no translation", entity.surface, (entity.language,)))
+            told.append(LeftOut(entity.place, "no translation", entity.surface, (language,)))
             continue
-        named = replace(entity, language=ENGLISH, surface=entity.english, originals={entity.language: entity.entity_id})
+        originals = {language: entity.entity_id}
+        named = replace(entity, language=ENGLISH, surface=entity.english, originals=originals)
         first = found.get(named.entity_id)
-        if first is not None and entity.language in first.originals:
-            if dataset.as_published:
-                named = next(one for one in again_of(named) if entity.language not in _originals(found, one))
-                first = found.get(named.entity_id)
-            else:
+        if first is not None and language in first.originals:
+            if not entity.left_out:
+                found[named.entity_id] = replace(first, gender=_gender(first.gender, entity.gender))
                 reason = f"the same English name as in {first.place}"
-                left_out.append(LeftOut(entity.place, reason, entity.english, (entity.language,)))
+                told.append(LeftOut(entity.place, reason, entity.english, (language,), is_published=True))
+            again = next(one for one in again_of(named) if language not in _originals(found, one))
+            named = replace(again, left_out=frozenset({language}))
+            first = found.get(named.entity_id)
         found[named.entity_id] = named if first is None else _both(first, named)
     return list(found.values())
 
@@ -87,30 +84,33 @@ def _originals(found: Mapping[str, CulturalEntity], one: CulturalEntity) -> Mapp
     return there.originals if there else {}
 
 
-def _of_one_side(
-    entities: Sequence[CulturalEntity], reference: str, left_out: list[LeftOut]
-) -> Iterator[CulturalEntity]:
-    """The entities whose English name is of one side alone, in each language that has them."""
+def _of_one_side(entities: list[CulturalEntity], reference: str, told: list[LeftOut]) -> Iterator[CulturalEntity]:
+    """The entities; one whose English name is of both sides in a language that has it is left out."""
     sides: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for entity in entities:
-        for language in entity.originals:
+        for language in entity.originals.keys() - entity.left_out:
             sides[language, entity.entity_type, entity.surface].add(entity.culture)
     for entity in entities:
-        of_both = [
-            (language, cultures)
-            for language in entity.originals
-            if reference in (cultures := sides[language, entity.entity_type, entity.surface]) and len(cultures) > 1
-        ]
-        if not of_both:
-            yield entity
-        for language, cultures in of_both:
+        own = {
+            code: sides[code, entity.entity_type, entity.surface] for code in entity.originals.keys() - entity.left_out
+        }
+        both = {code: cultures for code, cultures in own.items() if reference in cultures and len(cultures) > 1}
+        for language, cultures in both.items():
             reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
-            left_out.append(LeftOut(entity.place, reason, entity.surface, (language,)))
+            told.append(LeftOut(entity.place, reason, entity.surface, (language,), is_published=True))
+        yield replace(entity, left_out=frozenset(entity.originals)) if both else entity
 
 
 def _both(first: CulturalEntity, other: CulturalEntity) -> CulturalEntity:
-    """Two originals of one English name: it goes by the lesser id in each language, and has the gender of both."""
-    originals = dict(first.originals)
-    for language, entity_id in other.originals.items():
-        originals[language] = min(entity_id, originals.get(language, entity_id))
-    return replace(first, gender=first.gender if first.gender == other.gender else BOTH, originals=originals)
+    """Two originals of one English name, which has the gender of both: in our reading of those that count there."""
+    return replace(
+        first,
+        originals={**first.originals, **other.originals},
+        left_out=first.left_out | other.left_out,
+        gender=first.gender if other.left_out else _gender(first.gender, other.gender),
+        published_gender=_gender(first.published_gender, other.published_gender),
+    )
+
+
+def _gender(one: str | None, other: str | None) -> str | None:
+    return one if one == other else BOTH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,37 +62,23 @@ class DatasetRow:
 class Loader:
     """Reads one folder, and collects the rows that it leaves out.
 
-    A file or a sheet that cannot be read is a line among these; all others are read. `as_published` keeps what a
-    comparison cannot use and the publisher's own counts hold: rows that stand twice, and names on both sides. The data
-    set knows its other reading, too.
+    A file or a sheet that cannot be read is a line among these; all others are read. What a comparison cannot use and
+    the publisher's own counts hold is marked: rows that stand twice, and names on both sides.
     """
 
-    def __init__(self, rules: DatasetRules, folder: Path, *, as_published: bool = False) -> None:
-        self.rules, self.folder, self.as_published = rules, folder, as_published
+    def __init__(self, rules: DatasetRules, folder: Path) -> None:
+        self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
         self.faults: list[DataSetError] = []
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
-        self._genders: dict[str, str | None] = {}  # of each entity in our reading: that of all its rows
 
     def load(self) -> DataSet:
         for path in sorted(self.folder.rglob("*")):
             if path.suffix.lower() in SUFFIXES and not path.name.startswith(("~", ".")):
                 self._read(path)
-        published = self._reading(self._entities.values(), self._contexts.values(), as_published=True)
-        ours = self._reading(
-            self._of_one_side(), [one for one in self._contexts.values() if not one.occurrence], as_published=False
-        )
-        read, other = (published, ours) if self.as_published else (ours, published)
-        return replace(read, left_out=tuple(self.left_out), other=other)
-
-    def _reading(
-        self, entities: Iterable[CulturalEntity], contexts: Iterable[MaskedContext], *, as_published: bool
-    ) -> DataSet:
-        rules = self.rules
-        return DataSet(
-            rules.name, rules.reference, self.folder, tuple(entities), tuple(contexts), as_published=as_published
-        )
+        entities, contexts = tuple(self._marked()), tuple(self._contexts.values())
+        return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
     def _read(self, path: Path) -> None:
         name = path.relative_to(self.folder).as_posix()
@@ -182,11 +168,10 @@ class Loader:
             self._leave_out(row.place, reason, row.text or row.get("english"), (row.language,))
             return
         qid = QID.search(row.get("qid") or "")
-        entity = CulturalEntity(
-            self.rules.name, row.language, culture, kind, row.text, row.get("english"), of_sheet or own,
-            row.get("country"), qid.group(1) if qid else None, row.place,
-        )  # fmt: skip
-        self._keep_entity(entity, own)
+        self._keep_entity(CulturalEntity(
+            self.rules.name, row.language, culture, kind, row.text, row.get("english"), own, row.get("country"),
+            qid.group(1) if qid else None, row.place, of_sheet or own,
+        ))  # fmt: skip
 
     def _fault_of_entity(self, row: DatasetRow, culture: str) -> str | None:
         if not row.text:
@@ -204,39 +189,30 @@ class Loader:
             return f"culture {culture!r} is none of the data set's"
         return self._fault_of_type(row.values["type"]) or _fault_of_gender(row.get("gender"))
 
-    def _keep_entity(self, entity: CulturalEntity, gender: str | None) -> None:
-        """Keeps a row as published, whose gender is its sheet's; `gender` is what the row itself says."""
+    def _keep_entity(self, entity: CulturalEntity) -> None:
+        """Keeps a row; one that stands there again gives the first its gender, and is left out."""
         first = self._entities.setdefault(entity.entity_id, entity)
         if first is entity:
-            self._genders[entity.entity_id] = gender
             return
         again = next(one for one in again_of(entity) if one.entity_id not in self._entities)
-        self._entities[again.entity_id] = again
-        known = self._genders[first.entity_id]
-        if known != gender and BOTH not in (known, gender):
-            self._genders[first.entity_id] = BOTH
-        if not self.as_published:
-            self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface, (entity.language,))
+        self._entities[again.entity_id] = replace(again, left_out=frozenset({entity.language}))
+        if first.gender != entity.gender:
+            self._entities[first.entity_id] = replace(first, gender=BOTH)
+        reason = f"the same entity as in {first.place}"
+        self._leave_out(entity.place, reason, entity.surface, (entity.language,), is_published=True)
 
-    def _of_one_side(self) -> list[CulturalEntity]:
-        """Each entity once, with the gender of all its rows; none that is both native and the reference's.
-
-        Such a name tells nothing.
-        """
+    def _marked(self) -> Iterator[CulturalEntity]:
+        """All rows; one that is both native and the reference's is left out, as it tells nothing."""
         cultures: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         for entity in self._entities.values():
             cultures[_name(entity)].add(entity.culture)
-        kept = []
-        for entity in (one for one in self._entities.values() if not one.occurrence):
+        for entity in self._entities.values():
             sides = cultures[_name(entity)]
-            if self.rules.reference in sides and len(sides) > 1:
-                if not self.as_published:
-                    reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
-                    self._leave_out(entity.place, reason, entity.surface, (entity.language,))
-            else:
-                gender = self._genders[entity.entity_id]
-                kept.append(entity if gender == entity.gender else replace(entity, gender=gender))
-        return kept
+            if not entity.left_out and self.rules.reference in sides and len(sides) > 1:
+                reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
+                self._leave_out(entity.place, reason, entity.surface, (entity.language,), is_published=True)
+                entity = replace(entity, left_out=frozenset({entity.language}))
+            yield entity
 
     def _add_context(self, row: DatasetRow) -> None:
         read = read_gaps(row.text, row.masks)
@@ -261,9 +237,9 @@ class Loader:
         if first is context:
             return
         again = next(one for one in again_of(context) if one.context_id not in self._contexts)
-        self._contexts[again.context_id] = again
-        if not self.as_published:
-            self._leave_out(context.place, f"the same context as in {first.place}", text, (context.language,))
+        self._contexts[again.context_id] = replace(again, left_out=True)
+        reason = f"the same context as in {first.place}"
+        self._leave_out(context.place, reason, text, (context.language,), is_published=True)
 
     def _fault_of_context(self, text: str, row: DatasetRow) -> str | None:
         if not text:
@@ -285,9 +261,15 @@ class Loader:
         return f"type {plain!r} is none of {', '.join(known)}. {did_you_mean(plain, known, otherwise=own)}"
 
     def _leave_out(
-        self, place: SourceLocation, reason: str, text: str | None = None, languages: tuple[str, ...] = ()
+        self,
+        place: SourceLocation,
+        reason: str,
+        text: str | None = None,
+        languages: tuple[str, ...] = (),
+        *,
+        is_published: bool = False,
     ) -> None:
-        self.left_out.append(LeftOut(place, reason, text, tuple(filter(None, languages))))
+        self.left_out.append(LeftOut(place, reason, text, tuple(filter(None, languages)), is_published))
 
 
 def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> DataSet:
@@ -299,8 +281,8 @@ def load(rules: DatasetRules, folder: Path, *, as_published: bool = False) -> Da
         fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
         remedy = f"{fetched} its folder with --folder."
         raise DataSetError(f"there is no folder with the data set {rules.name!r}", where=folder, remedy=remedy)
-    loader = Loader(rules, folder, as_published=as_published)
-    found = loader.load()
+    loader = Loader(rules, folder)
+    found = replace(loader.load(), as_published=as_published)
     if not found.entities or not found.contexts:
         if loader.faults:
             raise loader.faults[0]

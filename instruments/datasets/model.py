@@ -48,17 +48,27 @@ class CulturalEntity:
     entity_type: str  # 'food', 'names', 'locations', ...
     surface: str
     english: str | None
-    gender: str | None  # 'female' | 'male' | 'both' of names and clothing
+    gender: str | None  # 'female' | 'male' | 'both' of names and clothing: that of all rows of the entity
     country: str | None  # as the publisher writes it
     qid: str | None  # where the publisher gives one
     place: SourceLocation
+    published_gender: str | None = None  # that of the row's sheet
     originals: Mapping[str, str] = field(default_factory=dict, compare=False)  # of a translation: language to id
-    occurrence: int = 0  # of a row that stands in the files again, where all are kept: 1, 2, ...
+    occurrence: int = 0  # of a row that stands in the files again: 1, 2, ...
+    left_out: frozenset[str] = field(default=frozenset(), compare=False)  # languages that our reading leaves it out of
 
     @property
     def repeats(self) -> str | None:
         """The id of the first of equal rows; None of that itself."""
         return replace(self, occurrence=0).entity_id if self.occurrence else None
+
+    @property
+    def ours(self) -> CulturalEntity | None:
+        """It in our reading: a translation is one of fewer originals there. None where it is in none."""
+        if not self.left_out:
+            return self
+        originals = {code: key for code, key in self.originals.items() if code not in self.left_out}
+        return replace(self, originals=originals) if originals else None
 
     @cached_property  # draws and jobs ask millions of times
     def entity_id(self) -> str:
@@ -92,7 +102,8 @@ class MaskedContext:
     question: str | None = None  # that the entity answers
     source_context_id: str | None = None  # of a translation: the id of its source
     source_language: str | None = None
-    occurrence: int = 0  # of a row that stands in the files again, where all are kept: 1, 2, ...
+    occurrence: int = 0  # of a row that stands in the files again: 1, 2, ...
+    left_out: bool = field(default=False, compare=False)  # our reading leaves it out
 
     @property
     def repeats(self) -> str | None:
@@ -153,6 +164,7 @@ class LeftOut:
     reason: str
     text: str | None = None
     languages: tuple[str, ...] = ()  # that it is about; (): all
+    is_published: bool = False  # a reading as published has it
 
 
 _VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
@@ -171,23 +183,34 @@ def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set as it was found in a folder."""
+    """A data set as it was found in a folder: all rows, of which our reading leaves out those that are marked so."""
 
     name: str
     reference: str  # the culture that native ones are compared with: 'Western'
     folder: Path
-    entities: tuple[CulturalEntity, ...]
-    contexts: tuple[MaskedContext, ...]
-    left_out: tuple[LeftOut, ...] = field(default=())
+    every_entity: tuple[CulturalEntity, ...]
+    every_context: tuple[MaskedContext, ...]
+    told: tuple[LeftOut, ...] = field(default=())
     english: bool = False  # read in its publisher's translation
     as_published: bool = False  # with rows that stand twice, names on both sides, and contexts without a prefix
-    other: DataSet | None = field(default=None, repr=False, compare=False)  # the same files, read the other way
+
+    @cached_property
+    def entities(self) -> tuple[CulturalEntity, ...]:
+        """Those that count: as published each row with the gender of its sheet."""
+        if self.as_published:
+            pairs = ((one, one.published_gender) for one in self.every_entity)
+            return tuple(one if one.gender == gender else replace(one, gender=gender) for one, gender in pairs)
+        return tuple(one for one in (each.ours for each in self.every_entity) if one)
+
+    @cached_property
+    def contexts(self) -> tuple[MaskedContext, ...]:
+        """Those that count."""
+        return tuple(one for one in self.every_context if self.as_published or not one.left_out)
 
     @property
-    def readings(self) -> tuple[DataSet, DataSet]:
-        """Ours, and that as published; the same one twice where the other is not known."""
-        other = self.other or self
-        return (other, self) if self.as_published else (self, other)
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What is left out or changed, and why."""
+        return tuple(line for line in self.told if not (self.as_published and line.is_published))
 
     def fitting(self, context: MaskedContext) -> list[CulturalEntity]:
         """The entities that compete for a context's gap: native and reference, of its language, type and gender.

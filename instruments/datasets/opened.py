@@ -61,14 +61,14 @@ class DatasetOptions(BaseModel):
         """The data set with what was left out in the chosen languages and cultures alone: all that is told of it."""
         if not (self.language or self.culture):
             return dataset
-        asked = {
+        languages = {
             context.chooser
             for context in dataset.contexts
             if context.language in (self.language or (context.language,))
             and context.culture in (self.culture or (context.culture,))
         }
-        lines = (line for line in dataset.left_out if not line.languages or asked.intersection(line.languages))
-        return replace(dataset, left_out=tuple(lines))
+        lines = (line for line in dataset.told if not line.languages or languages.intersection(line.languages))
+        return replace(dataset, told=tuple(lines))
 
     def selection(self, form: str) -> Selection:
         """The selection of contexts and entities."""
@@ -114,17 +114,18 @@ def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_p
 
     place = folder or data_folder(rules_of(name).name)
     check_as_received(place)
-    return _opened(name, place, _state(name, place), english=english, as_published=as_published)
+    dataset = _opened(name, place, _state(name, place), english=english)
+    return replace(dataset, as_published=True) if as_published else dataset
 
 
 @lru_cache(maxsize=4)
-def _opened(name: str, place: Path, _state: FileState, *, english: bool, as_published: bool) -> DataSet:
+def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> DataSet:
     """The data set in these files. The parts of a paper's command open one data set a dozen times."""
     from polyculture.instruments.datasets.english import in_english
     from polyculture.instruments.datasets.load import load
     from polyculture.instruments.datasets.rules import rules_of
 
-    dataset = load(rules_of(name), place, as_published=as_published)
+    dataset = load(rules_of(name), place)
     return in_english(dataset) if english else dataset
 
 

@@ -51,9 +51,8 @@ def with_phrasings(dataset: DataSet) -> DataSet:
         for context in Loader(rules_of("own"), FOLDER).load().contexts
         if (context.language, context.culture, context.entity_type) in fitting
     ]
-    pairs = [each for context in dataset.contexts for each in _pair(context)]
-    other = with_phrasings(replace(dataset.other, other=None)) if dataset.other else None
-    return replace(dataset, contexts=(*dataset.contexts, *pairs, *ours), other=other)
+    pairs = [each for context in dataset.every_context for each in _pair(context)]
+    return replace(dataset, every_context=(*dataset.every_context, *pairs, *ours))
 
 
 def without_pronoun(text: str, language: str) -> str:

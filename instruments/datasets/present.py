@@ -36,8 +36,8 @@ def present_tables(
     others with the same prefix before the same context. A data set read in English stands beside the same one read as
     it is, in other languages. Rows that only a reading as published has are there in any case, and marked.
     """
-    contexts = _contexts(with_phrasings(dataset))
-    entities = _entities(dataset)
+    contexts = [_context(one, dataset) for one in with_phrasings(dataset).every_context]
+    entities = [_entity(one, dataset) for one in dataset.every_entity]
     plain = {context.context_id: context for context in contexts}
     with_prefix = [_prefixed(_context(context, dataset), plain) for context in prefixed]
     before, before_entities = _read(run, DATASET_CONTEXTS), _read(run, DATASET_ENTITIES)
@@ -88,23 +88,7 @@ def _read(run: RunFolder, table: Table[R]) -> list[R]:
     return [table.row(**row) for row in read_rows(path, table).to_pylist()] if path.exists() else []
 
 
-def _contexts(dataset: DataSet) -> list[DatasetContext]:
-    """Those of both readings; what ours lacks is left out."""
-    ours, published = dataset.readings
-    kept = {context.context_id for context in ours.contexts}
-    every = {context.context_id: context for context in (*published.contexts, *ours.contexts)}
-    return [_context(context, dataset, left_out=name not in kept) for name, context in every.items()]
-
-
-def _entities(dataset: DataSet) -> list[DatasetEntity]:
-    """Those of both readings; what ours lacks is left out."""
-    ours, published = dataset.readings
-    kept = {entity.entity_id: entity for entity in ours.entities}
-    every = {entity.entity_id: entity for entity in (*ours.entities, *published.entities)}
-    return [_entity(kept.get(name, one), one, dataset, left_out=name not in kept) for name, one in every.items()]
-
-
-def _context(context: MaskedContext, dataset: DataSet, *, left_out: bool = False) -> DatasetContext:
+def _context(context: MaskedContext, dataset: DataSet) -> DatasetContext:
     return DatasetContext(
         context_id=context.context_id,
         dataset=context.dataset,
@@ -125,27 +109,27 @@ def _context(context: MaskedContext, dataset: DataSet, *, left_out: bool = False
         source_language=context.source_language,
         unit=context.unit,
         starts_with_gap=context.starts_with_gap and context.context_prefix is None,
-        left_out=left_out,
+        left_out=context.left_out,
         repeats=context.repeats,
         as_published=dataset.as_published,
     )
 
 
-def _entity(ours: CulturalEntity, published: CulturalEntity, dataset: DataSet, *, left_out: bool) -> DatasetEntity:
+def _entity(one: CulturalEntity, dataset: DataSet) -> DatasetEntity:
     return DatasetEntity(
-        entity_id=ours.entity_id,
-        dataset=ours.dataset,
-        language=ours.language,
+        entity_id=one.entity_id,
+        dataset=one.dataset,
+        language=one.language,
         english=dataset.english,
-        culture=ours.culture,
-        entity_type=ours.entity_type,
-        entity=ours.surface,
-        gender=ours.gender,
-        published_gender=published.gender,
-        translation=ours.english,
-        publisher_qid=ours.qid,
-        reference=ours.culture == dataset.reference,
-        left_out=left_out,
-        repeats=ours.repeats,
+        culture=one.culture,
+        entity_type=one.entity_type,
+        entity=one.surface,
+        gender=one.gender,
+        published_gender=one.published_gender,
+        translation=one.english,
+        publisher_qid=one.qid,
+        reference=one.culture == dataset.reference,
+        left_out=one.ours is None,
+        repeats=one.repeats,
         as_published=dataset.as_published,
     )

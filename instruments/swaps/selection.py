@@ -73,7 +73,7 @@ def _fit(dataset: DataSet, task: str) -> DataSet:
     if not told:
         what = "no context has a sentiment: positive, negative or neutral"
         raise DataSetError(what, where=dataset.folder, remedy="Add the column sentiment: see docs/datasets.md.")
-    return replace(dataset, contexts=told)
+    return replace(dataset, every_context=told)
 
 
 def _with_setting(selection: Selection, task: str) -> Selection:

@@ -107,7 +107,7 @@ def test_other_demonstrations_take_the_place_of_the_old_ones(run: RunFolder, dem
     shown = {e for c, _ in with_prefixes(demo, context, demo.fitting(context), helping) for e in demo.fitting(context)
              if e.surface in c.text.removesuffix(context.text)}  # fmt: skip
     gone = next(entity for entity in demo.entities if entity in shown)
-    fewer = replace(demo, entities=tuple(entity for entity in demo.entities if entity != gone))
+    fewer = replace(demo, every_entity=tuple(entity for entity in demo.entities if entity != gone))
     (job,) = scoring_jobs(fewer, MODEL, FOOD, helping)
     hold(run, fewer, prefixed_contexts(fewer, [job], helping))
     score(run, [job], ToyEngine())
