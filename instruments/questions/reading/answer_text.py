@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from polyculture.cache.folding import Folding, fold, nfkc
 from polyculture.generate.engines.answer import text_in
 
+ENDS = "。！？।॥۔؟։።፧፨။།༎។៕᠃᠉᱾᱿"  # of sentences, in scripts that have marks of their own
+PAUSES = "，、：；،؛፣፡፤၊᠂᠈"
 # Decoration: it may surround a label or an option without changing what is said.
-MARKS = "*_`~#>\"'“”‘’«»‹›「」『』《》【】[](){}<.,;:!?。，、：；！？।۔؟،።፣፡…$\\- \t\r\n"
+MARKS = f"*_`~#>\"'“”‘’«»‹›「」『』《》【】[](){{}}<.,;:!?{ENDS}{PAUSES}…$\\- \t\r\n"
 # Vowel signs and other combining marks are no word characters to `re`: a Hindi or Thai word would end at each of them.
 _COMBINING = (
     "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e30-\u0e4e\u0eb0-\u0ece"
@@ -44,7 +46,8 @@ def answer_text(text: str, is_answer_key: Callable[[str], bool]) -> str:
         said = tags[-1][1]
     said = _BOXED.sub(lambda match: f" {match[1]} ", said)
     said = _STYLED.sub(lambda match: match[1], said)
-    return unspelled(_of_json(said, is_answer_key) or said)
+    found = _of_json(said, is_answer_key)
+    return unspelled(said if found is None else found)
 
 
 def unspelled(text: str) -> str:
@@ -66,9 +69,16 @@ def plain(text: str) -> str:
 
 
 def _of_json(said: str, is_answer_key: Callable[[str], bool]) -> str | None:
-    """The answer in the last JSON object of a text; None where no object has one."""
+    """The answer in the last JSON object of a text; '' where it is an object without one, None where none is there."""
     answers = [answer for found in _OBJECT.findall(said) for answer in _answers(found, is_answer_key)]
-    return answers[-1] if answers else None
+    return answers[-1] if answers else "" if _is_object(said) else None
+
+
+def _is_object(said: str) -> bool:
+    try:
+        return isinstance(json.loads(said), Mapping)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _answers(written: str, is_answer_key: Callable[[str], bool]) -> Iterator[str]:

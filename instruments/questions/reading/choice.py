@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 
 from polyculture.generate.refusals import is_refusal
-from polyculture.instruments.questions.reading.answer_text import MARKS, WORD, answer_text, folded, unspelled
+from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, WORD, answer_text, folded, unspelled
 from polyculture.instruments.questions.reading.languages import language_of
 from polyculture.instruments.questions.reading.sentence import Named, Sentence, Standing
 from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKEN, Offered, offered, place_of
@@ -22,8 +22,9 @@ from polyculture.instruments.questions.reading.tokens import LABELS, TEXTS, TOKE
 _BRIEF = 80  # characters of a text that says only that the answer is unknown
 _MARKS = re.escape(MARKS)
 _TEXT = re.compile(f"[{TEXTS}]")
-_STOP = re.compile(r"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[。！？।۔؟።]+|\n+")
+_STOP = re.compile(rf"[.!?…]+(?=[\s\"'”’»*)\]]|$)|[{ENDS}]+|\n+")
 _BEHIND = re.compile(rf"([{TEXTS}])\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])")
+_VERDICT = re.compile(rf"(?:^|[\n.,;] *)[(\[*]*([{LABELS}])[)\]*]*[:：] *[^\s{TEXTS}]")
 _NEXT = re.compile(rf" +{WORD}")
 _PAIR = re.compile(rf"([{LABELS}])[{_MARKS}]*[{TEXTS}]|[{TEXTS}]\s*[*\"']*[(\[]\s*[*\"']*([{LABELS}])[)\]]?")
 
@@ -133,6 +134,8 @@ class _Answer:
         ):
             return Reading(unknown, Ground.UNKNOWN) if unknown is not None else Reading(None, Ground.ABSENT)
         weak = {one.place for one in labels if one.standing}
+        if weak and not self.words.known:  # which of several was meant, words would tell that nobody knows here
+            weak = {one.place for one in labels}
         if len(weak) == 1:
             return self._picked(weak.pop(), standing, unknown)
         if weak:
@@ -189,6 +192,9 @@ class _Answer:
     def _says_unknown(self, standing: Sequence[Named] = ()) -> bool:
         """Is there a phrase that nobody can know, which is not what an option does: "the man did not know"?"""
         phrase = self.words["unknown"].search(self.without_labels)
+        if phrase and self.words["negation"].fullmatch(phrase[0]):  # "neither A nor B" of four options
+            denied = {one.place for one in self.named if one.denied}
+            phrase = phrase if len(denied) in (0, len(self.options.shown) - 1) else None
         if phrase is None or self.words.own.verb_final or len({one.place for one in standing if not one.label}) != 1:
             return phrase is not None
         begun = max(self.without_labels.rfind(stop, 0, phrase.start()) for stop in ".!?\n。")
@@ -228,7 +234,8 @@ class _Answer:
     def named(self) -> list[Named]:
         """The options that are named, in the order of the text."""
         sentences = [Sentence(text, self.options, any_case=self.any_case) for text in self.sentences]
-        if any(any(sentence.weak) for sentence in sentences) and any(sentence.has_plain for sentence in sentences):
+        has_weak = self.words.known and any(any(sentence.weak) for sentence in sentences)
+        if has_weak and any(sentence.has_plain for sentence in sentences):
             for sentence in sentences:
                 sentence.drop_words()
         listed = self._repeats_options()
@@ -244,4 +251,5 @@ class _Answer:
         """Do several lines begin with different options, or are several labels followed by their own texts?"""
         begun = (TOKEN.match(line.lstrip(MARKS)) for line in self.text.split("\n"))
         pairs = {label for label, text in self._joined() if label == text}
-        return len({place_of(match[0]) for match in begun if match}) > 1 or len(pairs) > 1
+        verdicts = set(_VERDICT.findall(self.text))  # "A: no. B: yes."
+        return len({place_of(match[0]) for match in begun if match}) > 1 or len(pairs) > 1 or len(verdicts) > 1

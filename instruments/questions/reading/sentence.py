@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-from polyculture.instruments.questions.reading.answer_text import MARKS, WORD
+from polyculture.instruments.questions.reading.answer_text import ENDS, MARKS, PAUSES, WORD
 from polyculture.instruments.questions.reading.tokens import LABELS, TOKEN, TOKENS, Offered, is_label, place_of
 
+_COMMAS = f"[,;{PAUSES}]"
 _NEAR = 40  # characters between a word for the answer and the option that it names
 _COMMA = 10  # characters that a comma between them counts for
 _DENIED = 40  # characters after an option within which it may be denied
@@ -31,11 +32,11 @@ _MARKS = re.escape(MARKS)
 _BUT_QUESTION = MARKS.replace("?", "").replace("؟", "")
 _COLON = re.compile(rf"(?:{WORD}{{2}}|[^\W\da-z])[{_MARKS}]*[:=：][{_MARKS}]*$")  # of no label, as in "D: the text"
 _OTHER_LABEL = re.compile(r"(?:^|\s)\W?[a-z\d]{1,2}[).:\]]+\s*$")  # "D: the text" where D was not shown
-_CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n।۔。、，：!،/|።፣፡]|\((?![{LABELS}]))")
+_CLOSED = re.compile(rf"[\"'”’»」』)\]*_`}}>$]*(?:[.,:;)\]*\-–—\n!/|{ENDS}{PAUSES}]|\((?![{LABELS}]))")
 _WITHIN = re.compile(rf"{WORD}[^.!?:\n{TOKENS}]*$")  # before what does not begin a sentence
 _ALONE = re.compile(r"[;；—–…][\s\"'*_(\[]*$")  # before what is a clause of its own: "neither A nor B; C"
-_STOP = re.compile(r"[,;，、،؛:.。()\n–—]| - ")
-_LIST = " \n,，、،/&|+*_\"'`()[]{}「」“”"  # between labels that are named in one breath
+_STOP = re.compile(rf"[,;:.。(){PAUSES}\n–—]| - ")
+_LIST = f" \n,{PAUSES}/&|+*_\"'`()[]{{}}「」“”"  # between labels that are named in one breath
 _LATIN = "\u024f"  # the last of its letters in common use
 _OPENING, _CLOSING = "*_`\"'“‘«‹「『《【[({<$", "*_`\"'”’»›」』》】])}>$"
 
@@ -152,7 +153,7 @@ class Sentence:
             return False
         before, after = self._around(token)
         words = self.options.are_words if _WITHIN.search(before) else self.options.begin_sentences
-        if not self.words.known and after.strip(MARKS)[:1] > _LATIN:
+        if not self.words.known and after.strip(MARKS)[:1] > _LATIN and not self.options.are_digits:
             words = False  # nobody knows the language's words, but they are written in other letters
         return (words or self.any_case) and not _is_marked(before, after) and not self._is_closed(after)
 
@@ -161,7 +162,9 @@ class Sentence:
         rest = self._without_ending(after)
         if rest != after or not rest.strip(MARKS) or _CLOSED.match(rest.lstrip(" ")) or self._is_preferred(rest):
             return True
-        return any(self.words[kind].match(rest.lstrip(" ")) for kind in ("follows", "because", "but", "both"))
+        kinds: tuple[str, ...] = ("follows", "because", "but", "both")
+        kinds += ("answer",) if self.words.own.verb_final and self.words.own.spaced else ()
+        return any(self.words[kind].match(rest.lstrip(" ")) for kind in kinds)
 
     def _begins_clause(self, before: str) -> bool:
         """Does a mark or "but" stand directly before: "I cannot be certain, but A"?"""
@@ -204,13 +207,14 @@ class Sentence:
         between = self.text[start:end]
         if ";" in between or self.words["because"].search(between):
             return _NEAR + 1
-        return len(between.strip(MARKS)) + _COMMA * len(re.findall("[,，、،]", between))
+        return len(between.strip(MARKS)) + _COMMA * len(re.findall(_COMMAS, between))
 
     def _is_article(self, word: Token, token: Token) -> bool:
         """Is what may be a word none that was chosen: before the word for the answer, or not as it was shown?"""
         if self.any_case or self.options.are_decorated:
             return True
-        return token.start() < word.start() and not self.words.own.verb_final and not self.options.are_digits
+        goes_on = not self.words.own.verb_final or not self.words.own.spaced
+        return token.start() < word.start() and goes_on and not self.options.are_digits
 
     def _in_one_breath(self, number: int) -> set[int]:
         """The options that are named together with one: "A or B"."""
@@ -255,7 +259,7 @@ class Sentence:
 
     def _is_conceded(self, token: Token) -> bool:
         """Does "although" begin the clause, or "but" with the answer behind it the next one?"""
-        if self.words["although"].search(re.split("[,;，、،]", self.text[: token.start()])[-1]):
+        if self.words["although"].search(re.split(_COMMAS, self.text[: token.start()])[-1]):
             return True
         contrast = self.words["but"].search(self.text, token.end())
         rest = self.text[contrast.end() :] if contrast else ""

@@ -7,7 +7,7 @@ its readings are permuted.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
@@ -21,6 +21,9 @@ TOKENS = LABELS + TEXTS
 TOKEN = re.compile(f"[{TOKENS}]")
 _LATIN = "[A-Za-z0-9\u00c0-\u02af\u1e00-\u1eff]"
 NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_WORDS_IN_A_ROW = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+)  # beside another one a letter is part of a word
 HANGUL = "[\uac00-\ud7a3]"
 _INSIDE = re.compile(rf"(?:{WORD}|\d[.,])$")  # what precedes a part of a longer word or number
 _SIGN = re.compile(r"(?:^|[\s(=:$])[-\u2212]\Z")  # makes another number of one: of "-4" that is not offered no 4
@@ -113,10 +116,8 @@ class Offered:
         after = found.string[found.end() : found.end() + _ACT].casefold()
         if self._has_pronoun and after[:1] == " " and self.language["acts"].match(after[1:]):
             return found[0]
-        core = written = found[0] if found[0] in self.cores else found[0].strip(MARKS)
-        if core not in self.cores:
-            core = core.translate(_ALIKE)
-            core = core if core in self.cores else core.swapcase()
+        written = found[0] if found[0] in self.cores else found[0].strip(MARKS)
+        core = self._otherwise.get(written, written)
         return found[0].replace(written, chr(LABEL + self.cores.index(core)))
 
     @cached_property
@@ -145,9 +146,14 @@ class Offered:
 
     @cached_property
     def _other_labels(self) -> re.Pattern[str] | None:
-        alike = {letter for letter, latin in _ALIKE.items() if chr(latin) in self.cores}
-        cores = {core.swapcase() for core in self.cores if len(core) == 1} | set(map(chr, alike))
-        return _label_pattern(tuple(sorted(cores - set(self.cores))), self.language)
+        return _label_pattern(tuple(sorted(self._otherwise)), self.language)
+
+    @cached_property
+    def _otherwise(self) -> Mapping[str, str]:
+        """Labels in the other case, and in letters that look alike, by how they are written there."""
+        found = {chr(letter): chr(latin) for letter, latin in _ALIKE.items() if chr(latin) in self.cores}
+        found |= {core.swapcase(): core for core in self.cores}
+        return {written: core for written, core in found.items() if written not in self.cores}
 
     @cached_property
     def _texts(self) -> list[tuple[re.Pattern[str], list[int]]]:
@@ -191,6 +197,8 @@ def _stand_alone(core: str, language: Language) -> str:
         return rf"(?<!{_LATIN})(?<!{_LATIN}[.-])(?<![Nn]/){escaped}{right}"  # "N/A" is no A
     if _is_foreign(core, language):
         return rf"(?<!{HANGUL}){escaped}(?!{HANGUL})"
+    if _WORDS_IN_A_ROW.match(core):
+        return rf"(?<!{_WORDS_IN_A_ROW.pattern}){escaped}(?!{_WORDS_IN_A_ROW.pattern})"
     return escaped if NO_SPACES.match(core) else rf"(?<!{WORD}){escaped}{joined}"
 
 
