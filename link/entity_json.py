@@ -156,17 +156,18 @@ class Rows:
         return _joined("descriptions", rows)
 
     def _named(self) -> pa.Table:
-        stored = [
-            (kind, place, language, _numbers(items), pa.array(texts, pa.string()))
-            for kind, store in enumerate((self._labels, self._aliases))
-            for place, (language, items, texts) in enumerate(store)
-            if items
-        ]
+        by_base: dict[str, list[list[pa.Array[Any]]]] = {}  # en-gb is folded, and keyed, as en: each call costs
+        for kind, store in enumerate((self._labels, self._aliases)):
+            for place, (language, items, texts) in enumerate(store):
+                if items:
+                    shared = _all(place, len(items), self._languages), pa.array(texts, pa.string())
+                    row = [_numbers(items), *shared, _all(kind, len(items), NAME_KINDS)]
+                    by_base.setdefault(language.partition("-")[0], []).append(row)
         rows = []
-        for kind, place, language, items, names in stored:
-            shared = _all(place, len(items), self._languages), names, _all(kind, len(items), NAME_KINDS)
-            normalised = normalise_array(names, fold_of(language))
-            rows.append([items, *shared, normalised, keys_of(normalised, language)])
+        for base, parts in by_base.items():
+            columns = [pa.concat_arrays(column) for column in zip(*parts, strict=True)]
+            normalised = normalise_array(columns[2], fold_of(base))
+            rows.append([*columns, normalised, keys_of(normalised, base)])
         return _joined("names", rows)
 
     def _claimed(self) -> pa.Table:

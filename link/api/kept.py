@@ -132,8 +132,8 @@ class Kept:
         with tempfile.TemporaryDirectory(dir=self._file.parent, prefix="rows-") as folder:
             for name, schema in SCHEMAS.items():
                 rows = self._connection.table(f"wikidata.{name}").select(*schema.names)
-                rows.write_parquet(str(Path(folder, f"{name}-00000-0.parquet")))
-            files = partial(part_files, Path(folder), parts=1)
+                rows.write_parquet(str(Path(folder, f"{name}-00000.parquet")))
+            files = partial(part_files, Path(folder))
             return assemble(out, self._file.parent, files, self.languages, provenance)
 
     def _create_tables(self, catalog: Catalog) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.dumps.checkpoint import Checkpoint, CheckpointFolder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
 from polyculture.link.dumps.ingest import IngestCounts
-from polyculture.link.dumps.worker_pool import Ingester, LocalIngester, WorkerPool
+from polyculture.link.dumps.worker_pool import ingested
+from polyculture.link.index.parts import PartWriter, part_files
 from polyculture.link.index.snapshot import Snapshot, assemble, open_snapshot
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
@@ -79,7 +81,9 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
         if folder.state.built:
             snapshot = open_snapshot(out)
         else:
-            snapshot = assemble(out, folder.path, folder.files, wanted, _provenance(dump, folder.state))
+            snapshot = assemble(
+                out, folder.path, partial(part_files, folder.parts), wanted, _provenance(dump, folder.state)
+            )
         folder.finish()
     return BuildReport(snapshot, folder.state.counts)
 
@@ -96,41 +100,34 @@ def _resume(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> No
 
 def _read(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> None:
     state = folder.state
-    with DumpReader(dump, state.position if state.runs else None) as reader:
+    with DumpReader(dump, state.position if state.parts else None) as reader:
         if state.whole and reader.size == state.position.read:
             settings.tell(f"{dump}: was read already; sorting its items")
             return
         if state.whole:
             raise ChangedDumpError
-        if state.runs:
+        if state.parts:
             settings.tell(f"{dump}: resuming at line {state.position.line}, with {state.counts.items} items")
-        with _ingester(folder, settings.workers_for(reader.size)) as ingester:
-            _ingest(reader, ingester, folder, settings)
+        _ingest(reader, folder, settings)
     counts = folder.state.counts
     if not counts.items:
         raise SnapshotError(f"holds no item ({counts.broken} broken lines)", where=dump, remedy=FORM)
 
 
-def _ingester(folder: CheckpointFolder, workers: int) -> AbstractContextManager[Ingester]:
-    if workers:
-        return WorkerPool(folder.run, folder.state.languages, workers)
-    return nullcontext(LocalIngester(folder.run, folder.state.languages))
-
-
-def _ingest(reader: DumpReader, ingester: Ingester, folder: CheckpointFolder, settings: BuildSettings) -> None:
-    position, counts, parts = folder.state.position, deepcopy(folder.state.counts), 0
+def _ingest(reader: DumpReader, folder: CheckpointFolder, settings: BuildSettings) -> None:
+    state, parts = folder.state, PartWriter(folder.parts, folder.state.parts)
+    position, counts = state.position, deepcopy(state.counts)
     sealed, patience = time.monotonic(), min(FIRST_SEAL, settings.seal_every)
-    for chunk in reader.chunks():
-        counts.add(ingester.take(chunk))
-        position = chunk.end
-        if time.monotonic() - sealed >= patience:
-            counts.add(ingester.seal())
-            parts += 1
-            folder.save(position, counts, parts)
-            sealed, patience = time.monotonic(), min(2 * patience, settings.seal_every)
-        settings.progress(reader.read, reader.size)
-    counts.add(ingester.seal())
-    folder.save(replace(position, read=reader.size, sha256=reader.sha256), counts, parts + 1, whole=True)
+    workers = settings.workers_for(reader.size)
+    with closing(ingested(reader.chunks(), state.languages, workers)) as done:
+        for position, more, tables in done:
+            counts.add(more)
+            parts.add(tables)
+            if time.monotonic() - sealed >= patience:
+                folder.save(position, counts, parts.seal())
+                sealed, patience = time.monotonic(), min(2 * patience, settings.seal_every)
+            settings.progress(reader.read, reader.size)
+        folder.save(replace(position, read=reader.size, sha256=reader.sha256), counts, parts.seal(), whole=True)
 
 
 def _provenance(dump: Path, state: Checkpoint) -> dict[str, Any]:

@@ -5,12 +5,10 @@ The folder is `<name>.building` beside the snapshot. A killed build resumes from
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable
 from copy import deepcopy
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import Self
 
@@ -22,35 +20,33 @@ from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import claim_folder, remove_folder, replacing, store_faults
 from polyculture.link.dumps.dump import DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts
-from polyculture.link.index.parts import part_files
+from polyculture.link.index.parts import part_of
 from polyculture.link.index.snapshot import VERSION
 
 _STATE, _LOCK = "state.json", ".lock"
-_RUN = re.compile(r"run-[0-9a-f]{16}")
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """How far a dump was read, and with what result. `runs` are the folders that hold it, with the parts of each."""
+    """How far a dump was read, and with what result: `parts` files of each table."""
 
     languages: list[str]
     position: DumpPosition = msgspec.field(default_factory=DumpPosition)
     counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
-    runs: dict[str, int] = msgspec.field(default_factory=dict)
+    parts: int = 0
     whole: bool = False  # is the dump read to its end?
     built: bool = False  # is the snapshot in its place? All that is left is to remove the folder, or the rest of it
     version: str = VERSION
 
 
 class CheckpointFolder:
-    """The folder, locked by this process within the `with` block; `state` is the last checkpoint.
+    """The folder, locked by this process within the `with` block; `state` is the last checkpoint of what is in `parts`.
 
-    Each run writes into a folder of its own, `run`, so that a process that outlives a killed run cannot harm the next.
     Raises `JobHeldError` where another process holds the folder, `StoreError` where it cannot be written.
     """
 
     def __init__(self, out: Path, languages: Iterable[str]) -> None:
         self.path = out.with_name(f"{out.name}.building")
-        self.run = self.path / f"run-{token_hex(8)}"
+        self.parts = self.path / "parts"
         self.state = self._fresh = Checkpoint(sorted(set(languages)))
         self._lock = FileLock(self.path / _LOCK, timeout=0)
 
@@ -60,7 +56,6 @@ class CheckpointFolder:
             self._acquire()
             self.state = self._load()
             self._remove_stale()
-            self.run.mkdir()
         return self
 
     def __exit__(
@@ -69,24 +64,19 @@ class CheckpointFolder:
         self._lock.release()
 
     def save(self, position: DumpPosition, counts: IngestCounts, parts: int, whole: bool = False) -> None:
-        """Writes a checkpoint: `parts` parts of this run are complete."""
-        runs = {**self.state.runs, self.run.name: parts}
-        self._save(replace(self.state, position=position, counts=deepcopy(counts), runs=runs, whole=whole))
+        """Writes a checkpoint: `parts` parts are complete."""
+        self._save(replace(self.state, position=position, counts=deepcopy(counts), parts=parts, whole=whole))
 
     def finish(self) -> None:
         """Writes that the snapshot is in its place, and removes the folder with its content, this checkpoint last."""
         self._save(replace(self.state, built=True))
-        for run in self.state.runs:
-            shutil.rmtree(self.path / run, ignore_errors=True)
+        shutil.rmtree(self.parts, ignore_errors=True)
         self.remove()
 
     def clear(self) -> None:
         """Discards all progress."""
         self._save(self._fresh)
-
-    def files(self, table: str) -> list[Path]:
-        """The complete files of a table."""
-        return [file for run, parts in self.state.runs.items() for file in part_files(self.path / run, table, parts)]
+        self._remove_stale()
 
     def remove(self) -> None:
         """Removes the folder with its content."""
@@ -115,8 +105,7 @@ class CheckpointFolder:
 
     def _remove_stale(self) -> None:
         """Removes the incomplete parts of killed runs."""
-        for path in self.path.iterdir():
-            if _RUN.fullmatch(path.name) and path.is_dir() and path.name not in self.state.runs:
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name.startswith(".") and path.suffix == ".tmp":
-                path.unlink(missing_ok=True)
+        self.parts.mkdir(exist_ok=True)
+        for path in self.parts.iterdir():
+            if part_of(path) >= self.state.parts:
+                path.unlink()

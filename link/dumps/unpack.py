@@ -21,7 +21,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-BLOCK = 2 << 20  # bytes, decompressed
+BLOCK = 16 << 20  # bytes, decompressed: what a process converts at once, for few calls
 ALL_CORES = 64 << 20  # bytes of a bzip2 file from which on all cores decompress it
 
 

@@ -205,7 +205,7 @@ def write_snapshot(
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
             write_parts(Path(folder), batches)
-            return assemble(out, Path(folder), partial(part_files, Path(folder), parts=1), languages, provenance())
+            return assemble(out, Path(folder), partial(part_files, Path(folder)), languages, provenance())
 
 
 def assemble(

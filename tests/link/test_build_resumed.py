@@ -83,7 +83,7 @@ def start(dump: Path, out: Path, workers: int = 2) -> subprocess.Popen[str]:
 def sealed(out: Path) -> int:
     """The number of parts in the checkpoint of an unfinished build."""
     state = out.with_name(f"{out.name}.building") / "state.json"
-    return sum(orjson.loads(state.read_bytes())["runs"].values()) if state.exists() else 0
+    return int(orjson.loads(state.read_bytes())["parts"]) if state.exists() else 0
 
 
 def kill_after(build: subprocess.Popen[str], out: Path, parts: int) -> None:
@@ -140,12 +140,12 @@ def test_a_build_that_is_killed_while_it_tidies_up_is_done(dump: Path, in_one_go
     out = tmp_path / "index.duckdb"
     killed = (
         "import os, shutil, signal\n"
-        "def kill(path, **_): os.path.basename(path).startswith('run-') and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def kill(path, **_): os.path.basename(path) == 'parts' and os.kill(os.getpid(), signal.SIGKILL)\n"
         "shutil.rmtree = kill\n"
     )
     build = subprocess.run([sys.executable, "-c", killed + PROGRAM, dump, out, "0"], capture_output=True, check=False)
     assert build.returncode == -signal.SIGKILL, build.stderr
-    shutil.rmtree(next(out.with_name(f"{out.name}.building").glob("run-*")))
+    shutil.rmtree(out.with_name(f"{out.name}.building") / "parts")
     said = start(dump, out, 0).communicate()[0]
     assert "was read already" in said
     assert content(out) == content(in_one_go.snapshot.path)
