@@ -1,75 +1,76 @@
-"""The claims of the development slice that are not Wikidata's own, so that a starter made from it leaves them out.
+"""Writes the development slice without the claims that are not Wikidata's own, to make the starter of.
 
-    python -m bench.starter_sources slice.duckdb --data ../../shared/data -o /tmp/without.csv
-    polyculture wikidata starter slice.duckdb --without /tmp/without.csv -o link/index/starter --replace
+    python -m bench.starter_sources ../../shared/data -o /tmp/slice.json
+    polyculture wikidata build /tmp/slice.json -o /tmp/slice.duckdb
+    polyculture wikidata starter /tmp/slice.duckdb -o link/index/starter --replace
 
 The slice's makers put foods and drinks of Open Food Facts that had no class under food (Q2095) or drink (Q40050), by
-that taxonomy's tree, and took most countries of origin of dishes from FmLAMA's table. Left out are the classes of items
-that have no other, and the origins of FmLAMA's dishes that no other source (CUBE) states.
+that taxonomy's tree, and took most countries of origin of dishes from FmLAMA's table. Left out are the classes of
+items that have no other, and the origins of FmLAMA's dishes that no other source (CUBE) states.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import csv
-import json
+import gzip
 from pathlib import Path
+from typing import Any
 
-import duckdb
+import orjson
 
-FILLED_IN = (2095, 40050)  # food, drink
+from polyculture.cache.catalog import read_catalog
 
-SMALLEST = ("{snapshot}", "--data", "{data}", "-o", "{folder}/without.csv")
+CLASSES = ("P31", "P279")
+NUMBER = 900_000_000  # beyond all items
+FILLED_IN = {"Q2095", "Q40050"}  # food, drink
 
-
-def only_filled_in(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
-    """The claims of items whose only classes are food or drink."""
-    return connection.execute(
-        "SELECT DISTINCT 'Q' || item, property FROM claims WHERE property IN ('P31', 'P279') AND item IN ("
-        "SELECT item FROM claims WHERE property IN ('P31', 'P279') GROUP BY item"
-        " HAVING bool_and(list_contains($filled, target)))",
-        {"filled": list(FILLED_IN)},
-    ).fetchall()
+SMALLEST = ("{data}", "-o", "{folder}/own.json")
 
 
-def origins(connection: duckdb.DuckDBPyConnection, data: Path) -> list[tuple[str, str]]:
-    """The origins of FmLAMA's dishes, but for those that CUBE states, too."""
-    listed, stated = _of_fmlama(data), _of_cube(data)
-    known = connection.execute(
-        "SELECT 'Q' || item, list('Q' || target) FROM claims WHERE property = 'P495' GROUP BY item"
-    ).fetchall()
-    return [(item, "P495") for item, targets in known if item in listed and not set(targets) <= stated.get(item, set())]
+def targets(entity: dict[str, Any], *codes: str) -> set[str]:
+    """The items that the entity's statements of these properties name."""
+    statements = [statement for code in codes for statement in (entity["claims"] or {}).get(code, ())]
+    return {statement["mainsnak"]["datavalue"]["value"]["id"] for statement in statements}
 
 
 def _of_fmlama(data: Path) -> set[str]:
     files = sorted((data / "wikidata" / "fmlama").glob("*.jsonl"))
-    lines = (json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
-    return {str(line["url"]).rpartition("/")[2] for line in lines}
+    return {orjson.loads(line)["url"].rpartition("/")[2] for file in files for line in file.read_bytes().splitlines()}
 
 
 def _of_cube(data: Path) -> dict[str, set[str]]:
-    rows = json.loads((data / "wikidata" / "cube" / "CUBE_1K.json").read_text(encoding="utf-8"))
+    rows = orjson.loads((data / "wikidata" / "cube" / "CUBE_1K.json").read_bytes())
     return {row["id"]: set(ast.literal_eval(row["P495"])) for row in rows if str(row["P495"])[:1] == "["}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("snapshot", type=Path)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("data", type=Path, help="the folder of real data")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
-    with duckdb.connect(str(options.snapshot), read_only=True) as connection:
-        parts = {
-            "without another class": only_filled_in(connection),
-            "origins": origins(connection, options.data),
-        }
-    with options.output.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("item", "property"))
-        writer.writerows(sorted(row for rows in parts.values() for row in rows))
-    for name, rows in parts.items():
-        print(f"{name}: {len(rows)} claims left out")
+    listed, stated = _of_fmlama(options.data), _of_cube(options.data)
+    kinds = [kind for topic in read_catalog().topics.values() for kind in topic.kinds.values()]
+    roots = {root for kind in kinds for root in kind.roots}
+    classless = origins = 0
+    with gzip.open(options.data / "wikidata" / "slice.json.gz") as slice, options.output.open("wb") as own:
+        for line in slice:
+            if not line.startswith(b"{"):
+                continue
+            entity = orjson.loads(line.rstrip().removesuffix(b","))
+            classes = targets(entity, *CLASSES)
+            if classes and classes <= FILLED_IN:
+                classless += 1
+                # It stays, for its names: what bears the name of a dish may be no dish. A root bears them as another.
+                if entity["id"] in roots:
+                    entity["id"] = f"Q{NUMBER + int(entity['id'][1:])}"
+                entity["claims"] = {code: said for code, said in entity["claims"].items() if code not in CLASSES}
+            named = targets(entity, "P495")
+            if named and entity["id"] in listed and not named <= stated.get(entity["id"], set()):
+                origins += 1
+                del entity["claims"]["P495"]
+            own.write(orjson.dumps(entity, option=orjson.OPT_APPEND_NEWLINE))
+    print(f"left out: the classes of {classless} items, the origins of {origins}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,71 +13,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import replacing
 from polyculture.link.index.snapshot import Snapshot
-from polyculture.link.select.selection import ROLES, Selection, StarterRules
+from polyculture.link.select.selection import ROLES, Selection, StarterRules, select
 
 LICENCE = "CC0-1.0"
 MANIFEST, README = "manifest.json", "README.md"
-FIRST = 4096  # items that are tried first
-
-Files = dict[str, bytes]  # by name
 
 
-@dataclass(frozen=True, slots=True)
-class StarterReport:
-    """What was written: the manifest, and how many candidates the limit left out."""
-
-    manifest: dict[str, Any]
-    cut: int
-
-
-def write_starter_folder(snapshot: Snapshot, catalog: Catalog, out: Path, rules: StarterRules) -> StarterReport:
+def write_starter_folder(snapshot: Snapshot, catalog: Catalog, out: Path, rules: StarterRules) -> dict[str, Any]:
     """Writes the starter of `snapshot` into the folder `out`, over the files of an older one; other files there stay.
 
-    The same snapshot, catalogue and rules give the same bytes. Raises `SnapshotError` where the snapshot has nothing
-    to take, or the limit holds no item; `StoreError` where `out` cannot be written.
+    Returns the manifest. The same snapshot, catalogue and rules give the same bytes. Raises `SnapshotError` where the
+    snapshot has nothing to take, `StoreError` where `out` cannot be written.
     """
-    with Selection(snapshot, catalog, rules) as selection:
-        most, files = _fitting(selection, int(rules.megabytes * 1e6))
-        if not most:
-            what = f"a starter of one item exceeds {rules.megabytes:g} MB"
-            raise SnapshotError(what, where=out, remedy="Allow more --megabytes.")
-        cut = selection.candidates - most + selection.beyond
-        manifest = _manifest(snapshot, rules, selection, files, cut)
+    selection = select(snapshot, catalog, rules)
+    files = {f"{name}.parquet": _parquet(table) for name, table in selection.tables.items()}
+    manifest = _manifest(snapshot, rules, selection, files)
     files[MANIFEST] = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     files[README] = _page(manifest)
     for name, content in files.items():
         with replacing(out / name) as temporary:
             temporary.write_bytes(content)
-    return StarterReport(manifest, cut)
-
-
-def _fitting(selection: Selection, limit: int) -> tuple[int, Files]:
-    """The largest number of items whose files take at most `limit` bytes, and these files."""
-    files, low, high = _tables(selection, 0), 0, min(FIRST, selection.candidates)
-    while True:
-        tried = _tables(selection, high)
-        if sum(map(len, tried.values())) > limit:
-            break
-        files, low = tried, high
-        if high == selection.candidates:
-            return low, files
-        high = min(2 * high, selection.candidates)
-    while high - low > 1:
-        middle = (low + high) // 2
-        tried = _tables(selection, middle)
-        if sum(map(len, tried.values())) > limit:
-            high = middle
-        else:
-            files, low = tried, middle
-    selection.take(low)  # what is counted afterwards
-    return low, files
-
-
-def _tables(selection: Selection, most: int) -> Files:
-    return {f"{name}.parquet": _parquet(table) for name, table in selection.take(most).items()}
+    return manifest
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -86,9 +44,10 @@ def _parquet(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _manifest(snapshot: Snapshot, rules: StarterRules, selection: Selection, files: Files, cut: int) -> dict[str, Any]:
-    counted = selection.counts()
-    roles = Counter(pq.read_table(pa.BufferReader(files["items.parquet"]))["role"].to_pylist())
+def _manifest(
+    snapshot: Snapshot, rules: StarterRules, selection: Selection, files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    counted, roles = selection.counts, Counter(selection.tables["items"]["role"].to_pylist())
     meta = snapshot.meta
     return {
         "licence": LICENCE,
@@ -99,13 +58,9 @@ def _manifest(snapshot: Snapshot, rules: StarterRules, selection: Selection, fil
             "latest_change": meta.get("modified"),
             "items": meta["counts"]["items"],
         },
-        "rules": {
-            "names_in_languages": rules.languages,
-            "megabytes": rules.megabytes,
-            "claims_left_out": len(rules.without),
-        },
+        "rules": {"names_in_languages": rules.languages, "first": rules.most},
         "items": {role: roles[role] for role in ROLES},
-        "left_out": {**selection.left_out, "beyond the size": cut},
+        "left_out": selection.left_out,
         "by_topic": {row["topic"]: row["items"] for row in counted if row["kind"] is None},
         "by_kind": _by_kind(counted),
         "bytes": {name: len(content) for name, content in files.items()},

@@ -1,18 +1,11 @@
 -- The items of a snapshot that a starter may hold, in the order in which it takes them. `topic_kinds` has the counted kinds,
 -- `members` the items that reach one (see members.sql), `starter_languages` the languages whose names count,
--- `starter_rules`, one row, in how many of them an item must have a name, and how many items no starter can exceed.
-
--- emptied: a row is an item whose every class (P31, P279) is among the claims that are left out; the item is left out with them.
-CREATE TABLE emptied AS
-SELECT DISTINCT item
-FROM without_claims
-ANTI JOIN (SELECT item FROM wikidata.claims WHERE property IN ('P31', 'P279')) AS other USING (item)
-WHERE property IN ('P31', 'P279');
+-- `starter_rules`, one row, in how many of them an item must have a name, and how many items are taken at most.
 
 -- belongs: a row is an item and a counted kind to which it belongs.
 CREATE TABLE belongs AS
 SELECT kinds.topic, kinds.kind, kinds.of_persons, kinds.of_single_things, members.item, members.path
-FROM members JOIN topic_kinds AS kinds USING (scope) ANTI JOIN emptied USING (item);
+FROM members JOIN topic_kinds AS kinds USING (scope);
 
 -- creators: a row is an author (P50) or performer (P175) of an item of the topic.
 CREATE TABLE creators AS
@@ -40,6 +33,9 @@ LEFT JOIN wikidata.items AS item USING (item)
 LEFT JOIN (SELECT * FROM wikidata.names SEMI JOIN starter_languages USING (language)) AS name USING (item)
 GROUP BY asked.item;
 
+-- proven: a row is an item that may be taken, but for its languages.
+CREATE TABLE proven AS SELECT DISTINCT item FROM belongs ANTI JOIN unproven USING (topic, kind, item);
+
 -- ranked: a row is an item that may be taken. The kinds take turns, each with its most linked item first (then by
 -- languages, names and number): a topic of few items is not crowded out by one of many. `place` counts from 1.
 CREATE TABLE ranked AS
@@ -56,5 +52,5 @@ SELECT item, row_number() OVER (ORDER BY min(turn), any_value(sitelinks) DESC, i
 FROM turns
 GROUP BY item;
 
--- near: a row is an item that the limit may let in.
+-- near: a row is an item that the limit lets in.
 CREATE TABLE near AS SELECT item, place FROM ranked WHERE place <= (SELECT most FROM starter_rules);

@@ -33,9 +33,9 @@ FROM near
 JOIN wikidata.names AS name USING (item)
 SEMI JOIN ordinary_words USING (language, normalised);
 
--- candidates: a row is an item of `near` whose other names are in enough languages; `place` counts from 1.
-CREATE TABLE candidates AS
-SELECT near.item, row_number() OVER (ORDER BY any_value(near.place)) AS place
+-- entities: a row is an item of `near` whose other names are in enough languages.
+CREATE TABLE entities AS
+SELECT near.item
 FROM near
 JOIN wikidata.names AS name USING (item)
 SEMI JOIN starter_languages USING (language)

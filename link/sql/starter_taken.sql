@@ -1,8 +1,8 @@
--- The tables of a starter; `entities` has the candidates that it takes.
+-- The tables of a starter; `entities` has the items that it takes.
 
 -- taken_items: a row is an item of the starter, with the first of these roles that it has: entity, class on the path of an entity,
 -- creator of an entity, country of an entity or creator.
-CREATE OR REPLACE TABLE taken_items AS
+CREATE TABLE taken_items AS
 WITH classes AS (
     SELECT DISTINCT unnest(belongs.path) AS item FROM belongs SEMI JOIN entities USING (item)
 ),
@@ -25,13 +25,12 @@ roles AS (
 SELECT roles.item, min_by(roles.role, roles.place) AS role, coalesce(any_value(known.sitelinks), 0)::UINTEGER AS sitelinks
 FROM roles
 JOIN wikidata.items AS known USING (item)
-ANTI JOIN emptied USING (item)
 GROUP BY roles.item
 ORDER BY roles.item;
 
 -- taken_names: a row is a name. Entities, creators and countries have all that the snapshot has in the languages, but for names
 -- that mean something else; classes have their English label, for reading.
-CREATE OR REPLACE TABLE taken_names AS
+CREATE TABLE taken_names AS
 SELECT name.item, name.language, name.name, name.kind
 FROM wikidata.names AS name
 JOIN taken_items AS taken USING (item)
@@ -42,7 +41,7 @@ WHERE taken.role <> 'class' OR (name.kind = 'label' AND name.language = 'en')
 ORDER BY name.language, name.item, name.kind DESC, name.name;
 
 -- taken_claims: a row is a claim: of entities all that linking reads, of classes the classes above, of creators who they are and where from.
-CREATE OR REPLACE TABLE taken_claims AS
+CREATE TABLE taken_claims AS
 SELECT claim.item, claim.property, claim.target, claim.ended
 FROM wikidata.claims AS claim
 JOIN taken_items AS taken USING (item)

@@ -91,11 +91,7 @@ def starter(
     languages: Annotated[
         int, typer.Option(min=1, help="In how many of the catalogue's languages an item must have a name.")
     ] = 3,
-    megabytes: Annotated[float, typer.Option(min=0.001, help="The size of the Parquet tables, 10^6 bytes.")] = 3.0,
-    without: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV with the columns item and property: claims to leave out."),
-    ] = None,
+    items: Annotated[int, typer.Option(min=1, help="How many items of the topics at most.")] = 10_000,
     catalog: Packs = None,
     replace: Replace = False,
 ) -> None:
@@ -108,18 +104,16 @@ def starter(
     from polyculture.link.index.snapshot import open_snapshot, verify
     from polyculture.link.select.folder import MANIFEST, write_starter_folder
     from polyculture.link.select.selection import StarterRules
-    from polyculture.link.select.without import read_without
 
     check_free(output / MANIFEST, replace)
-    rules = StarterRules(languages, megabytes, read_without(without) if without else frozenset())
     index = open_snapshot(snapshot)
     verify(index)
-    report = write_starter_folder(index, read_catalog(*catalog or ()), output, rules)
-    size = sum(report.manifest["bytes"].values()) / 1e6
-    say(f"Wrote {output}: {report.manifest['items']['entity']} items, {size:.2f} MB")
-    for topic, count in report.manifest["by_topic"].items():
+    manifest = write_starter_folder(index, read_catalog(*catalog or ()), output, StarterRules(languages, items))
+    size = sum(manifest["bytes"].values()) / 1e6
+    say(f"Wrote {output}: {manifest['items']['entity']} items, {size:.2f} MB")
+    for topic, count in manifest["by_topic"].items():
         say(f"  {topic}: {count} items")
-    for reason, count in report.manifest["left_out"].items():
+    for reason, count in manifest["left_out"].items():
         say(f"  left out, {reason}: {count}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -26,7 +25,7 @@ ITEMS = [
     item("Q15", named("Ben Achebe"), sitelinks=3, P31="Q5", P27="Q1033"),
     item("Q16", named("The Long Road"), sitelinks=4, P31="Q7725634", P50="Q15"),
     item("Q17", named("Cem Kaya"), sitelinks=3, P31="Q5", P106="Q36834"),
-    item("Q18", named("oil cake"), sitelinks=8, P31="Q2095"),  # its class is left out below
+    item("Q18", named("oil cake"), sitelinks=8, P31="Q2095"),
     item("Q28", named("Hungary", "en de es ja"), P31="Q6256"),
     item("Q19", named("Live"), sitelinks=6, P31="Q2188189"),
     item("Q1033", {"en": "Nigeria"}),
@@ -76,26 +75,10 @@ def test_names_that_mean_something_else_are_left_out(index: Path, tmp_path: Path
     assert names(tmp_path / "two", 12) == {"de:Zebra", "es:Zebra"}
 
 
-def test_claims_can_be_left_out_with_the_items_that_have_no_other_class(index: Path, tmp_path: Path) -> None:
-    (tmp_path / "without.csv").write_text("item,property\nQ18,P31\nQ10,P495\nQ999,P31\n", encoding="utf-8")
-    printed = made(index, tmp_path / "starter", "--without", str(tmp_path / "without.csv"))
-    assert 18 not in roles(tmp_path / "starter")
-    assert 28 not in roles(tmp_path / "starter")  # a country that nothing names
-    assert "left out, claims: 2" in printed
-    assert "left out, items without a class of Wikidata's: 1" in printed
-
-
-def test_what_the_size_cuts_is_counted(index: Path, tmp_path: Path) -> None:
-    made(index, tmp_path / "all")
-    manifest = json.loads((tmp_path / "all" / "manifest.json").read_text(encoding="utf-8"))
-    whole = sum(manifest["bytes"].values())
-    printed = made(index, tmp_path / "some", "--megabytes", str(whole / 1e6 - 0.0001))
-    cut = [line for line in printed.splitlines() if "beyond the size" in line]
-    kept = sum(role == "entity" for role in roles(tmp_path / "some").values())
-    assert cut == [f"  left out, beyond the size: {6 - kept}"]
-    assert 0 < kept < 6
-    tables = [tmp_path / "some" / f"{name}.parquet" for name in ("items", "names", "claims")]
-    assert sum(file.stat().st_size for file in tables) < whole
+def test_the_best_known_come_first_and_what_the_limit_cuts_is_counted(index: Path, tmp_path: Path) -> None:
+    printed = made(index, tmp_path / "some", "--items", "2")
+    assert {number for number, role in roles(tmp_path / "some").items() if role == "entity"} == {10}
+    assert "left out, beyond the first: 6" in printed
 
 
 @pytest.mark.usefixtures("all_threads")
@@ -120,9 +103,6 @@ def test_mistakes_are_told_in_a_line(index: Path, tmp_path: Path) -> None:
     made(index, tmp_path / "starter")
     again = ("wikidata", "starter", index, "-o", "starter")
     assert "is there already" in one_line(polyculture(*again, cwd=tmp_path))
-    (tmp_path / "wrong.csv").write_text("item,property\nramen,P31\n", encoding="utf-8")
-    refused = polyculture(*again, "--replace", "--without", "wrong.csv", cwd=tmp_path)
-    assert "line 2: 'ramen', 'P31' is no item and property" in one_line(refused)
     assert "has no item of a topic" in one_line(polyculture(*again, "--replace", "--languages", "9", cwd=tmp_path))
     (tmp_path / "starter" / "claims.parquet").unlink()
     lacking = polyculture("wikidata", "audit", "./starter", cwd=tmp_path)
