@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from threading import Thread
@@ -33,7 +33,7 @@ class Ingested(NamedTuple):
     tables: ArrowTables
 
 
-def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Iterator[Ingested]:
+def ingested(chunks: Iterable[Chunk], languages: Sequence[str], workers: int) -> Generator[Ingested, None, None]:
     """Yields what each chunk holds, in their order, as `workers` processes read it; 0: this process does.
 
     Raises `StoreError` where one of them is killed.

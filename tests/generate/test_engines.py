@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from polyculture.cache.async_runner import Background
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, Completion, Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, answer_text, failure

@@ -18,9 +18,9 @@ import openai
 from httpx2 import Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
+from polyculture.cache.async_runner import Background
 from polyculture.generate.engines.answer import NO_ANSWER, completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
-from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, retry_policy, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
