@@ -156,7 +156,7 @@ def _reaches(values: Mapping[str, Any], one: OwnNumber) -> bool:
     if bool(values.get("phrasings")) != bool(one.facets.get("phrasing")):
         return False
     prefix = one.facets.get("context_prefix")
-    if prefix and prefix not in values.get("help_with", (prefix,)):
+    if prefix and prefix.split()[-1] not in values.get("help_with", (prefix,)):  # '5 names' says how many, too
         return False
     form = values.get("form")
     return form is None or one.form in ("", ANY, form) or (form == "model" and not one.variant)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 WIDTH = 100  # characters of a table in a file or pipe: what a letter or an issue shows
 NAME = 22  # characters of a table's first column that are not broken, however narrow the table is
 _WORD = 11  # characters of a word that a table does not break
-LONG = 40  # characters of a model's name, beyond which a path is shortened
-_LONG_WORD = re.compile(r"\S{41,}")
+_LONG_WORD = re.compile(r"[\w-]+:[^\s,;()]{30,}")  # may be a model whose name is a path
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 MORE = f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE"
 
@@ -112,12 +111,17 @@ def print_table(
     """
     from rich.console import Console
 
-    texts = [[escape_control_chars(cell(value)) for value in row] for row in rows]
-    ends = _ends_of_paths([one for row in texts for one in row if len(one) > LONG] + _LONG_WORD.findall(title or ""))
-    texts = [[ends.get(one, one) for one in row] for row in texts]
-    for path, end in ends.items():
-        title = title and title.replace(path, end)
-    heads = [escape_control_chars(column) for column in columns]
+    texts = [
+        [escape_control_chars(one) for one in columns],
+        *([escape_control_chars(cell(v)) for v in row] for row in rows),
+    ]
+    ends = _ends_of_paths(_LONG_WORD.findall("\n".join([title or "", *(one for row in texts for one in row)])))
+
+    def short(text: str) -> str:
+        return _LONG_WORD.sub(lambda found: ends.get(found[0], found[0]), text)
+
+    title = title and short(title)
+    heads, *texts = [[short(one) for one in row] for row in texts]
     console = Console(width=_width())
     if fits(heads, texts):
         console.print(_grid(heads, texts, title, headed, console.width))

@@ -283,6 +283,18 @@ def test_what_was_asked_of_another_model_says_nothing_of_this_one(tmp_path: Path
     assert line.protocol.startswith("how it was asked is not recorded")
 
 
+def test_a_prefix_of_several_names_was_asked_as_names(tmp_path: Path) -> None:
+    """Figure 6 said of '5 names' that nobody knew how it was asked."""
+    run = new_run(tmp_path)
+    part = next(one for one in read_preset("camel").parts if "help_with" in one.options)
+    asked = {"command": "cbs", "options": protocol_values("camel", part)}
+    run.instruments.write_bytes(orjson.dumps({"paper camel, cbs": asked}))
+    protocol = AskedProtocol(run, "camel", read_preset("camel"), None)
+    number = replace(as_own(published("camel")[0]), measure="cbs", dataset="camel", language="ar", condition="neutral")
+    for prefix, told in (("5 names", []), ("token", []), ("5 demonstrations", ["how it was asked is not recorded"])):
+        assert protocol.differences(replace(number, facets={"context_prefix": prefix})) == told
+
+
 def test_another_reader_is_named_where_the_papers_did_not_read(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     hold(run, answered("acc_a", 0.1, reader="ours"))

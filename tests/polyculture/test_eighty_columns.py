@@ -69,8 +69,9 @@ def test_models_that_are_paths_are_shown_by_their_ends_and_told_in_full(capsys: 
     """A path of 90 characters took the whole width of a terminal, and all other columns broke."""
     paths = [f"llamacpp:/home/somebody/models/{size}/quantised/of-2026/Qwen2.5-Instruct-Q4_K_M.gguf" for size in "ab"]
     models = [*paths, "openai:org/a-very-long-name-of-a-model-GGUF-Q4_K_M"]
-    print_table(("model", "n"), [(model, 1) for model in models], f"a: {paths[0]}")
+    cells = [models[0], f"{models[1]}\n[1]", f"less {models[2]} (ja)"]  # with a mark, and in a sentence
+    print_table(("model", paths[0]), [(one, 1) for one in cells], f"a: {paths[0]}")
     table, _, legend = capsys.readouterr().out.partition("\nllamacpp:…/a/")
     assert all(model not in table for model in paths)
-    assert all(model in legend for model in paths)
+    assert all(f" is {model}\n" in legend for model in paths)
     assert len(table.splitlines()) < 20, table
