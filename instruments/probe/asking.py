@@ -19,7 +19,8 @@ from polyculture.instruments.probe.arms import LENT, SEEDED, TEXT, Arm, Protocol
 from polyculture.instruments.probe.lenders import Lenders
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import WantedProbe
-from polyculture.instruments.probe.words import RULE, function_words, word_rule
+from polyculture.instruments.probe.taggers import RULE
+from polyculture.instruments.probe.words import function_words, word_rule
 
 HOUSE = Path(__file__).with_name("inspection.toml")
 _SPLITTING = 2  # the rule of `splitting`: another number asks anew

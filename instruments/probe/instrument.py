@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.cache.errors import install_line
 from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control, Protocol
 from polyculture.instruments.probe.attention.command import AttentionOptions
@@ -66,8 +65,8 @@ class ProbeOptions(BaseModel):
     tagger: Annotated[
         Names,
         Field(
-            description="What tells nouns and verbs: auto (the language's package, if installed, else the rule), rule, "
-            "a package's name, or spacy:MODEL. Of several, the first that serves a language."
+            description="What tells nouns and verbs: a spaCy model (package or folder), auto (an installed one of the "
+            "language, else the rule) or rule. Of several, the first that serves a language."
         ),
     ] = ("auto",)
     encoder: Annotated[
@@ -117,7 +116,10 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
     rules = jobs[0].rules
     for line in opened.told:
         asked.say(line)
-    _tell_taggers(asked, rules.taggers)
+    if options.tagger == ("auto",) and (
+        lacking := sorted(one for one, name in rules.taggers.items() if name == "rule")
+    ):
+        asked.say(f"{', '.join(lacking)}: no spaCy model is installed, so content words are by the rule (--tagger)")
 
     def derive() -> None:
         from polyculture.instruments.probe.measure import measure_probe, measure_similarities
@@ -193,7 +195,7 @@ def _jobs(
     from polyculture.cache.run_folder import Job
     from polyculture.generate.engines.base import Decoding
     from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
-    from polyculture.instruments.probe.taggers.known import choose_taggers
+    from polyculture.instruments.probe.taggers import choose_taggers
 
     inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
@@ -223,15 +225,6 @@ def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
     few = sorted(language for language, names in cultures.items() if len(names) < FEWEST)
     if few:
         asked.say(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
-
-
-def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
-    """A line for languages whose words the rule tells although a package would tell them better."""
-    from polyculture.instruments.probe.taggers.known import without_tagger
-
-    if missing := without_tagger(taggers):
-        what = f"{', '.join(missing)} not installed: content words by the rule"
-        asked.say(f"{what}. Install them with: {install_line('taggers')}")
 
 
 def _lenders(

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from polyculture.cache.folding import fold
+from polyculture.instruments.probe.taggers import RULE, recorded, tagged_words
 
-RULE = "rule"
 _LETTERS = (
     r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u0652\u0900-\u0963\u0971-\u0dff\u0e31-\u0e4e])*"  # with vowel signs
 )
@@ -36,11 +36,7 @@ class ContentWord:
 def content_words(text: str, language: str, tagger: str = RULE) -> list[ContentWord]:
     """The content words of a text, in order, by a tagger of `taggers` or by the rule."""
     if tagger != RULE:
-        from polyculture.instruments.probe.taggers.reading import tagged_words
-
-        return [
-            ContentWord(text[start:end], start, end, kind) for start, end, kind in tagged_words(text, language, tagger)
-        ]
+        return [ContentWord(text[start:end], start, end, kind) for start, end, kind in tagged_words(text, tagger)]
     leave_out = function_words(language)
     return [
         ContentWord(found[0], found.start(), found.end())
@@ -52,8 +48,6 @@ def content_words(text: str, language: str, tagger: str = RULE) -> list[ContentW
 def word_rule(language: str, tagger: str = RULE) -> str:
     """The tagger or the rule in words, as it is recorded."""
     if tagger != RULE:
-        from polyculture.instruments.probe.taggers.known import recorded
-
         return recorded(tagger)
     return f"rule 1, function words of {language}" if function_words(language) else "rule 1, no function words known"
 
