@@ -14,7 +14,7 @@ that is all 0 or all 1, p <= 0.05 between settings of the same truth, no p; and 
 disjoint intervals; of their difference covered, p < 0.05, the median width. For `components`, those of
 `tests/metrics/component_worlds.py`: the mean estimate and the truth, and how often the intervals of a component and of
 its share cover the truth. For `arms`, those of `tests/instruments/arm_worlds.py`: a probe and an arm beside it, the
-difference of F and of shares, and the rank correlation of pairs of cultures. For `flattening`, those of
+difference of F and of shares. For `flattening`, those of
 `tests/instruments/flattening_worlds.py`: F and its share of all pairs. For `swaps`, those of
 `tests/instruments/swap_worlds.py`: covered of a side's rate, of the gap of both sides, of two models and of their gaps,
 p < 0.05 between the models; the mean size of a difference in counts, and what chance gives.
@@ -180,7 +180,7 @@ def arms(count: int) -> None:
     """A probe and an arm beside it: covered, and withheld, of each of the three numbers."""
     for where, world in ARM_WORLDS.items():
         found = arms_tried(world, count)
-        names = ("F", "share", "correlation", *(f"{name} withheld" for name in ("F", "share", "correlation")))
+        names = ("F", "share", "F withheld", "share withheld")
         values = map(float, (*found.covered, *found.withheld))
         line("probe_arms", "arms", where, dict(zip(names, values, strict=True)))
 

@@ -1,10 +1,10 @@
--- Controls beside the probe: F, its share, similarity of items, ranks of pairs
+-- Controls beside the probe: F, its share, similarity of items
 -- arms_beside: a row is a number of the probe beside that of a control, on the questions that were asked of both: F and its
 -- share as means over the ordered pairs of cultures, the similarity of items with their questions before any filter (under
--- 'noise': irrelevant patching), and the rank correlation of the pairs' F. Intervals are over questions.
+-- 'noise': irrelevant patching). Intervals are over questions.
 --   patched: the probe's own number
 --   control: that of the arm
---   difference: the first less the second; of ranks the correlation
+--   difference: the first less the second
 -- printed: model, dataset, language, filter, arm, metric, patched, control, difference, units
 -- no rows: no arm was run beside the probe: run with --control
 SELECT
@@ -12,10 +12,4 @@ SELECT
     low, high, reason AS lacking, q, units
 FROM differences
 WHERE measure = 'probe' AND dimension = 'condition' AND target = 'others'
-UNION ALL BY NAME
-SELECT
-    model, dataset, language, method AS filter, condition AS arm, metric, NULL AS patched, NULL AS control,
-    estimate AS difference, low, high, coalesce(no_estimate, no_interval) AS lacking, NULL AS q, units
-FROM numbers
-WHERE measure = 'probe' AND metric = 'rank_correlation'
 ORDER BY model, dataset, language, filter, arm, metric

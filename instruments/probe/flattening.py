@@ -76,8 +76,8 @@ class Judged:
     p: Numbers  # the share of permutations with as high a score
 
 
-def flattening(counts: Counts, minimum: int = 1) -> Flattening:
-    """The score of g, [items, cultures]. An item counts for a culture from `minimum` occurrences on.
+def flattening(counts: Counts) -> Flattening:
+    """The score of g, [items, cultures].
 
     Raises `ValueError` of fewer than three cultures, or of one without any item.
     """
@@ -87,29 +87,29 @@ def flattening(counts: Counts, minimum: int = 1) -> Flattening:
     of_item, of_all = counts.sum(1, keepdims=True), int(counts.sum())
     above = np.maximum(0, counts * of_all - of_item * of_culture)  # whole numbers: what is spread evenly is exactly 0
     expected = np.maximum(1.0, of_item.astype(np.float64) * of_culture * of_all)
-    contribution = np.where(counts >= minimum, above.astype(np.float64) ** 2 / expected, 0.0)
+    contribution = above.astype(np.float64) ** 2 / expected
     score = contribution.T @ (contribution > 0)
     np.fill_diagonal(score, np.nan)
     return Flattening(score, contribution.sum(0))
 
 
-def judge(data: Occurrences, minimum: int = 1, resamples: int = RESAMPLES, seed: int = 1) -> Judged:
+def judge(data: Occurrences, resamples: int = RESAMPLES, seed: int = 1) -> Judged:
     """The score of counted items with its uncertainty.
 
     Intervals are from random halves of the questions, the same for all cultures (`halves.py`). They are about the score
     that as many other questions would give. Chance: within each question, the cultures that answered it are permuted.
     """
     chance = np.random.default_rng(seed)
-    found = flattening(data.counted(), minimum)
-    score, share, why = _intervals(data, found, minimum, resamples, chance)
-    permuted = np.stack([flattening(counts, minimum).score for counts in _permuted(data, resamples, chance)])
+    found = flattening(data.counted())
+    score, share, why = _intervals(data, found, resamples, chance)
+    permuted = np.stack([flattening(counts).score for counts in _permuted(data, resamples, chance)])
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
     p = np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples))
     return Judged(found, score, share, why, permuted.mean(0), p)
 
 
 def _intervals(
-    data: Occurrences, found: Flattening, minimum: int, resamples: int, chance: np.random.Generator
+    data: Occurrences, found: Flattening, resamples: int, chance: np.random.Generator
 ) -> tuple[Limits, Limits, NDArray[np.object_]]:
     """The limits of scores and of shares, and for each pair why one has none."""
     questions = int(data.question.max()) + 1
@@ -120,7 +120,7 @@ def _intervals(
         told[pairs] = halved
         none = np.full(pairs.shape, np.nan)
         return Limits(none, none), Limits(none, none), told
-    drawn = [flattening(one, minimum) for (one,) in halved]
+    drawn = [flattening(one) for (one,) in halved]
     limits = []
     for name in ("score", "share"):
         # One level for all pairs: that of a pair varies too much. Shares have one, too: few items coincide in a half.

@@ -87,9 +87,6 @@ class ProbeOptions(BaseModel):
     ] = None
     answer_tokens: Annotated[AtLeastOne, Field(description="Of an answer, at most.", json_schema_extra=IN_FILE)] = 64
     item_tokens: Annotated[AtLeastOne, Field(description="Of a layer's text, at most.", json_schema_extra=IN_FILE)] = 24
-    minimum: Annotated[
-        AtLeastOne, Field(description="Occurrences from which an item counts.", json_schema_extra=IN_FILE)
-    ] = 1
     resamples: Annotated[
         AtLeastOne, Field(description="Halves for intervals, permutations for p.", json_schema_extra=IN_FILE)
     ] = 999
@@ -129,7 +126,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             from polyculture.instruments.probe.links import link_items
 
             link_items(asked)
-        measure_probe(asked.run, options.minimum, options.resamples, options.seed)
+        measure_probe(asked.run, options.resamples, options.seed)
         _tell_unkept(asked)
         _tell_controls(asked, asked_arms(asked.run))
 

@@ -37,12 +37,10 @@ class LayerGroup:
     anchor: str  # where its bands lead
     withheld: str  # how many pairs have no interval, and why
     scores: Panel
-    shares: Panel
     flows: Panel | None  # None where no pair shares anything
     folded: str  # what the diagram has as one band
     layers: tuple[Panel, ...]
     keys: tuple[Key, ...]  # of the lines by layer
-    controls: tuple[Panel, ...]  # shares under each control
     uncontrolled: str  # which controls were not run; empty where all were
 
 
@@ -94,7 +92,6 @@ def _group(
     title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
     title += said("protocols", rows[0]["protocol"])
     own = [row for row in rows if row["arm"] == arms[0]]
-    others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
     anchor = f"layers-{number}"
     flows, folded = _flows(title, own, anchor)
     return LayerGroup(
@@ -102,13 +99,11 @@ def _group(
         own[0]["questions"],
         anchor,
         withheld(own),
-        heat(WORDS["score"], own, "score"),
-        heat(WORDS["share"], own, "share"),
+        heat(WORDS["score"], own),
         flows,
         folded,
         tuple(_layer_panels(title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
-        tuple(heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
         controls_missing([*arms, *(row["arm"] for row in compared)]),
     )
 

@@ -4,7 +4,6 @@
 
 - `flattening`, `flattening_share`: F of an ordered pair of cultures, `country` and `toward`, and its share.
 - `similarity`, `similarity_sd`: of the items of an arm with their questions, before any filter (CultureScope, 7).
-- `rank_correlation`: of the pairs' F under the probe with those under a control.
 
 In `differences`:
 
@@ -34,7 +33,7 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference, Number
 from polyculture.instruments.cultures.cultures import read_cultures
 from polyculture.instruments.differences import PairedDifference, Sides, difference_rows
 from polyculture.instruments.probe.arms import PATCHED, TEXT
-from polyculture.instruments.probe.controls import NAMES, Pairs, compared, groups_of_pairs
+from polyculture.instruments.probe.controls import Pairs, compared, groups_of_pairs
 from polyculture.instruments.probe.encoder import encode, identity_of
 from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences, Row, judge
 from polyculture.instruments.probe.halves import Limited
@@ -85,13 +84,8 @@ class Unit(NamedTuple):
 class Resampling:
     """How F is computed and its uncertainty told."""
 
-    minimum: int  # occurrences of an item in a culture from which it counts
     resamples: int
     seed: int
-
-    @property
-    def facets(self) -> dict[str, str]:
-        return {"minimum": str(self.minimum)} if self.minimum > 1 else {}
 
 
 @dataclass(frozen=True)
@@ -111,9 +105,9 @@ def measure_similarities(run: RunFolder, encoders: Mapping[str, str]) -> None:
     renew_table(run, compose(CORE, PROBE), PROBE_SIMILARITIES, rows, {"encoders": identities})
 
 
-def measure_probe(run: RunFolder, minimum: int, resamples: int, seed: int) -> None:
+def measure_probe(run: RunFolder, resamples: int, seed: int) -> None:
     """Writes the numbers and differences of a run's probes, where they are to be renewed. Raises as `renew`."""
-    how = Resampling(minimum, resamples, seed)
+    how = Resampling(resamples, seed)
     renew(run, compose(CORE, PROBE), [MEASURE], partial(_measured, how), asdict(how))
 
 
@@ -169,9 +163,9 @@ def _pairs(unit: Unit, arm: str, rows: Sequence[Row], how: Resampling, inputs: s
     if len(cultures) < FEWEST:
         return
     data, questions = _occurrences(rows)
-    judged, volumes = judge(data, how.minimum, how.resamples, how.seed), data.counted().sum(0)
+    judged, volumes = judge(data, how.resamples, how.seed), data.counted().sum(0)
     for (t, one), (s, other) in permutations(enumerate(cultures), 2):
-        facets = {**how.facets, "toward": other}
+        facets = {"toward": other}
         row = replace(
             EMPTY, measure=MEASURE.name, level="model, dataset, language, country, condition, method, toward",
             **unit.shared, country=one, condition=arm, wording=WITHOUT, reader=WITHOUT, facets=facets,
@@ -220,15 +214,13 @@ def _groups(probed: Probed, how: Resampling, inputs: str) -> Iterator[Difference
         return
     data, questions = _occurrences(rows)
     names = {"level": (few, f"all but {few}"), "region": ("same region", "other regions")}
-    for name, (one, other, limits) in groups_of_pairs(
-        data, told, questions, how.minimum, how.resamples, how.seed
-    ).items():
+    for name, (one, other, limits) in groups_of_pairs(data, told, questions, how.resamples, how.seed).items():
         shared = {**probed.unit.shared, "condition": PATCHED}
-        sides = Sides(MEASURE.name, "flattening", name, *names[name], shared, how.facets)
+        sides = Sides(MEASURE.name, "flattening", name, *names[name], shared)
         yield from difference_rows(sides, _paired(one, other, limits), unit=UNIT, units=questions, inputs=inputs)
 
 
-def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[Number | Difference]:
+def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[Difference]:
     """The probe and a control on the questions that were asked of both."""
     both = probed.asked[arm] & probed.asked[PATCHED]
     own, probe = ([row for row in probed.items.get(one, ()) if row[:2] in both] for one in (arm, PATCHED))
@@ -243,7 +235,7 @@ def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[
     )  # fmt: skip
     shared = {**probed.unit.shared, "condition": EVERY}
     sides = {
-        metric: Sides(MEASURE.name, metric, "condition", PATCHED, arm, shared, how.facets)
+        metric: Sides(MEASURE.name, metric, "condition", PATCHED, arm, shared)
         for metric in ("flattening", "flattening_share")
     }
     if why:
@@ -251,25 +243,14 @@ def _beside(probed: Probed, arm: str, how: Resampling, inputs: str) -> Iterator[
             yield from _untold(one, why, len(questions), inputs)
         return
     counted = [Occurrences.of_rows(rows, questions, cultures) for rows in (probe, own)]
-    found, numbers = compared(counted[0], counted[1], len(questions), how.minimum, how.resamples, how.seed)
+    found = dict(zip(sides, compared(counted[0], counted[1], len(questions), how.resamples, how.seed), strict=True))
     if arm == TEXT:  # F grows with the volume
         yield from _untold(sides.pop("flattening"), ONE_TEXT, len(questions), inputs)
-    values = {"flattening": (found.patched_score, found.score), "flattening_share": (found.patched_share, found.share)}
     for metric, one in sides.items():
-        if math.isnan(numbers[metric].value):
+        if math.isnan(found[metric][2].value):
             yield from _untold(one, "nothing is particular to any culture", len(questions), inputs)
         else:
-            pair = _paired(*values[metric], numbers[metric])
-            yield from difference_rows(one, pair, unit=UNIT, units=len(questions), inputs=inputs)
-    ranks = numbers[NAMES[-1]]
-    yield replace(
-        EMPTY, measure=MEASURE.name, metric=NAMES[-1], level="model, dataset, language, condition, method",
-        **probed.unit.shared, condition=arm, wording=WITHOUT, reader=WITHOUT, facets=how.facets,
-        estimate=_known(ranks.value), no_estimate="all pairs have one score" if math.isnan(ranks.value) else None,
-        low=None if ranks.low is None else max(-1.0, ranks.low),
-        high=None if ranks.high is None else min(1.0, ranks.high),
-        no_interval=ranks.lacking, unit=UNIT, units=len(questions), cells=1, inputs=inputs,
-    )  # fmt: skip
+            yield from difference_rows(one, _paired(*found[metric]), unit=UNIT, units=len(questions), inputs=inputs)
 
 
 def similarity_rows(rows: Sequence[tuple[Any, ...]], inputs: str) -> Iterator[Number | Difference]:

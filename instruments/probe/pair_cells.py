@@ -23,33 +23,29 @@ def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(sorted({row["culture"] for row in rows}))
 
 
-def heat(title: str, rows: Sequence[Row], number: str, *, intervals: bool = True) -> Panel:
+def heat(title: str, rows: Sequence[Row]) -> Panel:
     """A row per culture whose items they are, a column per culture that they lean on."""
     cultures = cultures_of(rows)
     cells = [
         {
             "row": row["culture"],
             "column": row["toward"],
-            "value": row[number],
+            "value": row["score"],
             "framed": is_sure(row),
-            "note": interval_of(row, number) if intervals else "",
+            "note": interval_of(row),
         }
         for row in rows
     ]
     frame = pd.DataFrame(cells).astype({"value": float})
-    top = 1.0 if number == "share" else float(frame["value"].max()) or 1.0
+    top = float(frame["value"].max()) or 1.0
     heads = plain_heads(cultures)
     chart = Heat(f"{title}: {WORDS['row_and_column']}", frame, heads, heads, (0.0, top))
     return Panel(title, chart)
 
 
-def interval_of(row: Row, number: str) -> str:
-    """The 95 % interval of F or of its share, in the digits of the heat map; empty where there is none."""
-    low, high = (row["low"], row["high"]) if number == "score" else (row["share_low"], row["share_high"])
-    if low is None or high is None:
-        return ""
-    digits = 1 if number == "score" else 2
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+def interval_of(row: Row) -> str:
+    """The 95 % interval of F in the digits of the heat map; empty where there is none."""
+    return "" if None in (row["low"], row["high"]) else f"{row['low']:.1f} to {row['high']:.1f}"
 
 
 def is_sure(row: Row) -> bool:
@@ -58,7 +54,7 @@ def is_sure(row: Row) -> bool:
 
 
 def _explained(row: Row) -> str:
-    interval = interval_of(row, "score")
+    interval = interval_of(row)
     why = "" if interval or not row["no_interval"] else f"no interval: {row['no_interval']}"
     chance = "" if row["p"] is None else f"by chance {row['by_chance']:.1f}, p {row['p']:.3f}"
     return "; ".join(filter(None, (interval and f"95 %: {interval}", why, chance)))

@@ -74,7 +74,7 @@ def _own(name: str) -> Callable[[Row], str]:
 
 
 def _difference(row: Row) -> FormattedEstimate:
-    """The probe's number less the control's, with its interval, or why there is none; of ranks their correlation."""
+    """The probe's number less the control's, with its interval, or why there is none."""
 
     def signed(value: float) -> str:
         return f"{value:+.{_DIGITS[row['metric']]}f}".replace("-", "−")
@@ -91,11 +91,11 @@ def _with_examples(column: str, examples: str) -> Callable[[Row], TextCell]:
     return lambda row: TextCell(counted(column)(row), row[examples] or _NONE)
 
 
-_DIGITS = {"flattening": 1, "flattening_share": 2, "similarity": 2, "rank_correlation": 2}
+_DIGITS = {"flattening": 1, "flattening_share": 2, "similarity": 2}
 _ARMS = (
     Column("The probe", _own("patched")),
     Column("The control", _own("control")),
-    Column("Difference", _difference, "of ranks: Spearman's correlation of the pairs' F under both"),
+    Column("Difference", _difference),
     Column("Questions", counted("units")),
 )
 _KNOWLEDGE = (

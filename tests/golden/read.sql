@@ -174,7 +174,7 @@ WHERE measure = 'questions' AND dataset = 'culture-mcq' AND wording <> '*';
 SELECT
     'probe' AS measure, CASE metric WHEN 'flattening' THEN 'score' ELSE 'share' END AS metric,
     {model: model, dataset: dataset, language: language, arm: condition, filter: method, culture: country,
-     toward: facets['toward'], minimum: coalesce(facets['minimum'], '1')} AS facets,
+     toward: facets['toward']} AS facets,
     estimate, array_to_string(list_sort(list_distinct(list(country) OVER (PARTITION BY model, condition, method))), ', ') AS n,
     units, NULL::DOUBLE AS low, NULL::DOUBLE AS high
 FROM numbers

@@ -13,9 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.probe.controls import NAMES, beside, compared
+from polyculture.instruments.probe.controls import Sides, beside, compared
 from polyculture.instruments.probe.flattening import Occurrences
-from polyculture.instruments.probe.halves import Limited
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]
@@ -87,7 +86,7 @@ WORLDS: Mapping[str, ArmWorld] = {
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The share of intervals that hold the truth and that of studies without one, by number (`NAMES`); the truth."""
+    """The share of intervals that hold the truth and that of studies without one, of F and of its share; the truth."""
 
     covered: Numbers
     withheld: Numbers
@@ -103,19 +102,20 @@ def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> 
         study = world.draw(chance)
         truth = np.nanmean([_found(study) for _ in range(min(200, 20 * count))], axis=0)
         truths.append(truth)
-        studies = (compared(*study(), world.questions, 1, resamples, seed)[1] for seed in range(count // worlds))
+        studies = (compared(*study(), world.questions, resamples, seed) for seed in range(count // worlds))
         held += [_holds(truth, one) for one in studies]
     found = np.array(held)
     return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0), np.mean(truths, axis=0))
 
 
 def _found(study: Draw) -> Numbers:
-    return beside(*(one.counted() for one in study()), 1).numbers
+    found = beside(*(one.counted() for one in study()))
+    return np.asarray(found[:, 0] - found[:, 1])
 
 
-def _holds(truth: Numbers, numbers: Mapping[str, Limited]) -> list[float]:
+def _holds(truth: Numbers, numbers: tuple[Sides, Sides]) -> list[float]:
     """1: the truth is between the limits; nan without limits."""
-    limits = [(numbers[name].low, numbers[name].high) for name in NAMES]
+    limits = [(one.low, one.high) for *_, one in numbers]
     return [
         float("nan") if low is None or high is None else float(low <= true <= high)
         for true, (low, high) in zip(truth, limits, strict=True)

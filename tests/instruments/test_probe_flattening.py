@@ -23,7 +23,7 @@ from tests.instruments.flattening_worlds import tried as flattening_tried
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
 
 
-def brute_force(counts: Counts, minimum: int = 1) -> dict[tuple[int, int], tuple[float, float]]:
+def brute_force(counts: Counts) -> dict[tuple[int, int], tuple[float, float]]:
     """F and the total of t of each pair, by the words of the definition."""
     items, cultures = counts.shape
     volume = [sum(int(counts[k][y]) for k in range(items)) for y in range(cultures)]
@@ -31,7 +31,7 @@ def brute_force(counts: Counts, minimum: int = 1) -> dict[tuple[int, int], tuple
     for k, y in product(range(items), range(cultures)):
         everywhere = sum(int(n) for n in counts[k])
         expected = volume[y] * everywhere / sum(volume)
-        more = int(counts[k][y]) * sum(volume) > volume[y] * everywhere and counts[k][y] >= minimum
+        more = int(counts[k][y]) * sum(volume) > volume[y] * everywhere
         contribution[k, y] = (counts[k][y] - expected) ** 2 / expected if more else 0.0
     return {
         (t, s): (
@@ -54,11 +54,10 @@ def test_a_case_by_hand() -> None:
 
 
 def test_one_occurrence_each_in_two_of_fourteen_cultures() -> None:
-    """5.1 of nothing: with a minimum count of 2 it is 0."""
+    """5.1 of nothing."""
     counts = np.vstack([np.full(14, 9), np.eye(1, 14) + np.eye(1, 14, 1), 1 - np.eye(1, 14) - np.eye(1, 14, 1)])
     counts = counts.astype(np.int64)
     assert flattening(counts).score[0, 1] == pytest.approx(5.142857)
-    assert flattening(counts, minimum=2).score[0, 1] == 0
 
 
 @pytest.mark.parametrize("counts", [BY_HAND[:, :2], np.array([[1, 1, 0], [2, 1, 0]])])
@@ -75,13 +74,12 @@ matrices = st.tuples(st.integers(1, 6), st.integers(3, 5)).flatmap(
 @settings(max_examples=30, deadline=None)
 @given(matrices.filter(lambda counts: bool(counts.sum(0).all())))
 def test_the_function_is_the_definition(counts: Counts) -> None:
-    for minimum in (1, 2):
-        found = flattening(counts, minimum)
-        for (t, s), (score, total) in brute_force(counts, minimum).items():
-            assert found.score[t, s] == pytest.approx(score, abs=1e-9)
-            assert found.total[t] == pytest.approx(total, abs=1e-9)
-            share = found.share[t, s]
-            assert math.isnan(share) if total == 0 else share == pytest.approx(score / total)
+    found = flattening(counts)
+    for (t, s), (score, total) in brute_force(counts).items():
+        assert found.score[t, s] == pytest.approx(score, abs=1e-9)
+        assert found.total[t] == pytest.approx(total, abs=1e-9)
+        share = found.share[t, s]
+        assert math.isnan(share) if total == 0 else share == pytest.approx(score / total)
 
 
 def world(chance: np.random.Generator, borrowed: float, questions: int = 50, cultures: int = 4) -> Any:
@@ -193,11 +191,11 @@ def test_groups_of_pairs_are_the_mean_of_their_scores() -> None:
     first = np.zeros((4, 4), dtype=bool)
     first[0, 1:] = True
     others = ~first & ~np.eye(4, dtype=bool)
-    one, other, apart = groups_of_pairs(data, {"lean": (first, others)}, 40, 1, 99, 1)["lean"]
+    one, other, apart = groups_of_pairs(data, {"lean": (first, others)}, 40, 99, 1)["lean"]
     score = flattening(data.counted()).score
     assert (one, other) == pytest.approx((score[0, 1:].mean(), score[others].mean()))
     assert apart.value == pytest.approx(one - other)
     assert apart.low < apart.value < apart.high
     assert (apart.low > 0) == ((apart.p or 1) < 0.05)
-    *_, few = groups_of_pairs(data, {"lean": (first, others)}, 11, 1, 99, 1)["lean"]
+    *_, few = groups_of_pairs(data, {"lean": (first, others)}, 11, 99, 1)["lean"]
     assert (few.low, few.lacking) == (None, "fewer than 12 questions")

@@ -87,7 +87,7 @@ def test_what_was_not_looked_for_is_not_absent(tmp_path: Path) -> None:
 
 
 def test_the_section_shows_it(run: RunFolder) -> None:
-    measure_probe(run, 1, 9, 1)
+    measure_probe(run, 9, 1)
     measure(run)
     page = write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
     assert "What it says and what its layers hold" in page

@@ -139,7 +139,7 @@ def test_what_fails_halfway_is_computed_again(run: RunFolder) -> None:
         measure_attention,
         measure_questions,
         partial(measure_swaps, task="qa"),
-        partial(measure_probe, minimum=1, resamples=9, seed=1),
+        partial(measure_probe, resamples=9, seed=1),
         partial(measure_similarities, encoders={}),
         measure_separation,
     ],
