@@ -293,7 +293,8 @@ class _OpenWork(Generic[I]):
         self.shards.append_part(adopted)
         taken = set(adopted[commit.name][commit.key or ""].to_pylist())
         self.missing = [item for item in self.missing if not taken.issuperset(self.step.keys(item))]
-        return Outcome(len(taken), 0, reused=len(taken))
+        found = _count(adopted[commit.name]["status"].to_pylist())
+        return Outcome(found.done, found.failed, reused=found.done)
 
 
 def _count(status: Sequence[Any]) -> Outcome:

@@ -2,12 +2,14 @@
 
 What an extractor model is asked about a response is the text, the topic's kinds and the language, and nothing else. So
 its answer holds for every response of a job with the same text, whoever sampled it, in this run and in those beside it.
-It is found by the request, and read here, by the present reader.
+It is found by the request, and read here, by the present reader: mended rules never buy an answer again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ from polyculture.cache.shards import part_files
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
+from polyculture.generate.engines.answer import NO_ANSWER
 
 
 def find_extractions(
@@ -29,15 +32,15 @@ def find_extractions(
     job: Job,
     texts: Mapping[str, str],
     asked_ids: Sequence[str],
-    model: str,
     topic: Topic,
     endings: Endings = NO_ENDINGS,
 ) -> Iterator[Extracted]:
-    """The outcome for each of the texts, by response, that `model` has answered about. Failures are not taken over.
+    """The known outcome for each of the texts, by response: an answer that the present reader understands, or
+    where it understands none, a failure of this run that asking again would repeat.
 
     `asked_ids` are the requests about the texts, in their order.
     """
-    own = part_files(run.shards(EXTRACTIONS.name, job))
+    own = part_files(run.shards(EXTRACTIONS.name, job)) if texts else []
     files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if texts else []
     if not files:
         return
@@ -45,13 +48,28 @@ def find_extractions(
     query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
     with memory_database() as connection:
         connection.register("wanted", asked)
-        answers = connection.sql(query, params={"files": [str(file) for file in files]}).fetchall()
-    for response_id, raw, finish_reason, attempts, read, written in answers:
-        try:
-            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language, endings)
-        except UnusableAnswerError:
+        found = connection.sql(query, params={"files": [*map(str, files)], "own": [*map(str, own)]})
+        rows = [Extracted(**dict(zip(found.columns, row, strict=True))) for row in found.fetchall()]
+    for response_id, answers in groupby(rows, key=lambda row: row.response_id):
+        known = _read(answers, texts[response_id], topic, job.language, endings)
+        if known is not None:
+            yield known
+
+
+def _read(answers: Iterable[Extracted], text: str, topic: Topic, language: str, endings: Endings) -> Extracted | None:
+    """What the present reader makes of the answers about a text; None where another answer is still to come."""
+    failed: Extracted | None = None
+    settled: Extracted | None = None
+    for answer in answers:
+        if settled is None and answer.status == "failed" and answer.retryable is False:
+            settled = answer
+        if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
-        yield Extracted(
-            response_id, "ok", found.mentions, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
-            extractor_model=model, finish_reason=finish_reason, note=found.note,
-        )  # fmt: skip
+        try:
+            found = read_raw(answer.raw, answer.finish_reason, text, topic, language, endings)
+        except UnusableAnswerError as fault:
+            failed = replace(answer, status="failed", error=str(fault), retryable=False)
+            settled = settled or (failed if answer.status == "ok" else None)
+        else:
+            return replace(answer, status="ok", error=None, retryable=None, mentions=found.mentions, note=found.note)
+    return settled and (failed or settled)

@@ -1,8 +1,11 @@
--- What an extractor has answered about texts that are to be extracted: a row is a response of this run, with the answer to
--- the request about its text. Where several files have one, the first by name speaks.
-SELECT DISTINCT ON (wanted.response_id)
-    wanted.response_id, stored.raw, stored.finish_reason, stored.attempts, stored.prompt_tokens, stored.completion_tokens
+-- What an extractor has answered about texts that are to be extracted: a row is an answer to the request about a response's
+-- text, those of this run first, in the order of attempts. Of sibling runs the answers that were of use there.
+SELECT
+    wanted.response_id, stored.status, stored.attempts, stored.error, stored.retryable, stored.raw, stored.ending,
+    stored.finish_reason, stored.prompt_tokens, stored.completion_tokens, stored.extractor_model
 FROM read_parquet($files, filename = 'file') AS stored
 JOIN wanted USING (asked_id)
-WHERE stored.status = 'ok' AND stored.raw IS NOT NULL
-ORDER BY wanted.response_id, stored.file, stored.response_id
+WHERE list_contains($own, stored.file) OR (stored.status = 'ok' AND stored.raw IS NOT NULL)
+ORDER BY
+    wanted.response_id, NOT list_contains($own, stored.file), stored.status = 'unusable' AND coalesce(stored.retryable, false),
+    stored.attempts, stored.file, stored.response_id

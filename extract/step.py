@@ -86,12 +86,12 @@ class ExtractionStep(Step[ResponseRow, Models]):
         self, run: RunFolder, work: Work[ResponseRow], missing: Sequence[ResponseRow]
     ) -> dict[str, pa.Table] | None:
         """What the model has answered about the same texts. A gazetteer costs nothing to ask again."""
-        topic, model = self._catalog.topic(work.job.topic), self._extractor.model
-        if model is None:
+        topic = self._catalog.topic(work.job.topic)
+        if self._extractor.model is None:
             return None
         items = {item.cell.response_id: item for item in missing}
         texts, asked = {key: item.text for key, item in items.items()}, [item.asked_id or "" for item in items.values()]
-        found = find_extractions(run, work.job, texts, asked, model, topic, self._catalog.endings)
+        found = find_extractions(run, work.job, texts, asked, topic, self._catalog.endings)
         return as_tables(row for one in found for row in self.rows(items[one.response_id], one, topic))
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:

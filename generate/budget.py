@@ -1,8 +1,6 @@
 """Keeps `max_cost`: the money of one stage's work on one job, and a wrapper around an engine per paid capability.
 
-Money is reserved before each request is sent, and booked when its bill is known. At most as many requests of a model
-are in flight as its server has answered with their tokens, one at first: so a server that does not count, or does not
-keep to `max_tokens`, shows it before much is spent.
+Money is reserved before each request is sent, and booked when its bill is known.
 """
 
 from __future__ import annotations
@@ -30,18 +28,6 @@ _WRITTEN = 1  # tokens that a server writes behind a text that it scores
 
 
 WAIT = 1.0  # seconds between two checks whether others have released a reservation
-
-
-@dataclass
-class RampUp:
-    """What this process knows of a model's server. Shared by all its jobs."""
-
-    counted: int = 0  # answers that came with their tokens
-
-    @property
-    def most(self) -> int:
-        """The most requests that may be in flight."""
-        return max(1, self.counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +60,8 @@ class JobBudget:
         tell: Callable[[str], None],
         *,
         batch: bool,
-        ramp_up: RampUp | None = None,
     ) -> None:
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
-        self._ramp_up = ramp_up or RampUp()
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
         self._opened = False
         self._in_flight = 0
@@ -93,11 +77,8 @@ class JobBudget:
             self._opened = True
 
     async def admit(self, bound: CostBound) -> Admission | None:
-        """Reserves the money for an attempt; waits for its turn, and for what answers in flight, here and in other
-        processes, may give back.
-
-        None: there is none.
-        """
+        """Reserves the money for an attempt; waits for what answers in flight, here and in other processes, may give
+        back. None: there is none."""
         while self._doubt is None:
             if (flight := self.take(bound)) is not None:
                 self._wake(1)
@@ -124,11 +105,11 @@ class JobBudget:
         return self._doubt is not None or self._refused is not None
 
     def take(self, bound: CostBound) -> Flight | None:
-        """The money for one answer; None where its turn has not come, or it cannot be paid now."""
+        """The money for one answer; None where it cannot be paid now."""
         price = bound.cost(self.purchase)
         if price <= 0:
             return Flight(self, bound, None)
-        if self._doubt is not None or (not self.batch and self._in_flight >= self._ramp_up.most):
+        if self._doubt is not None:
             return None
         number = self._ledger.reserve(self._account, price)
         if number is None:
@@ -146,11 +127,9 @@ class JobBudget:
             cost = flight.bound.price.cost(prompt, bill.completion or 0, purchase)
         if bill.nonsense or (answered and bill.unknown):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
-        elif bill.sent and not bill.unknown:
-            self._ramp_up.counted += 1
         self._ledger.book(flight.number, cost)
         self._in_flight = max(0, self._in_flight - 1)  # none is left where it ends after `give_back`
-        self._wake(2 if self._in_flight else len(self._waiting))
+        self._wake(1 if self._in_flight else len(self._waiting))
 
     def give_back(self) -> None:
         """Nobody waits for what is in flight: it is charged; in batches it goes on."""

@@ -22,12 +22,11 @@ class Usage:
     completion: int | None = None
     reasoning: int | None = None
     nonsense: str | None = None  # a count that cannot be true
-    sent: bool = True  # False: nothing that costs came of it
 
     @classmethod
     def nothing(cls) -> Self:
         """Of an attempt that the server refused, or that did not reach it."""
-        return cls(0, 0, sent=False)
+        return cls(0, 0)
 
     @property
     def unknown(self) -> bool:

@@ -135,7 +135,7 @@ def _labels(body: str, sign: str) -> Sequence[tuple[int, str]]:
 
 def _end_of_dialogue(body: str) -> int:
     """Where whoever begins a text with a name and a colon speaks for the last time: up to there all turns are its own.
-    A model that says "Assistant:" before its answer does not write a dialogue. The last reply is theirs who spoke before."""
+    A model that says "Assistant:" before its answer writes no dialogue. The last reply is theirs who spoke before."""
     speaker = _SPEAKER.match(body)
     if speaker is None or answer_label().fullmatch(speaker[0]):
         return 0

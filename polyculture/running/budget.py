@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import JobBudget, RampUp, budgeted
+from polyculture.generate.budget import JobBudget, budgeted
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.running.batching import asked_in_batches
@@ -39,7 +39,6 @@ class Budget:
 
     workspace: Workspace
     ledger: Ledger | None
-    ramp_ups: dict[str, RampUp] = field(default_factory=dict)  # by model
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, within the limit for one stage's work on a job.
@@ -50,8 +49,8 @@ class Budget:
         if self.ledger is None or price is None:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
-        batch, ramp_up = stage in TOPICAL and asked_in_batches(spec), self.ramp_ups.setdefault(model, RampUp())
-        job_budget = JobBudget(self.ledger, f"{stage} {job}", spent, say, batch=batch, ramp_up=ramp_up)
+        batch = stage in TOPICAL and asked_in_batches(spec)
+        job_budget = JobBudget(self.ledger, f"{stage} {job}", spent, say, batch=batch)
         kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.extract.base import Extractor
-    from polyculture.extract.reading_step import ReadingStep
     from polyculture.extract.step import ExtractionStep, OpenExtractor
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
@@ -125,12 +124,8 @@ class ExtractionStage:
         told += [f"the first {section.sample} texts of each prompt, the others are not asked"] if section.sample else []
         return ", ".join(told)
 
-    def steps(self, jobs: Sequence[Job], wanted: pa.Table) -> tuple[ReadingStep, ExtractionStep]:
-        """The steps that read stored answers again and extract the responses of jobs that are `wanted`.
-
-        In this order: a readable stored answer needs no new query.
-        """
-        from polyculture.extract.reading_step import ReadingStep
+    def step(self, jobs: Sequence[Job], wanted: pa.Table) -> ExtractionStep:
+        """The step that extracts the responses of jobs that are `wanted`."""
         from polyculture.extract.step import ExtractionStep, ExtractorChoice
 
         workspace = self.workspace
@@ -141,8 +136,7 @@ class ExtractionStage:
             jobs = sorted(jobs, key=lambda job: (job.topic, job.language))
         sizes = [(job, workspace.extracted_of(job)) for job in jobs]
         choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
-        extraction = ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
-        return ReadingStep(workspace.run, extraction, workspace.catalog, choice), extraction
+        return ExtractionStep(workspace.run, sizes, self._sampled(wanted), workspace.catalog, choice)
 
     def _sampled(self, wanted: pa.Table) -> pa.Table:
         """Of each request the samples that are read, in `wanted_responses`."""
@@ -164,7 +158,7 @@ class ExtractionStage:
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):
             return 0
-        _, extraction = self.steps([job], self.workspace.wanted_now)
+        extraction = self.step([job], self.workspace.wanted_now)
         (work,) = extraction.works()
         rows = work_state(run, extraction, work).missing if self.workspace.before else []
         sampling = known_step(self.workspace, job)

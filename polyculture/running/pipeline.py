@@ -105,10 +105,8 @@ class Pipeline(StepRunner):
         free = [job for job in jobs if job not in self.held]  # the process that samples them extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
-        reading, extraction = self.extraction.steps(free, read_rows(run.table(WANTED_RESPONSES.name), WANTED_RESPONSES))
+        extraction = self.extraction.step(free, read_rows(run.table(WANTED_RESPONSES.name), WANTED_RESPONSES))
         self.recover(extraction, extraction.works())
-        if self.extraction.by_model:
-            self.run_step(reading)
         self.run_step(extraction)
 
     def go_on_with(self, view: str) -> None:

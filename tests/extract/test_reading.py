@@ -18,7 +18,6 @@ from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
 from polyculture.extract.answer import ReadAnswer, read_answer
 from polyculture.extract.llm import LlmExtractor, llm_extractor_id
-from polyculture.extract.reading_step import ReadingStep
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
 from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract.test_stage import FOOD, JOB, good, response, write_run
@@ -37,15 +36,13 @@ def script(text: str, attempt: int) -> str | Completion:
     return good(text, attempt) if "Text 0" in text else answer(("ramen", kind))
 
 
-def extract(run: RunFolder, engine: ScriptedEngine) -> tuple[Outcome, Outcome]:
-    """Reads what is there, then extracts: as a run does."""
+def extract(run: RunFolder, engine: ScriptedEngine) -> Outcome:
     wanted = read_rows(run.table("wanted_responses"), WANTED_RESPONSES)
     extractor = LlmExtractor(engine, MODEL, FOOD)
     ids = {FOOD.code: extractor.extractor_id}
     choice = ExtractorChoice(MODEL, ids, lambda _job, _models: extractor, reading.present_reader())
     extraction = ExtractionStep(run, [(JOB, 4)], wanted, read_catalog(), choice)
-    reads = do_step(run, ReadingStep(run, extraction, read_catalog(), choice), ModelSpec(MODEL))
-    return reads, do_step(run, extraction, ModelSpec(MODEL), engine)
+    return do_step(run, extraction, ModelSpec(MODEL), engine)
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
@@ -69,7 +66,7 @@ def mend(patch: pytest.MonkeyPatch) -> None:
 
 def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -> None:
     run, engine = write_run(tmp_path, map(response, range(4))), ScriptedEngine(script)
-    assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2))
+    assert extract(run, engine) == Outcome(2, 2)
     asked = len(engine.requests)
     assert asked == 1 + 2 + 3 + 1
     bought_tokens = "SELECT count(*), sum(completion_tokens) FROM bought WHERE stage = 'extract'"
@@ -83,7 +80,7 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -
     ]
     with pytest.MonkeyPatch.context() as patch:
         mend(patch)
-        assert extract(run, engine) == (Outcome(3, 1), Outcome(3, 1, reused=3))
+        assert extract(run, engine) == Outcome(3, 1, reused=3)
         assert rows(run, states) == [
             ("r00000", "ok", 1, 2, None, None),
             ("r00001", "ok", 1, 1, None, None),
@@ -91,9 +88,9 @@ def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -
             ("r00003", "failed", 1, 0, None, "never"),
         ]
         assert sorted(rows(run, found)) == [("chopsticks", 1), ("ramen", 3)]
-        assert extract(run, engine) == (Outcome(0, 0), Outcome(3, 1, reused=3))
+        assert extract(run, engine) == Outcome(3, 1, reused=3)
         [(bought, tokens)] = rows(run, bought_tokens)
-    assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2, reused=2))
+    assert extract(run, engine) == Outcome(2, 2, reused=2)
     assert (rows(run, states), sorted(rows(run, found))) == numbers
     assert [(bought, tokens)] == rows(run, bought_tokens)
     assert len(engine.requests) == asked
@@ -117,7 +114,7 @@ def test_what_is_still_to_be_asked_is_asked_and_what_can_be_read_is_not(tmp_path
     with pytest.MonkeyPatch.context() as patch:
         mend(patch)
         engine = ScriptedEngine(first)
-        assert extract(run, engine) == (Outcome(1, 0), Outcome(2, 0, reused=1))
+        assert extract(run, engine) == Outcome(2, 0, reused=1)
         assert [request.seeds for request in engine.requests] == [(1,)]
         assert rows(run, "SELECT response_id, attempts FROM extractions ORDER BY 1") == [("r00000", 1), ("r00001", 2)]
 
@@ -126,10 +123,10 @@ def test_an_answer_that_was_cut_stays_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(1)))
     cut = Completion("r00000", 0, answer(("ramen", "dish"))[:20], finish_reason="length")
     engine = ScriptedEngine(lambda _text, _attempt: cut)
-    assert extract(run, engine)[1] == Outcome(0, 1)
+    assert extract(run, engine) == Outcome(0, 1)
     with pytest.MonkeyPatch.context() as patch:
         mend(patch)
-        assert extract(run, engine) == (Outcome(0, 1), Outcome(0, 1))
+        assert extract(run, engine) == Outcome(0, 1)
         assert rows(run, "SELECT error, finish_reason FROM extractions") == [(answer_module.CUT_SHORT, "length")]
 
 
