@@ -1,6 +1,7 @@
 """Keeps `max_cost`: the money of one stage's work on one job, and a wrapper around an engine per paid capability.
 
-Money is reserved before each request is sent, and booked when its bill is known.
+Money is reserved before each request is sent, and booked when its bill is known: its upper bound, or the largest bill
+of the model if that was more, as of hidden reasoning. Until a first bill is known, one request of a model is in flight.
 """
 
 from __future__ import annotations
@@ -60,9 +61,13 @@ class JobBudget:
         tell: Callable[[str], None],
         *,
         batch: bool,
+        largest: dict[str, float] | None = None,
+        model: str = "",
     ) -> None:
+        """`largest` has the largest bill by model, for all jobs of this process."""
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
+        self._largest, self._model = {} if largest is None else largest, model
         self._opened = False
         self._in_flight = 0
         self._doubt: str | None = None
@@ -105,13 +110,14 @@ class JobBudget:
         return self._doubt is not None or self._refused is not None
 
     def take(self, bound: CostBound) -> Flight | None:
-        """The money for one answer; None where it cannot be paid now."""
+        """The money for one answer; None where its turn has not come, or it cannot be paid now."""
         price = bound.cost(self.purchase)
         if price <= 0:
             return Flight(self, bound, None)
-        if self._doubt is not None:
+        is_first = not self.batch and self._model not in self._largest
+        if self._doubt is not None or (is_first and self._in_flight):
             return None
-        number = self._ledger.reserve(self._account, price)
+        number = self._ledger.reserve(self._account, self._reserve(bound))
         if number is None:
             return None
         self._in_flight += 1
@@ -125,6 +131,7 @@ class JobBudget:
         if not bill.unknown:
             prompt = flight.bound.prompt_tokens if bill.prompt is None else bill.prompt
             cost = flight.bound.price.cost(prompt, bill.completion or 0, purchase)
+            self._largest[self._model] = max(cost, self._largest.get(self._model, 0.0))
         if bill.nonsense or (answered and bill.unknown):
             self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
         self._ledger.book(flight.number, cost)
@@ -152,7 +159,7 @@ class JobBudget:
 
         Raises `BudgetError` where there is no other reservation: the limit is reached.
         """
-        while not self._ledger.has_room(bound.cost(self.purchase)):
+        while not self._ledger.has_room(self._reserve(bound)):
             if not self._may_come(bound):
                 raise self._reached(bound)
             time.sleep(WAIT)
@@ -164,12 +171,16 @@ class JobBudget:
             holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
             self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
             self._told = True
-        return bool(others) or self._ledger.has_room(bound.cost(self.purchase))
+        return bool(others) or self._ledger.has_room(self._reserve(bound))
+
+    def _reserve(self, bound: CostBound) -> float:
+        """What a request is expected to cost at most."""
+        return max(bound.cost(self.purchase), self._largest.get(self._model, 0.0))
 
     def _reached(self, bound: CostBound) -> BudgetError:
         return BudgetError(
             f"stopped by max_cost = {self._ledger.limit:g}: {self._ledger.spent():.4f} is spent, and the "
-            f"next answer may cost {bound.cost(self.purchase):.4f}. Raise max_cost and run the same command again: it "
+            f"next answer may cost {self._reserve(bound):.4f}. Raise max_cost and run the same command again: it "
             "goes on where it was"
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
@@ -39,6 +39,7 @@ class Budget:
 
     workspace: Workspace
     ledger: Ledger | None
+    largest: dict[str, float] = field(default_factory=dict)  # bill, by model
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, within the limit for one stage's work on a job.
@@ -50,7 +51,8 @@ class Budget:
             return engine
         spent = partial(spent_on, self.workspace, stage, job)
         batch = stage in TOPICAL and asked_in_batches(spec)
-        job_budget = JobBudget(self.ledger, f"{stage} {job}", spent, say, batch=batch)
+        account = f"{stage} {job}"
+        job_budget = JobBudget(self.ledger, account, spent, say, batch=batch, largest=self.largest, model=model)
         kind = find_kind(spec)  # a model's options may raise the most tokens of an answer
         return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 
