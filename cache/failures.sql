@@ -1,7 +1,7 @@
 -- What failed and why, whoever asked: each table whose rows may fail is in `failed`.
 
 -- plain_message(words): a message without what differs from one row to the next: bodies, quotations, words of another
--- script in a Latin sentence, ids, days and months, numbers. `cache/faults.py` has the same.
+-- script in a Latin sentence, ids, days and months, numbers.
 CREATE MACRO without_quotations(words) AS
     regexp_replace(regexp_replace(regexp_replace(
         words,

@@ -46,7 +46,6 @@ PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"
 SET_ASIDE = "set-aside.jsonl"  # records of the journal that no part can hold
 _NAMED = 5  # keys of such records in the line about them
-_STRICT = orjson.OPT_STRICT_INTEGER | orjson.OPT_APPEND_NEWLINE  # refuses integers that columns may not hold
 _NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _PART = re.compile(rf"part-(?:[0-9]{{5}}|[1-9][0-9]{{5,}}){re.escape(SUFFIX)}")
 _log = logging.getLogger(__name__)
@@ -113,7 +112,7 @@ class JobShards:
         """The same for many units, with one write."""
         self._lock.check()
         try:
-            lines = b"".join(orjson.dumps(record, option=_STRICT) for record in records)  # rows, too
+            lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)  # rows, too
         except TypeError:
             records = list(self._fitted(records))
             lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)

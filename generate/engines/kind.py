@@ -87,9 +87,6 @@ class EngineKind(Generic[Told]):
     most_tokens: Callable[[Told, int, int], tuple[int, int]] = lambda _options, prompt, written: (prompt, written)
     # What the remedies of the table of faults leave open: 'url' and 'key'. Empty where no service is asked.
     places: Callable[[ModelSpec, Told], Mapping[str, str]] = lambda _spec, _options: {}
-
-    # What is wrong with the server on this machine that would be asked, one line; it is sent no prompt.
-    not_served: Callable[[ModelSpec, Told], str | None] = lambda _spec, _options: None
     # The remedy of one failed answer, where the service's words say more than the table of faults; None where not.
     advice: Callable[[str], str | None] = lambda _error: None
 

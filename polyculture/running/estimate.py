@@ -296,10 +296,7 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
 
 
 def not_ready(experiment: Experiment) -> Iterator[str]:
-    """A line for each: the plan stands, and a run will refuse, or bill at no price.
-
-    A server on this machine is asked which models it serves; no other service is asked anything.
-    """
+    """A line for each: the plan stands, and a run will refuse, or bill at no price. No service is asked anything."""
     asked = [model for model in dict.fromkeys(experiment.asked) if model != GAZETTEER]
     for model in asked:
         spec = experiment.model_spec(model)
@@ -309,10 +306,6 @@ def not_ready(experiment: Experiment) -> Iterator[str]:
             kind.places(spec, options)
         except EngineError as fault:
             yield f"run will refuse: {fault}"
-            continue
-        wrong = kind.not_served(spec, options)
-        if wrong:
-            yield wrong
     for name in experiment.prices:
         if name not in asked:
             yield f"[prices] names {name}, which the experiment does not ask. {did_you_mean(name, asked)}"

@@ -109,7 +109,7 @@ def test_an_extraction_begins_anew(tmp_path: Path, stub: StubServer) -> None:
     def extractor(body: Mapping[str, Any], _: int) -> Reply | None:
         if body["model"] != "x":
             return None
-        odd = "イタリア" in body["messages"][-1]["content"]
+        odd = any("イタリア" in turn["content"] for turn in body["messages"][-3:])  # asked again behind its words
         return answer("no JSON" if broken and odd else json.dumps({"mentions": []}))
 
     stub.behaviour = extractor

@@ -61,12 +61,6 @@ def _places(spec: ModelSpec, _: OpenAIOptions) -> Mapping[str, str]:
     return ChatApi(spec).server.places
 
 
-def _not_served(spec: ModelSpec, options: OpenAIOptions) -> str | None:
-    from polyculture.generate.engines.openai.served import server_line
-
-    return server_line(spec, options)
-
-
 KIND = EngineKind(
     name="openai",
     options=OpenAIOptions,
@@ -80,7 +74,6 @@ KIND = EngineKind(
     counter=_counter,
     most_tokens=lambda options, prompt, written: options.most_tokens(prompt, written),
     places=_places,
-    not_served=_not_served,
     advice=advice,
     batching=Batching(
         wanted=lambda options: options.batch, at_once=lambda options: options.batches_at_once, open=_open_batches
