@@ -91,7 +91,7 @@ class _Reader:
             return f"{shown!r} tokenises to nothing"
         if self._tokenizer.unk_token_id in ids:
             return f"{shown!r} tokenises to unknown tokens"
-        if start == 0:
+        if start == 0 and self._open_end:  # a masked model reads on behind the gap
             return f"nothing stands before {shown!r}: the context is empty, and the model begins a text with no token"
         return None
 

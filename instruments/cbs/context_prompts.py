@@ -83,7 +83,8 @@ def _demonstrated(
 
 def _draws(dataset: DataSet, context: MaskedContext, number: int) -> list[list[CulturalEntity]]:
     """Disjoint draws of native entities, other ones for each context; by ids, so the same on every machine."""
-    native = [entity for entity in dataset.fitting(context) if entity.culture == context.culture]
+    # Each name once: one that is repeated, as some are in published files, could stand in all draws.
+    native = list({one.surface: one for one in dataset.fitting(context) if one.culture == context.culture}.values())
     if len(native) < 2 * number:
         raise DataSetError(
             f"{len(native)} {context.culture} entities of type {context.entity_type!r} in {context.language!r} are too "

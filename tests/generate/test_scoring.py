@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import deque
@@ -360,3 +361,21 @@ def test_a_real_model_from_a_gguf_file() -> None:
         )
         for completion in engine.sample([question]):
             assert "Paris" in (completion.text or ""), completion
+
+
+def test_whether_a_model_fills_gaps_is_known_without_transformers(folders: dict[str, Path]) -> None:
+    """`plan` and `status` ask it of every model: the import takes three seconds."""
+    script = """
+import sys
+from polyculture.generate.engines import find_kind, read_options
+from polyculture.generate.engines.base import ModelSpec
+for name in sys.argv[1:]:
+    spec = ModelSpec(f"transformers:{name}")
+    kind = find_kind(spec)
+    print(kind.masked(spec, read_options(kind.options, spec)))
+print("transformers" in sys.modules)
+"""
+    named = [str(folders["bert"]), str(folders["llama"]), str(folders["llama"] / "nothing")]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([sys.executable, "-c", script, *named], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["True", "False", "False", "False"], done.stderr

@@ -137,6 +137,14 @@ class TestMasked:
         assert (soup.start, soup.end, soup.boundary) == (3, 4, "moved space")
         assert (rice_soup.start, rice_soup.end) == (3, 5)
 
+    def test_a_gap_may_begin_a_text_that_no_token_begins(self) -> None:
+        from tests.tiny_models import byte_level
+
+        request = ScoreRequest("r", "", ("Soup",), suffix=" is hot")
+        (pair,) = split_pairs(byte_level(), request, suffix=True)
+        assert (pair.error, pair.start) == (None, 0)
+        assert next(split_pairs(byte_level(), request)).error
+
     def test_unknown_words_are_an_error(self, wordpiece: Any) -> None:
         (pair,) = split_pairs(wordpiece, ScoreRequest("r", "we ate", (" 寿司",), suffix=" with bread"), suffix=True)
         assert pair.error == "' 寿司' tokenises to unknown tokens"

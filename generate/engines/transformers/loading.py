@@ -73,7 +73,7 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     place = place_of(spec, options)
     device = _device(options)
     config = _config(spec, place)
-    masked = _is_masked(config, spec)
+    masked = _is_masked(config.architectures, spec)
     kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
     if options.random_weights is None:
         # With the settings at hand: a GGUF file would be parsed anew for them.
@@ -166,15 +166,22 @@ def is_masked(spec: ModelSpec, options: TransformersOptions) -> bool:
     """Whether a model fills gaps, by its settings alone. What cannot be opened is told by whoever opens it."""
     if is_gguf(spec.name):
         return False
+    from huggingface_hub import hf_hub_download
+
     try:
         check_installed(spec)
-        return _is_masked(_config(spec, place_of(spec, options)), spec)
-    except (EngineError, MissingDependencyError):
+        place = place_of(spec, options)
+        hub = {name: value for name, value in place.arguments.items() if name != "trust_remote_code"}
+        folder = Path(place.name)
+        settings = folder / "config.json" if folder.is_dir() else hf_hub_download(place.name, "config.json", **hub)
+        # Read here: to import transformers costs each `plan` and `status` three seconds.
+        return _is_masked(json.loads(Path(settings).read_text(encoding="utf-8")).get("architectures"), spec)
+    except (EngineError, MissingDependencyError, AttributeError, OSError, ValueError):
         return False
 
 
-def _is_masked(config: PretrainedConfig, spec: ModelSpec) -> bool:
-    names = config.architectures or ["ForCausalLM"]  # a GGUF file names none, and holds nothing else
+def _is_masked(architectures: Sequence[str] | None, spec: ModelSpec) -> bool:
+    names = architectures or ["ForCausalLM"]  # a GGUF file names none, and holds nothing else
     if any(name.endswith(_CAUSAL) for name in names):
         return False
     if any(name.endswith(_MASKED) for name in names):
