@@ -44,7 +44,7 @@ def chat_text(messages: Any) -> str | None:
         return messages if isinstance(messages, str) else None
     turns = [(_role(one), words_of(one)) for one in messages if isinstance(one, Mapping)]
     said = [(role, text) for role, text in turns if text and text.strip()]
-    if len(said) == 1 and said[0][0] in ("user", "human"):
+    if len(said) == 1 and _folded(said[0][0]) in ("user", "human"):
         return said[0][1]
     return "\n\n".join(f"{role}: {text}" for role, text in said) or None
 
@@ -196,9 +196,15 @@ def has_role(message: Mapping[str, Any]) -> bool:
 def words_of(message: Mapping[str, Any]) -> str | None:
     """The text of a message: a string, or the parts of one."""
     text, _ = content_of(
-        Record("", message).get("content.parts|content.answer|parts|content|value|text|utterance|data.content")
+        Record("", message).get("content.parts|content.answer|parts|content|value|text|utterance|data.content|prompt")
     )
     return text if isinstance(text, str) else None
+
+
+def message_in(cell: Any) -> Any:
+    """The message of an answer that a cell holds as JSON; else the cell."""
+    message = opened(cell) if isinstance(cell, str) else cell
+    return message if isinstance(message, Mapping) and _folded(message.get("role")) in _ANSWERERS else cell
 
 
 def has_other_words(value: Any, depth: int = 0) -> bool:

@@ -38,9 +38,23 @@ _PAGES = {
     "cp1256": frozenset(["ar", "fa", "ur", "ps", "ug", "sd", "ckb"]),
     "cp1257": frozenset(["lt", "lv", "et"]),
     "cp1258": frozenset({"vi"}),
-}  # other encodings of one byte a letter, and the languages that are written in each rather than in Windows-1252
+    "mac-roman": frozenset(["es", "fr", "pt", "it", "de", "da", "no", "sv", "nl", "fi", "ca", "is"]),
+    "koi8-u": frozenset(["ru", "uk"]),
+    "cp866": frozenset(["ru", "uk", "be", "bg"]),
+    "cp932": frozenset({"ja"}),
+    "euc_jp": frozenset({"ja"}),
+    "gb18030": frozenset({"zh"}),
+    "big5": frozenset({"zh"}),
+    "cp949": frozenset({"ko"}),
+    "cp874": frozenset({"th"}),  # last: nearly all bytes are some letter of Thai, and all that are Thai for fastText
+}  # other encodings, and the languages that are written in each rather than in Windows-1252
+# No text has a capital letter behind a small one in most of its lines, frames, or signs within words.
+_MISREAD = re.compile(r"[a-zà-öø-ÿа-яёіїєґ][A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]|[\u2500-\u259f]|\w[×÷¤¦±¶¸¹‡†‰‹›„“”•]\w")
+_ICELANDIC = frozenset("ÐðÞþÝý")  # what other pages have in the places of Turkish, Polish and Baltic letters
+_SAMPLE = 4_000  # letters whose language is told
+_CLEARER = 0.1  # in probability: Western languages in Mac Roman have the same letters elsewhere
 _COMPARED = 300  # pieces of a file whose language is compared
-_PIECE = re.compile(b"[^\r\n]{1,400}")
+_PIECE = re.compile(b'[^\r\n\t";]{1,400}')
 
 _MISREAD_AS = (WINDOWS, "mac-roman", "cp1251")  # what UTF-8 is taken for by tools that do not ask
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
@@ -117,7 +131,7 @@ def encoding_of(path: Path) -> str:
 def _of_one_byte(path: Path, row: int) -> str:
     letters = foreign = good = broken = 0
     strange: str | None = None
-    seen = set[str]()
+    seen, sample = set[str](), ""
     with path.open("rb") as file:
         for line in file:
             if line.isascii():
@@ -128,7 +142,8 @@ def _of_one_byte(path: Path, row: int) -> str:
             good += len(decoded) - decoded.count("\ufffd")
             text = line.decode(WINDOWS, "replace")
             seen |= set(text.casefold())
-            others = sorted({character for character in text if character > "\x7f"} - _WESTERN)
+            sample += text if len(sample) < _SAMPLE else ""
+            others = sorted({character for character in text if character > "\x7f"} - _WESTERN - _ICELANDIC)
             within = _WITHIN.search(text)
             strange = strange or (others[0] if others else within[0] if within else None)
             letters += sum(map(str.isalpha, text))
@@ -137,6 +152,8 @@ def _of_one_byte(path: Path, row: int) -> str:
         return UTF_8
     if "õ" in seen and "ã" not in seen and seen & set("áéíóú"):
         strange = strange or "õ"  # Hungarian in Windows-1250, where it is ő: Portuguese has ã, too, and Estonian no á
+    if (seen & _ICELANDIC) and likeliest(sample)[0] not in ("is", "fo"):
+        strange = strange or min(seen & _ICELANDIC)
     other = _other_page(path)
     if strange is None and other is None and foreign <= _MOST_FOREIGN * letters:
         return WINDOWS
@@ -145,25 +162,26 @@ def _of_one_byte(path: Path, row: int) -> str:
         as_windows = f"it is less clearly in a language than as {other[0]}, {other[1]!r}"
     what = f"is in an unknown encoding: row {row} is not UTF-8, and as Windows-1252 {as_windows}"
     name = other[0] if other else "ENCODING"
-    remedy = f"Save it as UTF-8 (a spreadsheet: as CSV UTF-8), or: iconv -f {name} -t UTF-8 {path.name}"
+    remedy = f"Save it as UTF-8 (a spreadsheet: as CSV UTF-8), or: iconv -f {name} -t UTF-8 {path.name}, and read it"
     raise UserError(what, where=path, remedy=remedy)
 
 
 def _other_page(path: Path) -> tuple[str, str] | None:
-    """The Windows encoding that most of what it reads otherwise than Windows-1252 is written in, and the language."""
+    """The encoding that most of what it reads otherwise than Windows-1252 is written in, and the language."""
     votes, pieces, best = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
     with path.open("rb") as file:
         beyond = (piece for line in file for piece in _PIECE.findall(line) if not piece.isascii())
         for piece in islice(beyond, _COMPARED):
             western = piece.decode(WINDOWS, "replace")
-            clearest, likely = likeliest(western)[1], dict[tuple[str, str], float]()
+            foreign = {character for character in western if character > "\x7f"} - _WESTERN - _ICELANDIC
+            clearest, likely = 0.0 if foreign else likeliest(western)[1], dict[tuple[str, str], float]()
             for page, languages in _PAGES.items():
                 text = piece.decode(page, "replace")
                 if text == western:  # German umlauts are the same in most: such a line tells nothing
                     continue
                 pieces[page] += 1
-                language, confidence = ("", 0.0) if "\ufffd" in text else likeliest(text)
-                if language in languages and confidence > clearest:
+                language, confidence = ("", 0.0) if "\ufffd" in text or _MISREAD.search(text) else likeliest(text)
+                if language in languages and confidence > clearest + (_CLEARER if page == "mac-roman" else 0):
                     votes[page] += 1
                     likely[page, language] = confidence
             if likely:

@@ -163,10 +163,9 @@ class Published:
         return frozenset(item.type for item in self.items if item.type)
 
     def take(
-        self, row: Record, text: ImportedText, prompt: Prompt, response_id: str, job: Job, sample: int | None
+        self, row: Record, text: ImportedText, prompt: Prompt, response_id: str, job: Job, sample: int
     ) -> Iterator[BadRow]:
-        """Takes a text's items; yields what of them cannot be read. `sample` is None for a text that is there already:
-        its extraction is, too."""
+        """Takes a text's items; yields what of them cannot be read."""
         topic, written = self._catalog.topic(text.topic), row.values[ITEMS]
         items = [] if isinstance(written, str) else [read_item(values, topic) for values in written]
         if isinstance(written, str):
@@ -190,7 +189,7 @@ class Published:
                                             item.qid, item.label, absent,
                                             number_of(kept, text.language, text.topic) if kept else None))  # fmt: skip
             mentions += [kept] if kept else []
-        if sample is None or text.answer.text is None:
+        if text.answer.text is None:
             return
         request = imported_request_id(text.model, prompt.prompt_id)
         cell = ResponseColumns(response_id, request, prompt.prompt_id, text.model, text.language, text.topic,

@@ -10,8 +10,8 @@ from typing import Any
 
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.imports.chats import conversation, is_asked
-from polyculture.imports.record import MOST_COLUMNS, Record, known_names, merged, missing, names
-from polyculture.imports.shapes import ANSWER, Source
+from polyculture.imports.record import MOST_COLUMNS, Record, by_name, folded, known_names, merged, missing, names
+from polyculture.imports.shapes import ANSWER, FILE, LONG, Source
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 FIELDS = (
@@ -31,7 +31,7 @@ ITEM_FIELDS = ("surface", "granularity", "qid", "label", "name", "english")
 PARTS = "--parts"  # the pattern among stored columns: no field has this name
 DETECTED = "=?"  # the column of a language that is detected text by text
 _GAP = re.compile(r"\\\{([a-z_]*)\\\}")
-_LONG = 20  # characters that texts have on average; codes and labels are shorter
+_WITHIN = ("language", "topic", "model", "country", "condition", "prompt")  # fields that are known within tables, too
 _LONGER = 2.0  # so many times as long as the next column's are the texts of a column that is guessed
 
 
@@ -109,15 +109,15 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     if not records:  # then each row says why
         return Columns(dict(told))
     first, path = merged(records) or Record("", {}), source.path
-    if len(first.values) > MOST_COLUMNS:
-        what = f"has {len(first.values)} columns in its first rows; at most {MOST_COLUMNS} are read"
+    if len(first.values) > MOST_COLUMNS + first.has(FILE):
+        what = f"has {len(first.values) - first.has(FILE)} columns in its first rows; at most {MOST_COLUMNS} are read"
         raise UserError(what, where=path, remedy="A text is a row, and what is said of it a column.")
     parts = None if pattern is None else read_pattern(pattern)
     check_told(records, {**told, **({} if parts is None else {PARTS: parts[0]})}, path)
     fields = (*FIELDS, *ITEM_FIELDS) if source.shape.items or set(told) & set(ITEM_FIELDS) else FIELDS
     columns, guessed, of_shape, notes = dict(told), list[str](), list[str](), list[str]()
     taken = {*columns, *(parts[1].groupindex if parts else ())}
-    by_case = {str(column).casefold(): str(column) for column in first.values}
+    columns_of = by_name(first.values)
     usual = {**known_names()["names"], **known_names()["items"]}
     for name in fields:
         if name in taken:
@@ -127,15 +127,16 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
             columns[name] = own
             of_shape.append(name)
             continue
-        there = [by_case[one] for one in usual.get(name, ()) if one in by_case]
-        column = next((one for one in there if first.values[one] not in (None, "")), next(iter(there), None))
+        there = [columns_of[one] for one in map(folded, usual.get(name, ())) if one in columns_of]
+        there = [one for one in there if one in first.values or name in _WITHIN]
+        column = next((one for one in there if first.get(one) not in (None, "")), next(iter(there), None))
         if column is None or column in columns.values():
             continue
         if column.casefold() == "name" and columns.get("surface") not in first.values:
             what = "is not taken as the dictionary form: it does not stand beside the surfaces"
             notes.append(f"{column!r} {what}. If it is: --mapping with name = {column!r}")
             continue
-        if name == "country" and (why := _of_a_person(first.values)):
+        if name == "country" and (why := _of_a_person([*first.values, column])):
             notes.append(f"country is not taken from {column!r}: {why}. If texts were asked about it: country={column}")
             continue
         columns[name] = column
@@ -143,7 +144,9 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     if "text" not in {*columns, *taken}:
         columns["text"] = _longest_texts(records, columns, path)
         guessed.append("text")
-        notes.append(f"text is guessed: the texts of {columns['text']!r} are the longest. text=COLUMN names another")
+        notes.append(
+            f"text is guessed: those of {columns['text']!r} are the longest, or so named. text=COLUMN names another"
+        )
     if "text" in guessed:
         _check_chats(records, path)
     lacking = [name for name in ("topic", "model", *(ITEM_FIELDS[:3] if fields != FIELDS else ()))
@@ -151,9 +154,13 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     if lacking:
         name = lacking[0]
         remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
+        remedy += (
+            f" Or of its name, {first.get(FILE)!r}: --parts '{FILE}={{model}}_{{language}}'." if first.has(FILE) else ""
+        )
         raise UserError(f"read as {source.format}: nothing says the {name} of a text", where=path, remedy=remedy)
     ordered = {name: columns[name] for name in fields if name in columns}
-    used = {re.split(r"[.\[|]", column)[0] for column in [*columns.values(), *(parts[:1] if parts else ())]}
+    used = {one for column in [*columns.values(), *(parts[:1] if parts else ())]
+            for one in (column, re.split(r"[.\[|]", column)[0])}  # fmt: skip
     unused = [] if of_shape else [str(column) for column in first.values if not str(column).startswith((" ", "@"))]
     return Columns(
         ordered,
@@ -204,7 +211,7 @@ def _paths(values: Mapping[str, Any]) -> list[str]:
     """Columns, and what is within a table or the first element of a list."""
     found = []
     for name, value in values.items():
-        if name.startswith(" "):
+        if name.startswith((" ", "@")):
             continue
         first = value[0] if isinstance(value, list) and value else value
         at = f"{name}[0]" if first is not value else name
@@ -213,7 +220,10 @@ def _paths(values: Mapping[str, Any]) -> list[str]:
 
 
 def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: Path) -> str:
-    """The column whose texts are by far the longest. Raises `UserError` where no column stands out."""
+    """The column whose texts are by far the longest, or the one with a usual name within.
+
+    Raises `UserError` where no column stands out.
+    """
     first, lengths = merged(records) or Record("", {}), dict[str, float]()
     for column in _paths(first.values):
         values = [record.get(column) for record in records]
@@ -222,16 +232,22 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
             lengths[column] = sum(map(len, texts)) / len(texts)
     ranked = sorted(lengths, key=lambda column: -lengths[column])
     others = lengths[ranked[1]] if len(ranked) > 1 else 0
-    if ranked and lengths[ranked[0]] >= max(_LONG, _LONGER * others):
-        head, is_list, _ = ranked[0].partition("[0]")
-        every = ranked[0].replace("[0]", "[*]", 1)
+    usual = set(map(folded, known_names()["names"]["text"]))
+    named = [one for one in ranked if folded(re.split(r"[.\[\]]+", one)[-1]) in usual]
+    if ranked and lengths[ranked[0]] >= max(LONG, _LONGER * others):
+        named = ranked[:1]
+    if len(named) == 1:
+        head, is_list, _ = named[0].partition("[0]")
+        every = named[0].replace("[0]", "[*]", 1)
         # The first text of each record alone would leave the others out in silence.
         if not is_list or not (every.endswith("[*]") or any(_is_several(record.get(head)) for record in records)):
-            return ranked[0]
+            return named[0]
         what = f"a record has a list of texts in {head!r}"
-        raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {ranked[0]} for the first.")
+        raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {named[0]} for the first.")
     why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
-    remedy = f"Write text=COLUMN. It has: {names(_paths(first.values))}."
+    remedy = (
+        f"Write text=COLUMN; of columns of several models, text=COLUMN,COLUMN. It has: {names(_paths(first.values))}."
+    )
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 
 

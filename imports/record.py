@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.sanitize import parse
+from polyculture.generate.engines.bodies import small
 
 LONGEST_LINE = 16 * 2**20  # bytes of a line, or of a record in an archive
 LONGEST_TEXT = 1_000_000  # characters of a text that is taken
 MOST_COLUMNS = 16_384  # of a table: as many as a spreadsheet can have
 _SHOWN = 80
 _NAMED = 12  # keys in a message
+_DEEPEST = 3  # tables within tables
 _STEP = re.compile(
     r"\[(?P<index>-?\d{1,9})\]|\[(?P<each>\*)\]|\[(?P<key>[^\]=]+)=(?P<values>[^\]]*)\]|(?P<name>[^.\[\]]+)|\."
 )
@@ -119,6 +121,28 @@ def merged(records: Iterable[Record]) -> Record | None:
     for record in records:
         values = _joined({} if values is None else values, record.values)
     return None if values is None else Record("", values)
+
+
+def by_name(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """Paths by their last names: of the record's own columns, and of those within tables or behind a dot that have a
+    name alone."""
+    own, within = dict[str, str](), dict[str, list[str]]()
+    for name, value in values.items():
+        path = f"{before}{name}"
+        if path.startswith((" ", "@")):  # ours
+            continue
+        if isinstance(value, Mapping) and before.count(".") < _DEEPEST:
+            for one, inner in by_name(value, f"{path}.").items():
+                within.setdefault(one, []).append(inner)
+        elif "." in str(name):
+            within.setdefault(folded(str(name).rpartition(".")[2]), []).append(path)
+        own[folded(str(name))] = path
+    return {name: paths[0] for name, paths in within.items() if len(paths) == 1} | own
+
+
+def folded(name: str) -> str:
+    """A column's name as names are compared: `Model name`, `modelName` and `model_name` are one."""
+    return small(name).replace(" ", "").removeprefix("ال")
 
 
 def shown(value: object) -> str:

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.answer import NoAnswerError, read_answer
@@ -32,10 +33,25 @@ from polyculture.imports.chats import (
 )
 from polyculture.imports.encoding import NAMES, encoding_of
 from polyculture.imports.files import data_files, kind_of, read_file
-from polyculture.imports.record import BadRow, Found, Record, Rows, find, known_names, missing, shown
+from polyculture.imports.record import (
+    BadRow,
+    Found,
+    Record,
+    Rows,
+    by_name,
+    find,
+    folded,
+    known_names,
+    merged,
+    missing,
+    names,
+    shown,
+)
 
-ANSWER, TEXT, PROMPT, KEY, CHAT = " answer", " text", " prompt", " key", " chat"
+ANSWER, TEXT, PROMPT, KEY, CHAT, COLUMN = " answer", " text", " prompt", " key", " chat", " column"
+FILE = "@file"  # the file's name, within its folder, without what says its kind
 PLAIN = "plain"
+LONG = 20  # characters that texts have; codes and labels are shorter
 LOOKED_AT = 200  # records whose shape and columns are known before the first text is taken
 _OWN = {"about", "needs", "rows", "each", "text", "message", "body", "before", "failed", "scores", "once", "id",
         "id_more", "chat", "prompt", "items"}  # fmt: skip
@@ -66,11 +82,17 @@ class Shape:
     chat: bool = False
     at: str | None = None  # of a chat: where its messages are, as the user says
     items: bool = False
+    wide: Mapping[str, str] = field(
+        default_factory=dict
+    )  # columns that hold a text each: which language or model it is
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
     @property
     def columns(self) -> dict[str, str]:
         """Where the fields of a text are in the records that `texts` yields."""
+        if self.wide:
+            languages = all(map(_language_in, self.wide))
+            return {**self.fields, "text": TEXT, "language" if languages else "model": COLUMN}
         if not (self.text or self.message or self.body):
             return dict(self.fields)
         computed = {"text": ANSWER if self.body or self.message else TEXT, "prompt": PROMPT}
@@ -79,7 +101,7 @@ class Shape:
     @property
     def finds_texts(self) -> bool:
         """Whether it knows itself where in a record the texts are that a user named."""
-        return bool(self.each) or self.at is not None
+        return bool(self.each or self.wide) or self.at is not None
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of this shape."""
@@ -120,6 +142,13 @@ class Shape:
             return
         if self.scores and str(record.get(self.scores[0])) in self.scores[1:]:
             yield BadRow(record.row, "is a score of a given answer, not a text", lost=False)
+            return
+        if self.wide:
+            beside = {name: value for name, value in record.values.items() if name not in self.wide}
+            for name, of in self.wide.items():
+                text = record.values.get(name)
+                one = replace(record, row=f"{record.row}/{name}", values={**beside, TEXT: text, COLUMN: of})
+                yield BadRow(one.row, "has no text", lost=False) if text in (None, "") else one
             return
         if not (self.each or self.text or self.message or self.body):
             # A row per message: what a user says is no answer.
@@ -227,6 +256,7 @@ class Source:
     def format(self) -> str:
         """The name of the shape, or of the kind of file where it has columns alone."""
         name = self.kind if self.shape.name == PLAIN else self.shape.name
+        name += f", a text in each of {names(self.shape.wide)}" if self.shape.wide else ""
         return f"{name}, {self.shape.each}" if self.shape.text == "@" and self.shape.name == PLAIN else name
 
     @property
@@ -241,7 +271,10 @@ class Source:
         if self.shape.name == "lm-eval":
             more = _of_run(self.path)
             rows = (replace(row, values={**more, **row.values}) if isinstance(row, Record) else row for row in rows)
-        return rows
+        whole = self.path.name if self.kind != "folder" else None
+        for row in rows:
+            name = Path(whole or row.row.partition(":")[0]).with_suffix("").as_posix()
+            yield replace(row, values={**row.values, FILE: name}) if isinstance(row, Record) else row
 
     def rows(self) -> Rows:
         """The records of the file, one per text."""
@@ -263,19 +296,51 @@ def find_source(path: Path, name: str | None, inputs: Path | None, text: str | N
     kind = kind_of(path)
     first = [row for row in islice(read_file(path, tables=True), LOOKED_AT) if isinstance(row, Record)]
     shape = known[name] if name else next((one for one in known.values() if _fits(one, first)), known[PLAIN])
-    wrapped = len(first) == 1 and shape.name == PLAIN and not (text and first[0].has(text))
-    lists = list(_lists(first[0].values)) if wrapped else []
+    wrapped = len(first) == 1 and shape.name in (PLAIN, "answers") and not (text and first[0].has(text))
+    lists = {at: [Record("", one) for one in first[0].get(at)] for at in _lists(first[0].values)} if wrapped else {}
+    if shape.name != PLAIN or len(lists) > 1:  # those with texts, and not the alternatives or parts of one answer
+        lists = {at: inner for at, inner in lists.items() if _are_texts(at, inner, known.values())}
     if len(lists) == 1:
-        inner = [Record("", one) for one in first[0].get(lists[0])[:LOOKED_AT]]
-        shape = next((one for one in known.values() if any(map(one.fits, inner))), shape)
-        shape = replace(shape, rows=[lists[0], *(key for key in first[0].values if not lists[0].startswith(key))])
+        (at, inner), *_ = lists.items()
+        shape = next((one for one in known.values() if any(map(one.fits, inner[:LOOKED_AT]))), known[PLAIN])
+        shape = replace(shape, rows=[at, *(key for key in first[0].values if not at.startswith(key))])
     if text is not None and _most(conversation(row.get(text)) is not None for row in first if row.has(text)):
         fields = shape.fields or known["chat"].fields
         shape = replace(known["chat"], rows=shape.rows, at=text, fields=fields)
+    elif wide := _wide(first, text) if shape.name == PLAIN else {}:
+        shape = replace(shape, wide=wide)
     elif text is not None:
         each = text if "[*]" in text else None
         shape = replace(shape, each=each, text="@" if each else None, message=None, body=None, before=None, chat=False)
     return Source(path, shape, kind, inputs)
+
+
+def _wide(records: Sequence[Record], text: str | None) -> dict[str, str]:
+    """The columns that hold a text each, as they are named with commas, or of which each says a language."""
+    columns = merged(records) or Record("", {})
+    if text is not None:
+        named = [] if columns.has(text) else text.split(",")
+        return {one: _language_in(one) or one for one in named} if named[1:] and all(map(columns.has, named)) else {}
+    if {name for field in ("text", "language") for name in map(folded, known_names()["names"][field])} & set(
+        map(folded, columns.values)
+    ):
+        return {}
+    texts = [name for name, value in columns.values.items() if isinstance(value, str) and len(value) >= LONG]
+    found = {name: language for name in texts if (language := _language_in(name))}
+    return found if len(found) > 1 else {}
+
+
+def _language_in(column: str) -> str | None:
+    """The language that a column's name says, alone or at its end: `de`, `German`, `answer_de`."""
+    words = (column, re.split(r"[_. -]", column)[-1])
+    return next((code for word in words if (code := built_in_names().language(word))), None)
+
+
+def _are_texts(at: str, records: Sequence[Record], known: Iterable[Shape]) -> bool:
+    if at.rpartition(".")[2] in ("choices", "candidates") or any("type" in record.values for record in records):
+        return False
+    usual = set(map(folded, known_names()["names"]["text"])).intersection(*(by_name(one.values) for one in records[:1]))
+    return bool(usual) or any(shape.fits(one) for shape in known for one in records[:1])
 
 
 def _fits(shape: Shape, records: Sequence[Record]) -> bool:

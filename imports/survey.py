@@ -129,15 +129,16 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
         words = _counts(found.unsure)
         notes.append(f"unstated, as these words may name a country or something of one: {words}")
     if found.absent:
-        notes.append(f"{found.absent.total()} texts are only a word for a missing value, and count as failed answers: "
-                     f"{_counts(found.absent)}. If a model wrote them: finish_reason==stop")  # fmt: skip
+        words = _counts(found.absent)
+        notes.append(
+            f"failed answers, only words for a missing value: {words}. If a model wrote it: finish_reason==stop"
+        )
     if found.endings:
-        total = found.endings.total()
-        notes.append(f"{total} texts ended with words that are not known, and count as whole: {_counts(found.endings)}")
+        notes.append(f"whole, as it is not known how they ended by these words: {_counts(found.endings)}")
     for encoding, count in found.misread.items():
         first = found.first.pop(encoding)
         notes.append(
-            f"{count} of {found.texts} texts were UTF-8 that another tool read as {NAMES[encoding]}: row {first.row} "
+            f"UTF-8 that another tool read as {NAMES[encoding]}: {count} of the {found.texts} texts; row {first.row} "
             f"meant {first.reason!r}. They are taken as they stand, and names with such letters will not be found. "
             "Write the file anew as UTF-8, or mend it (ftfy.fix_encoding)"
         )

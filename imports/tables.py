@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.spreadsheet import open_workbook
-from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, shown
+from polyculture.imports.record import LONGEST_LINE, MOST_COLUMNS, BadRow, Record, Rows, folded, known_names, shown
 
 _SEPARATORS = "\t;,|"
 _SEP = re.compile('"?sep=(.)"?')
 _BATCH_CELLS = 200_000
-TITLE = "is a title above the header"
-LOOKED_AT = 5  # lines below what may be a title
+TITLE = "is above the header: a title, a note or a head over columns"
+LOOKED_AT = 12  # rows below the first, in which the header may be
 _LONGEST_NAME = 60  # characters of a column's name below a title
 
 
@@ -42,14 +42,15 @@ def _rows_of_lines(path: Path, encoding: str, quote: str | None) -> Rows:
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     with path.open(encoding=codec, errors="surrogateescape" if codec == "utf-8-sig" else "strict", newline="") as file:
         first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
-        told, below, separator = _told(first), _below_title(first, more), separator_of(first, more)
+        told, separator = _told(first), separator_of(first, more)
         file.seek(0)
         rows = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
-        if told or below:
+        if told:
             next(rows)
-        if below and not told:
-            yield BadRow("1", TITLE, shown(first), lost=False)
-        header = _header(next((cells for cells in rows if cells), []), path)
+        for _ in range(0 if told else _above_header(_split([first, *more], separator))):
+            title = next(cells for cells in rows if any(cells))
+            yield BadRow(str(rows.line_num), TITLE, shown(" ".join(filter(None, title))), lost=False)
+        header = _header(next((cells for cells in rows if any(cells)), []), path)
         while True:
             try:
                 cells = next(rows, None)
@@ -79,15 +80,16 @@ def _rows_of_sheets(path: Path) -> Rows:
         header: list[str] | None = None
         first, sheets = "", book.sheet_names
         for place, name in enumerate(sheets):
-            cells_of = (list(map(_cell, row)) for row in book.get_sheet_by_name(name).iter_rows())
+            sheet = book.get_sheet_by_name(name)
+            cells_of = _merged(sheet, (list(map(_cell, row)) for row in sheet.iter_rows()))
             rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
-            number, cells = next(rows, (0, list[str]()))
-            if not cells:
+            start = list(islice(rows, 1 + LOOKED_AT))
+            for _ in range(_above_header([cells for _, cells in start])):
+                number, cells = start.pop(0)
+                yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(filter(None, cells))), lost=False)
+            if not start:
                 continue
-            second = next(rows, None)
-            if second is not None and len(list(filter(None, cells))) == 1 and _names_columns(second[1]):
-                yield BadRow(f"{name}!{number}", TITLE, shown(" ".join(cells)), lost=False)
-                (number, cells), second = second, None
+            number, cells = start.pop(0)
             later = (book.get_sheet_by_name(other) for other in sheets[place + 1 :])
             if header is None and len(list(filter(None, cells))) == 1 and any(other.width > 1 for other in later):
                 yield BadRow(
@@ -100,7 +102,7 @@ def _rows_of_sheets(path: Path) -> Rows:
             elif sorted(columns) != sorted(header):
                 yield BadRow(f"{name}!{number}", f"the columns of this sheet are not those of {first}")
                 continue
-            for line, cells in chain([] if second is None else [second], rows):
+            for line, cells in chain(start, rows):
                 yield _row(f"{name}!{line}", columns, cells)
         if header is None:
             raise UserError("is an empty workbook", where=path, remedy="Name the file with the texts.")
@@ -124,10 +126,29 @@ def read_parquet(path: Path) -> Rows:
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
+def _merged(sheet: Any, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows with what a merged cell says in each row that it reaches down to: a model above its answers."""
+    down = {top: right for top, right in sheet.merged_cell_ranges or () if top[0] < right[0]}
+    said = dict[tuple[int, int], str]()
+    first = (sheet.start or (0, 0))[0]
+    for number, cells in enumerate(rows, first):
+        for top, bottom in down.items():
+            if top[0] <= number <= bottom[0] and top[1] < len(cells):
+                cells[top[1]] = said.setdefault(top, cells[top[1]])
+        yield cells
+
+
 def separator_of(first: str, more: Sequence[str]) -> str:
     """What separates the cells of a table, by its first line and the `LOOKED_AT` below it."""
     told = _told(first)
-    return told[1] if told else _below_title(first, more) or max(_SEPARATORS, key=first.count)
+    usual = max(_SEPARATORS, key="".join(more).count)
+    return (
+        told[1]
+        if told
+        else usual
+        if _above_header(_split([first, *more], usual))
+        else max(_SEPARATORS, key=first.count)
+    )
 
 
 def _told(first: str) -> re.Match[str] | None:
@@ -135,16 +156,25 @@ def _told(first: str) -> re.Match[str] | None:
     return _SEP.fullmatch(first.strip("\ufeff\r\n"))
 
 
-def _below_title(first: str, lines: Sequence[str]) -> str | None:
-    """The separator of a table below a title, which is one cell of several words; None where there is no title."""
-    separator = max(_SEPARATORS, key="".join(lines).count)
+def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """The rows of the first lines; none where they are none."""
     try:
-        rows = csv.reader([first, *lines], delimiter=separator)
-        title, *table = (list(filter(None, cells)) for cells in rows if any(cells))
+        return [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
     except (ValueError, csv.Error):
-        return None
-    is_table = len(table) > 1 and _names_columns(table[0]) and all(1 < len(row) <= len(table[0]) for row in table)
-    return separator if len(title) == 1 and " " in title[0].strip() and is_table else None
+        return []
+
+
+def _above_header(rows: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows are above a header: of one cell, with words, or heads over several columns."""
+    filled = [len(list(filter(None, cells))) for cells in rows]
+    above = next((place for place, cells in enumerate(filled) if cells > 1), 0)
+    header, *table = rows[above:] or [[]]
+    is_table = _names_columns(header) and all(1 < cells <= len(header) for cells in filled[above + 1 :])
+    if above and not (table and is_table and any(" " in (cell or "").strip() for row in rows[:above] for cell in row)):
+        return 0
+    over = table and "" in header[: len(table[0])] and "" not in table[0] and filled[above] < filled[above + 1]
+    usual = {folded(name) for words in known_names()["names"].values() for name in words}
+    return above + 1 if over and len(usual & set(map(folded, table[0]))) > 1 else above
 
 
 def _names_columns(cells: Sequence[str]) -> bool:

@@ -1,8 +1,8 @@
 """Takes the texts of a file into a run's responses: once each, whatever is killed in between.
 
 A text's id is a hash of its file's name, its cell and its own key (else its words, and how often they came before), so
-that the same row has the same id in each attempt; with a key, its last digits are a hash of its words. Responses are
-written first and the row of the file last: what an import that was killed left is taken out by the next one.
+that the same row has the same id in each attempt. Responses are written first and the row of the file last: what an
+import that was killed left is taken out by the next one.
 """
 
 from __future__ import annotations
@@ -55,12 +55,11 @@ from polyculture.imports.removal import keep_imports
 from polyculture.imports.shapes import Source
 from polyculture.imports.survey import check, survey, texts_of
 from polyculture.imports.text import NO_SEED, ImportedText
-from polyculture.imports.versions import check_versions, keyed_id, there
 
 WORDING = "imported"  # of all imported prompts: nobody knows which of them ask the same
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
 KEPT_FAILURES = 100_000  # of one file, as rows; the count is of all
-Again = Callable[[str], str | None]
+Again = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,6 @@ class Taken:
     empty: int = 0  # texts of no letter: answers that name nothing
     broken: int = 0  # answers without a text, which failed
     cut: int = 0  # texts that lost words behind the end of their turn
-    versions: bool = False  # taken as a later version of a file of this name
-    gone: int = 0  # texts of an earlier version of the file that are no longer in it, and stay
     replaced: int = 0  # texts of an earlier import that this one replaces
     types: frozenset[str] = frozenset()  # of items, as the file names them
 
@@ -84,10 +81,8 @@ class Taken:
 class _Known:
     """What the run has of imported texts."""
 
-    ids: set[str] = field(default_factory=set)
     texts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)  # by model, prompt_id, language, topic
     prompts: dict[str, Prompt] = field(default_factory=dict)
-    by_import: Counter[str] = field(default_factory=Counter)  # texts by import_id
 
 
 def take_file(
@@ -97,13 +92,13 @@ def take_file(
     catalog: Catalog,
     progress: Progress,
     *,
-    again: Again = lambda _: None,
+    again: Again = lambda _: False,
     skip_rows: bool = False,
 ) -> Taken:
     """Takes a file's texts into a run. A file that is there already by the same columns is not read again.
 
-    `again` is told what is there of the file already, and answers 'replace', 'add' (what is new in it) or None.
-    Raises `UserError` where it answers None, and where rows cannot be taken and `skip_rows` does not say to leave them.
+    `again` is told what is there of the file already, and says whether to take it anew in place of that.
+    Raises `UserError` where it is not, and where rows cannot be taken and `skip_rows` does not say to leave them.
     Raises `JobHeldError` where another import into the run is at work.
     """
     with store_faults(run.root):
@@ -131,31 +126,28 @@ def _take(
     same = next((file for file in files if file.sha256 == sha256), None)
     earlier = [file for file in files if file.file == path.name or file.sha256 == sha256]
     unchanged = same is not None and same.format == source.format and json.loads(same.columns) == columns.stored
-    answer = None
-    if earlier and not (unchanged and len(earlier) == 1):
-        answer = again(there(None if unchanged else same, earlier[0] if unchanged else earlier[-1]))
-    # Beside texts of other versions, to replace is to take those out, though this one has not changed.
-    if same is not None and unchanged and answer != "replace":
+    there = ""
+    if same is not None and not unchanged:
+        there = f"was imported on {same.imported_at} by other columns; texts: {same.texts}"
+    elif earlier and same is None:
+        there = f"has changed since it was imported on {earlier[-1].imported_at}; texts then: {earlier[-1].texts}"
+    if same is not None and unchanged:
         return Taken(same, Counter())
+    replace_it = bool(there) and again(there)
     check(found, path, skip_rows)
-    if earlier and (answer is None or (answer == "add" and same is not None)):
-        remedy = "Take it anew in place of that: --again replace."
-        if same is None:
-            remedy += " Take what is new in it: --again add. If it is another file, rename one of the two."
-        raise UserError(there(same, earlier[-1]), where=path, remedy=remedy)
-    replaced = sum(file.texts for file in earlier) if answer == "replace" else 0
-    if answer == "replace":
-        files, earlier = [file for file in files if file not in earlier], []
+    if there and not replace_it:
+        remedy = "Take it anew in place of that: --replace. If it is another file, rename one of the two."
+        raise UserError(there, where=path, remedy=remedy)
+    if earlier:
+        files = [file for file in files if file not in earlier]
         unfinished_import(run).write_text(path.name, encoding="utf-8")
         keep_imports(run, {file.import_id for file in files})
     known = _known(run)
-    if answer == "add":
-        check_versions(earlier, source, columns, catalog, known.ids)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
     taking.published = Published(run, catalog, sha256[:16]) if columns.items else None
     for one in texts_of(source, columns, catalog):
         taking.take(one)
-        report(Outcome(taking.texts + taking.known_texts, taking.reasons.total(), taking.known_texts))
+        report(Outcome(taking.texts, taking.reasons.total()))
     taking.flush()
     done = ImportedFile(
         import_id=sha256[:16],
@@ -166,13 +158,11 @@ def _take(
         columns=json.dumps(columns.stored, ensure_ascii=False),
         rows=taking.rows,
         texts=taking.texts,
-        known=taking.known_texts,
         failed=taking.reasons.total(),
     )
     _write_tables(run, known, taking, [*files, done])
-    gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
     return Taken(done, taking.reasons, columns, taking.unread_seeds, taking.empty, taking.broken, taking.cut,
-                 bool(earlier), gone, replaced,
+                 sum(file.texts for file in earlier),
                  taking.published.types if taking.published else frozenset())  # fmt: skip
 
 
@@ -208,11 +198,11 @@ class _Taking:
         self._repeats = Counter[str]()
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
-        self.rows = self.texts = self.known_texts = self.unread_seeds = self.empty = self.broken = self.cut = 0
+        self.rows = self.texts = self.unread_seeds = self.empty = self.broken = self.cut = 0
         self.published: Published | None = None  # the items of the texts, where the file says them
 
     def take(self, one: tuple[Record, ImportedText] | BadRow) -> None:
-        """Takes one row: a response, one that is there already, or a failure with its reason."""
+        """Takes one row: a response, or a failure with its reason."""
         self.rows += 1
         if isinstance(one, BadRow):
             self._refuse(one)
@@ -221,16 +211,12 @@ class _Taking:
         response_id = self._id(text)
         prompt = self._prompt(text)
         job = Job(text.model, text.language, text.topic)
-        known, place = response_id in self._known.ids, (text.model, prompt.prompt_id, text.language, text.topic)
-        sample = None if known else self._known.texts[place]
+        place = (text.model, prompt.prompt_id, text.language, text.topic)
+        sample = self._known.texts[place]
         if self.published is not None:
             # The file's items are looked for in what counts: the text without reasoning and markers.
             for bad in self.published.take(row, text, prompt, response_id, job, sample):
                 self._refuse(bad)
-        if sample is None:
-            self.known_texts += 1
-            return
-        self._known.ids.add(response_id)
         self._known.texts[place] += 1
         self.texts += 1
         self.empty += text.answer.text is not None and not text.answer.text.strip()
@@ -262,7 +248,7 @@ class _Taking:
 
     def _id(self, text: ImportedText) -> str:
         if text.key is not None:
-            return keyed_id(self._name, text)
+            return content_id("imported", self._name, *text.cell, "key", text.key)
         words = content_id(self._name, *text.cell, text.text)
         self._repeats[words] += 1
         return content_id("imported", words, self._repeats[words])
@@ -304,16 +290,14 @@ def digest_of(path: Path) -> str:
 def _known(run: RunFolder) -> _Known:
     known = _Known(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
     for part in committed_parts(run, RESPONSES):
-        columns = ("response_id", "model", "prompt_id", "language", "topic", "origin")
+        columns = ("model", "prompt_id", "language", "topic", "origin")
         rows = read_rows(part, RESPONSES, columns)
         values = (rows[name].to_pylist() for name in columns)
-        for response_id, model, prompt_id, language, topic, origin in zip(*values, strict=True):
+        for model, prompt_id, language, topic, origin in zip(*values, strict=True):
             if origin is None or not model.startswith(PREFIX):
                 what = "holds generated texts: imported ones need an experiment of their own"
                 raise StoreError(what, where=run.root, remedy="Name another file with --as.")
-            known.ids.add(response_id)
             known.texts[model, prompt_id, language, topic] += 1
-            known.by_import[origin.partition(":")[0]] += 1
     return known
 
 

@@ -19,10 +19,10 @@ from polyculture.generate.detection import detect
 from polyculture.generate.engines.answer import Answer, read_content, read_text
 from polyculture.generate.engines.bodies import content_of
 from polyculture.generate.engines.imported import PREFIX
-from polyculture.imports.chats import chat_text
+from polyculture.imports.chats import chat_text, message_in
 from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
-from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missing, names, shown
+from polyculture.imports.record import LONGEST_TEXT, Record, known_names, missing, names, opened, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"
@@ -82,7 +82,7 @@ class TextReader:
             if name not in ("text", "seed", *TOKENS):  # a number that is none is NULL, and noted
                 _check_computed(name, value)
         prompt, key = values.get("prompt"), values.get("id")
-        prompt = chat_text(prompt) if isinstance(prompt, list) else prompt
+        prompt = chat_text(prompt) or prompt if isinstance(prompt := opened(prompt), list) else values.get("prompt")
         prompt = None if _missing(prompt) or is_missing_word(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT)
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
@@ -124,7 +124,7 @@ class TextReader:
 
     def _text(self, record: Record, values: Mapping[str, Any]) -> tuple[str, Answer]:
         """The text as it came, and the answer that it is."""
-        text, ending = values.get("text"), _word(values.get("finish_reason"))
+        text, ending = message_in(values.get("text")), _word(values.get("finish_reason"))
         if isinstance(text, float) and text != text:
             text = None
         absent = ending is None and isinstance(text, str) and (is_missing_word(text) or (not text and not record.nulls))
@@ -190,10 +190,9 @@ class TextReader:
         if code is not None:
             return code
         codes = ", ".join(self.catalog.languages)
-        remedy = f"(in this spelling{_near(written, self.catalog.languages)}: known codes are {codes}; "
-        raise NoTextError(
-            f"the language is not in the catalogue {remedy}docs/extending.md adds others)", shown(written)
-        )
+        near = _near(written, self.catalog.languages)
+        what = f"the language is not in the catalogue ({near}known are {codes}; docs/extending.md adds others)"
+        raise NoTextError(what, shown(written))
 
     def topic(self, value: Any) -> str:
         """A catalogue's topic: by code or name, in any case."""
@@ -203,9 +202,8 @@ class TextReader:
             return code
         known = ", ".join(self.catalog.topics)
         near = _near(written, self.catalog.topics)
-        remedy = f"(in this spelling{near}: known are {known}; "
-        remedy += "--like LABEL=food reads a topic of your own with the kinds of food)"
-        raise NoTextError(f"the topic is not in the catalogue {remedy}", shown(written))
+        what = f"the topic is not in the catalogue ({near}known are {known}; --like LABEL=food reads your own as food)"
+        raise NoTextError(what, shown(written))
 
     def country(self, value: Any) -> str | None:
         """A catalogue's country: by ISO 3166 code or name, in any case; None where the row says none.
@@ -223,8 +221,10 @@ class TextReader:
         if code is not None:
             return code
         near = _near(written, self.catalog.countries)
-        remedy = f"(in this spelling{near}: write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
-        raise NoTextError(f"the country is not in the catalogue {remedy}", shown(written))
+        what = (
+            f"the country is not in the catalogue ({near}its ISO 3166 code is read, too; docs/extending.md adds others)"
+        )
+        raise NoTextError(what, shown(written))
 
     def _label(self, what: str, value: Any) -> str:
         if _missing(value):
@@ -238,8 +238,9 @@ class TextReader:
 
 def _near(written: str, known: Mapping[str, Topic | Language | Country]) -> str:
     """A proposal of what was meant, by codes and names."""
-    near = near_words(written, {*known, *(one.name for one in known.values())}, alike=_NEAR)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    every = {*known, *(one.name for one in known.values()), *(getattr(one, "endonym", "") for one in known.values())}
+    near = near_words(written, every, alike=_NEAR)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _check_computed(name: str, value: Any) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Literal
 
 from polyculture.cache.catalog.model import Catalog, country_names, every_language, language_names, long_codes
 
+_SIGNS = {0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)}  # a flag is the two of its code
+_SIGNS |= {ord("."): None, ord("'"): "’"}
+_ARTICLE = re.compile("^the ", re.IGNORECASE)
 Kind = Literal["languages", "countries"]
 
 
@@ -54,12 +59,16 @@ class WrittenNames:
     def country(self, written: str) -> str | None:
         """By ISO 3166 code of two or three letters, or by a name in any of the catalogue's languages.
 
-        A part of a country, such as England, is the country.
+        Also South_Korea, U.S.A., The Gambia or a flag. A part of a country, such as England, is the country.
         """
-        upper, folded = written.upper(), written.casefold()
-        named = {**written_names()["countries"], **written_names()["parts"]}.get(folded)
-        code = named or long_codes().get(upper, upper)
-        return code if code in self.catalog.countries else self._named(written, "countries")
+        plain = _ARTICLE.sub("", re.sub("[_-]", " ", written.translate(_SIGNS)).strip())
+        for one in dict.fromkeys((written, plain)):
+            upper, folded = one.upper(), one.casefold()
+            named = {**written_names()["countries"], **written_names()["parts"]}.get(folded)
+            code = named or long_codes().get(upper, upper)
+            if (found := code if code in self.catalog.countries else self._named(one, "countries")) is not None:
+                return found
+        return None
 
     def _meant_by_code(self, code: str) -> set[str]:
         """The catalogue's languages of a code of CLDR: `Chinese` may be both of them. The code itself without any."""
@@ -104,7 +113,8 @@ class WrittenNames:
 
 
 @cache
-def _built_in() -> WrittenNames:
+def built_in_names() -> WrittenNames:
+    """Those of the catalogue that comes along."""
     from polyculture.cache.catalog.read import read_catalog
 
     return WrittenNames(read_catalog())
@@ -112,7 +122,7 @@ def _built_in() -> WrittenNames:
 
 def meant_by(word: str, known: Iterable[str]) -> str | None:
     """The one of the known words that somebody means who writes this other one: `en` by `english`, `n` by `samples`."""
-    there, names = set(known), _built_in()
+    there, names = set(known), built_in_names()
     meant = (
         written_names()["words"].get(word.casefold()),
         names.language(word),

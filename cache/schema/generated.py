@@ -148,7 +148,6 @@ class ImportedFile:
     columns: str  # which column was taken for what, and the pattern of `--parts`, as JSON
     rows: int  # that the file has
     texts: int  # rows that this import added
-    known: int  # rows that the run had before, from an earlier version of the file
     failed: int  # rows that could not be taken: see `import_failures`
 
 

@@ -12,13 +12,6 @@ import typer
 from polyculture.cli.options import Packs, Runs
 
 
-class Again(StrEnum):
-    """What to do with a file that was imported before."""
-
-    REPLACE = "replace"
-    ADD = "add"
-
-
 class Links(StrEnum):
     """Whose links a new experiment takes."""
 
@@ -79,10 +72,7 @@ def import_(
         ),
     ] = None,
     catalog: Packs = None,
-    again: Annotated[
-        Again | None,
-        typer.Option(help="Of a file that was imported before: replace its texts, or add what is new in it."),
-    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Take a file that was imported before anew.")] = False,
     skip_rows: Annotated[
         bool, typer.Option("--skip-rows", help="Take the rest where rows cannot be taken; else nothing is.")
     ] = False,
@@ -99,7 +89,7 @@ def import_(
     columns = {} if mapping is None else read_mapping_file(mapping)
     columns |= field_columns(fields or ())
     wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=_alike(like or ()),
-                    catalog=catalog or (), again=again, skip_rows=skip_rows, links=links)  # fmt: skip
+                    catalog=catalog or (), replace=replace, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
         from polyculture.cli.declared import print_tables
         from polyculture.running.importing_answers import import_answers

@@ -37,7 +37,7 @@ class Wanted:
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
     catalog: Sequence[Path] = ()
-    again: str | None = None  # of a file that is there already: 'replace' or 'add'
+    replace: bool = False  # whether a file that is there already is taken anew
     skip_rows: bool = False
     links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
 
@@ -65,7 +65,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     run = run_place(name, experiment, runs)
     before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}
     with watch("import", 0) as progress:
-        taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.again, path),
+        taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.replace, path),
                           skip_rows=wanted.skip_rows)  # fmt: skip
         progress(Outcome(taken.file.texts, taken.file.failed))
     if taken.columns is not None:
@@ -82,17 +82,13 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     return taken
 
 
-def _again(answer: str | None, path: Path) -> Callable[[str], str | None]:
-    """What to do with a file that is there already: as the command says, else as a person at the terminal says."""
+def _again(replace: bool, path: Path) -> Callable[[str], bool]:
+    """Whether to take a file that is there already anew: as the command says, else as a person at the terminal says."""
 
-    def ask(there: str) -> str | None:
-        if answer is not None or not sys.stdin.isatty():
-            return answer
-        return (
-            "replace"
-            if input(f"{path.name} {there}. Replace that? [y/N] ").strip().casefold() in ("y", "yes")
-            else None
-        )
+    def ask(there: str) -> bool:
+        if replace or not sys.stdin.isatty():
+            return replace
+        return input(f"{path.name} {there}. Replace that? [y/N] ").strip().casefold() in ("y", "yes")
 
     return ask
 
@@ -153,24 +149,19 @@ def _tell(taken: Taken, experiment: Path) -> None:
     if taken.columns is None:
         say(f"{file.file} was imported on {file.imported_at}, and has not changed: nothing to do")
         return
-    known = f", {file.known} were there before" if file.known else ""
     replaced = f", in place of {taken.replaced}" if taken.replaced else ""
     left = f"{file.failed} rows or items not taken"
-    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{known}{replaced}, {left}")
+    say(f"{file.file}: {file.rows} rows: {file.texts} texts taken{replaced}, {left}")
     if taken.empty or taken.broken:
-        say(f"  of these texts {taken.empty} are empty, and {taken.broken} are failed answers (as in `generate`)")
+        say(f"  of these texts, empty: {taken.empty}; failed answers (as in `generate`): {taken.broken}")
     for reason, count in taken.reasons.most_common(_SHOWN_REASONS):
         say(f"  not taken: {count}: {reason}")
     if taken.reasons:
         say(f'All of them: polyculture sql {experiment} "FROM import_failures"')
-    if taken.versions and file.known:
-        say(f"Of both versions, these {file.known} count once. Of two files: rename one, and import both anew")
     if taken.unread_seeds:
-        say(f"{taken.unread_seeds} texts have a seed that is no whole number: it is not kept; their notes show it")
+        say(f"not kept, as it is no whole number: the seed of {taken.unread_seeds} of the texts; their notes show it")
     if taken.cut:
-        say(f"{taken.cut} texts were cut where a next turn begins: their notes show at what")
-    if taken.gone:
-        say(f"{taken.gone} texts of the earlier file are no longer in this one; they stay in the run")
+        say(f"cut where a next turn begins: {taken.cut} of the texts; their notes show at what")
     if taken.columns is not None and taken.columns.items and {"mode_of_transport", "vehicle_type"} & taken.types:
         say("Its granularity of transportation is not settled: the study does not say which of mode_of_transport and "
             "vehicle_type is specific. Here vehicle_type is (docs/importing.md)")  # fmt: skip

@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, "--skip-rows", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "10 rows: 5 texts taken, 5 rows or items not taken" in done.stderr
-    assert "of these texts 1 are empty" in done.stderr
+    assert "of these texts, empty: 1" in done.stderr
     assert "text from 'answer'" in done.stderr
     assert "not made up: condition, prompt" in done.stderr
     return folder
@@ -242,7 +242,7 @@ def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
     rows = [{"text": text} for text in ("Pizza.\n\nUser: More?\n\nAI: Udon.", "Sushi.</s>", "Ramen.")]
     file = write_lines(tmp_path / "a.jsonl", rows)
     done = polyculture("import", file, "--as", "exp.toml", "language==en", "topic==food", "model==m", cwd=tmp_path)
-    assert "1 texts were cut where a next turn begins" in done.stderr
+    assert "cut where a next turn begins: 1 of" in done.stderr
 
 
 def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_a_missing_text_is_a_failed_answer_in_every_format(tmp_path: Path) -> No
         assert (name, taken.file.texts, taken.empty, taken.broken, taken.file.failed) == (name, 40, 0, 5, 0)
         assert taken.columns is not None
         told = [note for note in taken.columns.notes if "a missing value" in note]
-        assert [note.startswith("5 texts") and "NA 5" in note for note in told] == [True] * (name == "c.csv")
+        assert ["NA 5" in note for note in told] == [True] * (name == "c.csv")
 
 
 def test_a_text_none_of_an_answer_that_ended_is_that_text(tmp_path: Path) -> None:
