@@ -12,7 +12,9 @@ from typing import Literal
 
 from polyculture.cache.catalog.model import Catalog, country_names, every_language, language_names, long_codes
 
-_SIGNS = {0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)}  # a flag is the two of its code
+_SIGNS: dict[int, str | None] = {
+    0x1F1E6 + number: letter for number, letter in enumerate(ascii_uppercase)
+}  # a flag is the two of its code
 _SIGNS |= {ord("."): None, ord("'"): "’"}
 _ARTICLE = re.compile("^the ", re.IGNORECASE)
 Kind = Literal["languages", "countries"]
