@@ -3,15 +3,14 @@
 -- Columns: measure, metric, facets (a STRUCT; what is NULL is left out), estimate, n (observations behind it), units (what
 -- is resampled), low, high. Estimates, n and units go to golden/<measure>.tsv, low and high to golden/intervals.tsv.
 
--- Entities, a cell that has an estimate: n counts linked items once per response, units are responses. Of one language:
--- what changes in a cell of another changes a mean below.
+-- Entities, a cell that has an estimate: n counts linked items once per response, units are responses.
 SELECT
     'entities' AS measure, metric,
     {level: 'cell', model: model, language: language, other_language: facets['other_language'], topic: topic,
      condition: condition, country: nullif(country, 'none'), wording: wording} AS facets,
     estimate, n, units, low, high
 FROM numbers
-WHERE measure = 'entities' AND level = 'cell' AND language = 'hi' AND estimate IS NOT NULL;
+WHERE measure = 'entities' AND level = 'cell' AND estimate IS NOT NULL;
 
 -- Means over cells, of the levels that pages show; units are cells.
 SELECT
@@ -26,14 +25,13 @@ WHERE measure = 'entities' AND estimate IS NOT NULL
         'model, language, other_language'
     );
 
--- Curves of saturation, of that language.
+-- Curves of saturation.
 SELECT
     'saturation' AS measure, 'saturation' AS metric,
     {model: model, language: language, topic: topic, condition: condition, country: country, wording: wording,
      responses: responses} AS facets,
     entities AS estimate, NULL AS n, responses AS units, low, high
-FROM saturation
-WHERE language = 'hi';
+FROM saturation;
 
 -- Variance components.
 SELECT
