@@ -9,21 +9,17 @@ import shutil
 from collections.abc import Iterable
 from copy import deepcopy
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
-from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from polyculture.cache.errors import JobHeldError
-from polyculture.cache.files import claim_folder, remove_folder, replacing, store_faults
+from polyculture.cache.files import remove_folder, replacing, store_faults
 from polyculture.link.dumps.dump import DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.index.parts import part_of
 from polyculture.link.index.snapshot import VERSION
 
-_STATE, _LOCK = "state.json", ".lock"
+_STATE = "state.json"
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -39,29 +35,13 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 class CheckpointFolder:
-    """The folder, locked by this process within the `with` block; `state` is the last checkpoint of what is in `parts`.
+    """A folder that this process has locked, with the parts in `parts`; `state` is the last checkpoint."""
 
-    Raises `JobHeldError` where another process holds the folder, `StoreError` where it cannot be written.
-    """
-
-    def __init__(self, out: Path, languages: Iterable[str]) -> None:
-        self.path = out.with_name(f"{out.name}.building")
-        self.parts = self.path / "parts"
-        self.state = self._fresh = Checkpoint(sorted(set(languages)))
-        self._lock = FileLock(self.path / _LOCK, timeout=0)
-
-    def __enter__(self) -> Self:
-        with store_faults(self.path):
-            claim_folder(self.path)
-            self._acquire()
-            self.state = self._load()
-            self._remove_stale()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lock.release()
+    def __init__(self, path: Path, languages: Iterable[str]) -> None:
+        self.path, self.parts = path, path / "parts"
+        self._fresh = Checkpoint(sorted(set(languages)))
+        self.state = self._load()
+        self._remove_stale()
 
     def save(self, position: DumpPosition, counts: IngestCounts, parts: int, whole: bool = False) -> None:
         """Writes a checkpoint: `parts` parts are complete."""
@@ -83,12 +63,6 @@ class CheckpointFolder:
         with store_faults(self.path):
             remove_folder(self.path)
 
-    def _acquire(self) -> None:
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise JobHeldError(f"{self.path}: another process is building this snapshot") from None
-
     def _load(self) -> Checkpoint:
         """The saved checkpoint, if it is of this version and for the same languages; else an empty one."""
         try:
@@ -105,7 +79,8 @@ class CheckpointFolder:
 
     def _remove_stale(self) -> None:
         """Removes the incomplete parts of killed runs."""
-        self.parts.mkdir(exist_ok=True)
-        for path in self.parts.iterdir():
-            if part_of(path) >= self.state.parts:
-                path.unlink()
+        with store_faults(self.path):
+            self.parts.mkdir(exist_ok=True)
+            for path in self.parts.iterdir():
+                if part_of(path) >= self.state.parts:
+                    path.unlink()

@@ -1,4 +1,4 @@
-"""The folder beside a snapshot with what a service has answered, until the snapshot is written."""
+"""The folder beside a snapshot with what it is made of, until the snapshot is written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ from polyculture.cache.errors import JobHeldError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 
 
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Makes the folder, and locks it for this process.
+
+    Raises `JobHeldError` where another process has it, and `StoreError` where it cannot be made.
+    """
+    with store_faults(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        claim_folder(folder)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise JobHeldError(f"{folder}: another process is making this snapshot") from None
+
+
 def answers_folder(out: Path) -> Path:
     """Where answers for the snapshot `out` stand until it is written."""
     return out.with_name(f"{out.name}.asked")
@@ -19,20 +35,12 @@ def answers_folder(out: Path) -> Path:
 
 @contextmanager
 def answers_beside(out: Path, pattern: str) -> Iterator[Path]:
-    """The folder of the answers, locked by this process; one in which no file of `pattern` came to be is removed.
-
-    Raises `JobHeldError` where another process has it, and `StoreError` where it cannot be made.
-    """
+    """The locked folder of the answers; one in which no file of `pattern` came to be is removed."""
     folder = answers_folder(out)
-    with store_faults(folder):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        claim_folder(folder)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
+    with locked_folder(folder):
+        try:
             yield folder
-    except Timeout:
-        raise JobHeldError(f"{folder}: another process asks for this snapshot") from None
-    except WikidataError:
-        if not any(folder.glob(pattern)):
-            remove_folder(folder)  # nothing was answered
-        raise
+        except WikidataError:
+            if not any(folder.glob(pattern)):
+                remove_folder(folder)  # nothing was answered
+            raise

@@ -238,7 +238,7 @@ def test_a_build_killed_after_the_last_line_resumes(tmp_path: Path, end: bytes) 
 def test_a_build_by_another_process_is_refused(dump: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index.duckdb.building"
     claim_folder(folder)
-    with FileLock(folder / ".lock"), pytest.raises(JobHeldError, match="another process is building"):
+    with FileLock(folder / ".lock"), pytest.raises(JobHeldError, match="another process is making"):
         build_index(dump, tmp_path / "index.duckdb", LANGUAGES)
 
 
