@@ -22,7 +22,7 @@ from polyculture.imports.tables import read_separated
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion
-from polyculture.instruments.probe.splitting import echo_of, separators
+from polyculture.instruments.probe.splitting import separators
 
 _COLUMNS = ("culture", "concepts")
 _FORM = "Give a table of tabs with the columns culture and concepts, concepts between commas."
@@ -75,25 +75,14 @@ WHERE q.language = ? ORDER BY ALL
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An item of a question, as the model first wrote it."""
-
-    text: str
-    key: str  # folded
-
-
 @dataclass(frozen=True)
 class Probed:
     """A data set that a run probed, and what was read out."""
 
     questions: Mapping[Asked, OpenQuestion]
-    items: Mapping[str, Mapping[Asked, Sequence[Item]]]  # model -> question -> items, the most frequent ones first
-
-
-def repeats(key: str, gold: Sequence[str]) -> bool:
-    """Whether an item holds the right answer as whole words, or stands in it."""
-    return any(echo_of(key, [("", one)]) is not None or echo_of(one, [("", key)]) is not None for one in gold)
+    items: Mapping[
+        str, Mapping[Asked, Sequence[str]]
+    ]  # model -> question -> items as it wrote them, the most frequent ones first
 
 
 def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: str | None) -> tuple[str, Probed]:
@@ -133,10 +122,10 @@ def read_probed(folder: Path, cultures: Cultures, named: str | None, filter_: st
         for name, _, key, one, culture, text, topic, region, level in questions
         if name == dataset
     }
-    items: dict[str, dict[Asked, list[Item]]] = {row[1]: defaultdict(list) for row in questions if row[0] == dataset}
-    for model, name, culture, one, text, key in rows:
+    items: dict[str, dict[Asked, list[str]]] = {row[1]: defaultdict(list) for row in questions if row[0] == dataset}
+    for model, name, culture, one, text in rows:
         if name == dataset:
-            items[model][place(one, culture)].append(Item(text, key))
+            items[model][place(one, culture)].append(text)
     return dataset, Probed(found, items)
 
 

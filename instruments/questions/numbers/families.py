@@ -140,18 +140,25 @@ def named(metric: str, reader: str) -> str:
     return matches.get(reader, metric) if metric == "exact_match" else metric
 
 
-def choices(at: Tally) -> Metrics:
-    """What the form of answers and the order of options do, of every set with options under letters.
+def unread(at: Tally) -> Metrics:
+    """`out_of_choice_ratio` of answers pick no option, refusals (`refusal_ratio`) among them."""
+    answered = _answered(at)
+    return {
+        "out_of_choice_ratio": _share(at, answered & (at["outcome"] != "picked"), answered),
+        "refusal_ratio": _share(at, at["outcome"] == "refusal", answered),
+    }
 
-    `out_of_choice_ratio` of answers pick no option, refusals (`refusal_ratio`) among them. `letter_a` ...: the share of
-    the first place, of answers to questions that have it; `flip_rate`: of questions that were read in several orders,
-    those that are not always answered by the same option.
+
+def choices(at: Tally) -> Metrics:
+    """What the order of options does, of every set of which one option is to be chosen.
+
+    `letter_a` ...: the share of the first place, of answers to questions that have it; `flip_rate`: of questions that
+    were read in several orders, those that are not always answered by the same option.
     """
-    answered, picked = _answered(at), at["outcome"] == "picked"
+    picked = at["outcome"] == "picked"
     places = [place for place in range(int(at["options"].max(initial=0))) if place < len(LETTERS)]
     return {
-        "out_of_choice_ratio": _share(at, answered & ~picked, answered),
-        "refusal_ratio": _share(at, at["outcome"] == "refusal", answered),
+        **unread(at),
         **{
             f"letter_{LETTERS[place]}": _share(at, at["place"] == place, picked & (at["options"] > place))
             for place in places
@@ -169,6 +176,7 @@ FAMILIES: Mapping[str, Callable[[Tally], Metrics]] = {
     "cloze": cloze,
     "exact_match": exact_match,
     "choices": choices,
+    "unread": unread,
 }
 
 

@@ -24,8 +24,9 @@ from polyculture.instruments.questions.numbers.tally import Part, Study, Tally, 
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
 from polyculture.metrics.measured import renew
 
-_LETTERED = ("accuracy", "kobbq", "bbq", "levels", "survey")  # families of sets whose options stand under letters
 HYPOTHESES, SURVEY = "hypotheses", "survey"  # families that are no functions of a tally
+# What the form of answers does, of sets that have a family.
+_FORMS = {**dict.fromkeys(("accuracy", "kobbq", "bbq", "levels"), "choices"), SURVEY: "unread"}
 _COLUMNS = {"country": "country", "category": "topic", "topic": "topic"}  # facets that have a column of their own
 _METHOD = "jackknife over units, crossed with prompts; Wilson's limits at least, and room for a unit of another kind"
 
@@ -85,10 +86,10 @@ def number_rows(
     """
     for study, tally in studies(store):
         own = families[study.dataset]
-        lettered = ("choices",) if any(name in _LETTERED for name in own) else ()
+        forms = {_FORMS[name] for name in own if name in _FORMS}
         for part, some in tally.parts():
             sizes = {prompt: sizes_of(some, prompt) for prompt in (None, *some.prompts)}
-            for metric, number in metrics_of(some, (*own, *lettered)).items():
+            for metric, number in metrics_of(some, (*own, *forms)).items():
                 for prompt in (None, *some.prompts):
                     row = _row(number, some.prompts, prompt)
                     if row is not None:

@@ -54,8 +54,8 @@ COMPARED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 # Conditions of which the first is compared with the second: the rest is no question that anybody asks.
 _CONDITIONS = (
-    *((one, "alone") for one in ("culture", "probe", "source", "other-culture", "no-answer")),
-    *(("probe", other) for other in ("culture", "source", "other-culture", "no-answer")),
+    *((one, "alone") for one in ("culture", "probe", "source")),
+    *(("probe", other) for other in ("culture", "source")),
 )
 _EACH = "level"  # the facet of which each value is compared, too
 _GENERATED = "generated"
@@ -242,11 +242,14 @@ def _difference(one: Ratio, other: Ratio) -> PairedDifference | None:
 
 
 def unit_values(number: Ratio) -> Numbers:
-    """Each unit's own number as the mean over the prompts that have it; units without it are left out."""
+    """Each unit's own number as the mean over the prompts that have it; units without it are left out.
+
+    They are rounded: equal numbers that were summed in another order would else be no ties of a rank test.
+    """
     own = number.by_unit()
     prompts = own.denominators[0].sum(axis=1)
     values = np.divide(own.numerators[0].sum(axis=1), prompts, out=np.full(len(prompts), np.nan), where=prompts > 0)
-    return np.asarray(values[~np.isnan(values)])
+    return np.asarray(np.round(values[~np.isnan(values)], 12))
 
 
 def rank_sum(one: Numbers, other: Numbers) -> RankSum | None:

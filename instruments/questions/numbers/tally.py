@@ -19,7 +19,7 @@ APART = ("condition", "type")
 # number of each. Of any other there is one of each value if it puts several units together; `_GROUPS` always have one.
 _WITHIN = (
     *("context", "polarity", "template", "stereotype", "version", "countries", "groups"),
-    *("levels", "model", "about", "gives_away"),
+    *("levels", "model"),
 )
 _GROUPS = ("category", "topic", "country", "label", "level", "region", "also_given", "direction")
 Mask = NDArray[np.bool_]

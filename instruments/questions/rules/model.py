@@ -15,7 +15,7 @@ Numbers = Literal["accuracy", "bbq", "kobbq", "pairs", "cloze", "exact_match", "
 TARGET, RIGHT = "target", "right"  # names of [questions.roles] that are no roles of options
 # Facets of sets that code makes. Numbers stand apart by some, others are no parts to have numbers of: with a user's
 # column of the same name the whole set would have no number, or the column none.
-OF_CODE = ("condition", "type", "model", "version", "about", "levels", "countries", "groups", "gives_away")
+OF_CODE = ("condition", "type", "model", "version", "levels", "countries", "groups")
 LANGUAGE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 

@@ -65,3 +65,10 @@ def test_what_ranks_and_means_say_otherwise_is_not_tested() -> None:
     for row in set_differences(store, families_of(store), ""):
         if row.metric == "diff_bias_a":
             assert row.p is None or (row.difference or 0) < 0
+
+
+def test_units_with_equal_numbers_are_ties_in_whatever_order_they_were_summed() -> None:
+    one = Ratio(np.array([[[1.0, 2.0]]]), np.full((1, 1, 2), 10.0))
+    other = Ratio(np.array([[[3.0]]]), np.array([[[20.0]]]))
+    assert one.of_prompts().mean() != other.of_prompts().mean()  # 0.1 + 0.2 is not 0.3
+    assert unit_values(one).tolist() == unit_values(other).tolist()

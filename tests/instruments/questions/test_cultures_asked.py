@@ -76,7 +76,7 @@ def with_answer(message: str) -> str:
     return right if found and found[0] == right else "something else"
 
 
-def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> None:
+def test_what_stands_before_a_question_helps_a_model_that_reads_it(tmp_path: Path) -> None:
     with StubServer(behaviour=answering(with_answer)) as server:
         write(tmp_path, server)
         early = polyculture("ask", "relevance", "exp.toml", "--folder", "runs/usual", cwd=tmp_path)
@@ -98,11 +98,10 @@ def test_what_the_answer_gives_away_is_told_from_what_helps(tmp_path: Path) -> N
         shares = dict(rows(tmp_path, "SELECT condition, estimate FROM numbers WHERE metric = 'exact_match' "
                       "AND dataset = 'relevance-open' AND (wording, country, topic) = ('*', '*', '*') "
                       "AND facets = MAP {}"))  # fmt: skip
-        assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0, "other-culture": 0.0, "no-answer": 0.0}
+        assert shares == {"alone": 0.0, "culture": 0.0, "probe": 1.0}
         gains = {(a, b): gain for a, b, gain in rows(tmp_path, "SELECT a, b, difference FROM differences "
                  "WHERE dataset = 'relevance-open' AND metric = 'exact_match' AND target = 'others'")}  # fmt: skip
-        assert gains["probe", "alone"] == gains["probe", "no-answer"] == gains["probe", "other-culture"] == 1.0
-        assert gains["no-answer", "alone"] == gains["other-culture", "alone"] == 0.0
+        assert gains == {("probe", "alone"): 1.0, ("probe", "culture"): 1.0, ("culture", "alone"): 0.0}
 
 
 def test_a_model_is_a_respondent(tmp_path: Path) -> None:

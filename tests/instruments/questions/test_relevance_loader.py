@@ -70,18 +70,12 @@ def of(questions: QuestionSet, condition: str, country: str = "Mexico", unit: st
 def test_a_question_is_asked_under_every_condition(probed: Path) -> None:
     """CultureScope's section 7 and Figure 5: the culture is named before concepts, too."""
     found = opened(probed, concepts="concepts.tsv")
-    answer = answer_of("Mexico", 1)
     assert of(found, "alone") == [""]
     assert of(found, "culture") == ["The question is about this culture: Mexico."]
-    assert of(found, "probe") == [f"Mexico word, {answer}, water."]
-    assert of(found, "no-answer") == ["Mexico word, water."]
-    # The same question about the other culture of which something is kept.
-    assert of(found, "other-culture") == [f"Indonesia word, {answer_of('Indonesia', 1)}, water."]
+    assert of(found, "probe") == [f"Mexico word, {answer_of('Mexico', 1)}, water."]
     assert len({one.name for one in found.questions}) == len(found.questions)
     [own] = [one for one in found.questions if one.name == "Al-en-01 Mexico [probe 1] m"]
-    assert (own.facets["model"], own.facets["gives_away"], own.facets["pair"]) == ("m", "yes", "Al-en-01 Mexico")
-    [without] = [one for one in found.questions if one.name == "Al-en-01 Mexico [no-answer 1] m"]
-    assert without.facets["gives_away"] == "no"
+    assert (own.facets["model"], own.facets["pair"]) == ("m", "Al-en-01 Mexico")
 
 
 def test_of_another_source_20_concepts_of_the_culture_are_drawn_three_times(probed: Path) -> None:

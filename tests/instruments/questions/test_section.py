@@ -109,7 +109,7 @@ def conditions() -> Iterator[Said]:
     for unit in range(10):
         for condition, said in (("alone", unit % 2), ("probe", 0)):
             facets = {"condition": condition, "pair": f"q{unit}", "type": "resource", "version": "1"}
-            facets |= {"gives_away": "no", "model": "m"} if condition == "probe" else {}
+            facets |= {"model": "m"} if condition == "probe" else {}
             yield Said(
                 said, f"q{unit}", facets, f"q{unit} {condition}", ("own", "biased", "other", "other"), (0,),
                 (0, 1, 2, 3),
