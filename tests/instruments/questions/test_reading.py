@@ -21,19 +21,17 @@ from polyculture.instruments.questions.reading.readers import RULES, read_as_pub
 from polyculture.instruments.questions.rules.opened import open_set
 
 GROUPS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["group"]
-CASES = [
-    pytest.param(group, said, label, ground, id=f"{group['name']}: {said[:40]!r}")
-    for group in GROUPS
-    for said, label, ground in group["answers"]
-]
 UNKNOWN = {1: "알 수 없음", 3: "주어진 정보만으로는 답을 알 수 없음"}
 
 
-@pytest.mark.parametrize(("group", "said", "label", "ground"), CASES)
-def test_reading_of_an_answer(group: dict[str, Any], said: str, label: str, ground: str) -> None:
-    found = read_choice(said, group["options"], group["labels"], group.get("unknown"), group["language"])
-    expected = None if label == "-" else group["labels"].index(label)
-    assert (found.place, found.ground) == (expected, ground)
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["name"])
+def test_reading_of_answers(group: dict[str, Any]) -> None:
+    expected, found = {}, {}
+    for said, label, ground in group["answers"]:
+        reading = read_choice(said, group["options"], group["labels"], group.get("unknown"), group["language"])
+        expected[said] = (None if label == "-" else group["labels"].index(label), ground)
+        found[said] = (reading.place, reading.ground)
+    assert found == expected
 
 
 def rows(file: Path) -> Iterator[dict[str, str]]:
