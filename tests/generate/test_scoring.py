@@ -355,9 +355,9 @@ def test_a_real_model_from_a_gguf_file() -> None:
         rows = by_key(engine.score([capital]))
         assert max(rows.values(), key=lambda row: row.total or -100).index == 0
         assert engine.model_version.startswith("SmolLM2-135M-Instruct.Q4_1.gguf sha256:")
-        assert_plain(engine, [capital, REQUESTS[1]])
+        assert_plain(engine, [capital])
         question = Request(
-            "q", (Message("user", "What is the capital of France?"),), Decoding(temperature=0.0, max_tokens=16), (1,)
+            "q", (Message("user", "What is the capital of France?"),), Decoding(temperature=0.0, max_tokens=8), (1,)
         )
         for completion in engine.sample([question]):
             assert "Paris" in (completion.text or ""), completion

@@ -98,7 +98,7 @@ def test_cells_of_nine_responses_have_an_interval_together_only(tmp_path: Path) 
 
 
 def test_views_that_are_kept_say_what_they_say_when_they_are_not(tmp_path: Path) -> None:
-    run = LargeRun(models=("m", "n"), languages=("de", "en"), countries=("IT",), n=10, items=30).write(tmp_path)
+    run = LargeRun(models=("m", "n"), languages=("de", "en"), countries=("IT",), n=4, items=12).write(tmp_path)
     measure(run)
 
     def answers(keep: Sequence[str]) -> dict[str, list[Any]]:

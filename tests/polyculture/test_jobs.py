@@ -79,16 +79,17 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120) -> None:
 
 @pytest.mark.slow
 def test_the_lines_of_jobs_run_all_at_once_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
-    once = write_experiment(tmp_path / "once", stub.url)
+    once, many = (write_experiment(tmp_path / name, stub.url) for name in ("once", "many"))
+    for file in (once, many):
+        file.write_text(file.read_text(encoding="utf-8").replace(', "openai:two"', ""), encoding="utf-8")
     undisturbed(once)
     asked = len(stub.asked)
-    many = write_experiment(tmp_path / "many", stub.url)
     lines = polyculture("plan", many, "--jobs", cwd=many.parent).stdout.splitlines()
-    assert lines == [f"polyculture run {many} --job {k}/4" for k in (1, 2, 3, 4)]
+    assert lines == [f"polyculture run {many} --job {k}/2" for k in (1, 2)]
     running = [begin_polyculture(*shlex.split(line)[1:], cwd=many.parent) for line in lines]
     for process in running:
         process.join()
-    assert [process.exitcode for process in running] == [0] * 4
+    assert [process.exitcode for process in running] == [0, 0]
     assert not (many.parent / "runs" / "jobs" / "report.html").exists()
     assert polyculture("plan", many, "--jobs", cwd=many.parent).stdout == ""
     undisturbed(many)

@@ -44,8 +44,12 @@ VOID = {"meta", "input", "br", "hr", "img", "link"}
 class Element:
     tag: str
     attributes: dict[str, str | None]
-    text: str = ""
     inside: tuple[str, ...] = ()
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
 
 
 @dataclass
@@ -73,7 +77,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for element in self.open:
-            element.text += data
+            element.texts.append(data)
 
     def all(self, tag: str) -> list[Element]:
         return [element for element in self.elements if element.tag == tag]
