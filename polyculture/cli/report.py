@@ -14,7 +14,6 @@ from polyculture.experiment.workspace import Workspace, record_facts, warn_of_ch
 from polyculture.instruments.datasets.presets import read_preset
 from polyculture.instruments.papers.options import NAMES
 from polyculture.reports.figure_files import FigureFormat, write_figures
-from polyculture.reports.main_table import write_main_table
 from polyculture.reports.section import Section
 from polyculture.reports.tables import TableFormat, write_tables
 from polyculture.running.layout import report_sections, store_layout
@@ -47,10 +46,6 @@ def report(
         float | None,
         typer.Option(help="With --figures: inches, at most. Default 3.3, a column; 6.9 for two.", min=1.5, max=40.0),
     ] = None,
-    main_table: Annotated[
-        Path | None,
-        typer.Option(help="Write models by metrics with intervals to this .tex file, too, for a column of 8.5 cm."),
-    ] = None,
     paper: Annotated[
         PaperName | None,
         typer.Option(help="A paper's tables, too, with your models above its own: in the report, as CSV and LaTeX."),
@@ -66,9 +61,6 @@ def report(
 
     With --paper, the tables of a paper in its layout, from what is stored: no model is asked. Each row of yours says
     what it has otherwise than the paper.
-
-    With --main-table, models by metrics with their intervals, in the 8.5 cm of a paper's column. It takes the LaTeX
-    packages booktabs, array and graphicx.
 
     With --figures, letters are 7 points, in the fonts of this machine; see docs/publishing.md.
     """
@@ -89,8 +81,6 @@ def report(
         _write_figures(
             workspace, figures, figure_format or [FigureFormat.SVG, FigureFormat.PDF], figure_width or COLUMN
         )
-    if main_table is not None:
-        _write_main_table(workspace, main_table)
 
 
 def _write_figures(workspace: Workspace, folder: Path, formats: list[FigureFormat], inches: float) -> None:
@@ -114,8 +104,3 @@ def _write_paper(workspace: Workspace, name: str, data: str | None, published: P
     if without:
         typer.echo(notes_of(without))
     return tables_section(name, tables, without)
-
-
-def _write_main_table(workspace: Workspace, file: Path) -> None:
-    models = write_main_table(workspace.run, file, workspace.catalog, store_layout())
-    typer.echo(f"Main table: {file} ({models} models)")

@@ -1,23 +1,19 @@
-"""`report --paper makieval` and `--main-table` through the real command line, against a recount of a small store."""
+"""`report --paper makieval` through the real command line, against a recount of a small store."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
 import pytest
 
-from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.metrics.measure import measure
-from polyculture.reports.main_table import main_table
-from polyculture.reports.names import Names
 from tests.polyculture.test_command_line import polyculture
-from tests.store_builder import StoreBuilder, manifest
+from tests.store_builder import StoreBuilder
 
 N = 12  # answers of a prompt: fewer have no interval
 ONE, TWO = "llamacpp:a_b", "llamacpp:千問&b"
@@ -60,7 +56,7 @@ def named(model: str, language: str, topic: str, country: str | None, sample: in
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """The paper's tables and the main table of a run, and what each of its answers names."""
+    """The paper's tables of a run, and what each of its answers names."""
     folder = tmp_path_factory.mktemp("study")
     (folder / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
     (folder / "mine.tsv").write_text("\n".join([HEADER, *PUBLISHED]) + "\n", encoding="utf-8")
@@ -87,11 +83,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     designed = {"languages": ["en", "ja"], "topics": ["food", "clothing"], "conditions": ["neutral", "explicit"]}
     write_manifest(manifest.model_copy(update=designed), run.manifest)
     measure(run)
-    done = polyculture(
-        "report", "exp.toml", "--paper", "makieval", "--published", "mine.tsv", "--main-table", "main.tex", cwd=folder
-    )
+    done = polyculture("report", "exp.toml", "--paper", "makieval", "--published", "mine.tsv", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "Main table: main.tex (2 models)" in done.stdout
     return folder, answers
 
 
@@ -208,50 +201,3 @@ def test_the_studys_models_stand_below_those_of_the_run(written: Written) -> Non
     assert [row["model"] for row in consensus] == [ONE, TWO, *(f"{name} (published)" for name in STUDIED)]
     assert (consensus[2]["Culture Consensus"], diversity[2]["Mean ± Var"]) == ("0.1839", "25.561")
     assert 0 < float(consensus[0]["Culture Consensus low"]) < float(consensus[0]["Culture Consensus"])
-
-
-def test_the_main_table_stands_in_a_column(written: Written) -> None:
-    folder, _ = written
-    text = (folder / "main.tex").read_text(encoding="utf-8")
-    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
-        *(("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table"))
-    ]
-    assert r"\ifdim\wd0>8.5cm\resizebox{8.5cm}" in text
-    lines = [line for line in text.splitlines() if line.count(" & ")]
-    assert [line.split(" & ")[0] for line in lines] == [
-        "Model",
-        r"a\_\allowbreak{}b",
-        "",
-        *lines[3:4][0].split(" & ")[:1],
-        "",
-    ]
-    assert lines[3].startswith(r"千\allowbreak{}問\allowbreak{}\&b & ")
-    assert len({line.count(" & ") for line in lines}) == 1
-    (at,) = (place for place, head in enumerate(lines[0].split(" & ")) if "Div." in head)
-    for row, line in zip(rows(folder, "table-12")[:2], lines[1::2], strict=True):
-        shown = re.sub(r"\\\\.*", "", line).split(" & ")
-        assert shown[at].strip() == f"{float(row['Mean ± Var']):.1f}"
-
-
-def test_a_hostile_model_is_text_in_the_main_table() -> None:
-    name = "openai:" + r"\input{x}~^#$%&_" + "m" * 90
-    row = {
-        "model": name,
-        "condition": "explicit",
-        "metric": "specificity_gain",
-        "estimate": -0.5,
-        "low": None,
-        "high": None,
-        "incidences": 3,
-    }
-    text = main_table([row], [name], manifest([name], ["JP"], 1), Names(read_catalog(), [name]))
-    body = text[text.index(r"\midrule") : text.index(r"\bottomrule")]
-    assert r"\input" not in text
-    assert r"& $-$.50$^{*}$ \\*" in body
-    assert "no interval" in body
-    assert "fewer than 10 linked items" in text
-    letters = re.sub(r"\\allowbreak\{\}|\\text\w+\{\}", "|", body).split("&")[0]
-    assert max(len(run) for run in re.findall("m+", letters)) <= 12
-    assert all(
-        before == "\\" for before, sign in pairwise(body.replace("$-$", "").replace("$^{*}$", "")) if sign in "#%_"
-    )
