@@ -23,6 +23,7 @@ from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, 
 from polyculture.metrics.means import are_dependent
 from polyculture.metrics.places import CONSENSUS, Place
 from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
+from polyculture.metrics.text_doubts import MOST_SHARED
 
 _DOUBTS = """
 SELECT
@@ -47,6 +48,7 @@ class ComparedRun:
         self.deterministic = deterministic
         self.store = store
         self._metrics: dict[tuple[str, str], CellMetrics] = {}
+        self.kept_columns: dict[tuple[object, ...], Columns] = {}  # of the metric that was compared last
 
     def metrics(self, model: str, selection: str) -> CellMetrics:
         """A model's cells, of the texts that the selection takes."""
@@ -57,6 +59,7 @@ class ComparedRun:
     def forget(self, selection: str) -> None:
         """Gives back the memory of a selection's responses."""
         self._metrics = {key: found for key, found in self._metrics.items() if key[1] != selection}
+        self.kept_columns.clear()
 
     def leaves_out(self, selection: str) -> bool:
         """Whether the selection takes fewer texts than there are: else its numbers are those of all texts."""
@@ -66,6 +69,14 @@ class ComparedRun:
     def cell_of(self) -> Mapping[Place, Cell]:
         """The cells by what they are of."""
         return {cell.place: cell for cell in self.reader.cells}
+
+    @cached_property
+    def copies(self) -> frozenset[str]:
+        """The models most of whose texts another model wrote, too: they may be one model under two names."""
+        more: dict[str, float] = defaultdict(float)
+        for cell in self.reader.cells:
+            more[cell.model] += cell.shared - MOST_SHARED * cell.texts
+        return frozenset(model for model, texts in more.items() if texts > 0)
 
     @cached_property
     def values(self) -> Mapping[str, set[str]]:
@@ -127,12 +138,16 @@ class Columns:
 
     @cached_property
     def _counts(self) -> Integers:
-        """Of each cell the responses that the selection takes, and whether most of its texts repeat one another."""
-        found = np.zeros((2, len(self._cells[0])), dtype=np.int64)
+        """Of each cell the responses that the selection takes, whether most of its texts repeat one another, whether
+        another model wrote most of its model's texts, too, and the number of its model."""
+        found = np.zeros((4, len(self._cells[0])), dtype=np.int64)
+        models: dict[tuple[int, str], int] = {}
         for at, (run, place) in enumerate(self._cells[0]):
             cell = self.runs[run].cell_of[place]
             size = self.runs[run].metrics(place.model, self.selection).size_at("diversity", place)
-            found[:, at] = size, are_dependent(cell.texts, cell.distinct_texts)
+            copied = place.model in self.runs[run].copies
+            model = models.setdefault((run, place.model), len(models))
+            found[:, at] = size, are_dependent(cell.texts, cell.distinct_texts), copied, model
         return found
 
     @cached_property
@@ -165,12 +180,13 @@ class Columns:
 
     def counts(self, weights: Numbers) -> tuple[int, float]:
         """The responses of all cells behind the columns that have a weight, and the share of cells whose texts repeat
-        one another."""
+        one another: together with a model that wrote the same, a model's texts are no further samples."""
         cells, rows = self._cells
         used = np.zeros(len(cells) + 1, dtype=bool)  # the last is that of no cell
         used[rows[:, weights != 0]] = True
-        responses, dependent = self._counts[:, used[:-1]]
-        return int(responses.sum()), float(dependent.mean())
+        responses, dependent, copied, models = self._counts[:, used[:-1]]
+        several = models.min() < models.max()
+        return int(responses.sum()), float((dependent | copied * several).mean())
 
     @cached_property
     def _roles(self) -> dict[tuple[object, ...], Roles]:

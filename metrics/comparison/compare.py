@@ -98,11 +98,22 @@ def compare(
             for at in range(len(several)):
                 found[at, metric, selection] = [row.of(selection) for row in found[at, metric, ALL]]
             continue
-        columns = columns_of(runs, metric, models, selection)
+        columns = _kept_columns(runs, metric, models, selection)
         for at, sides in enumerate(several):
             found[at, metric, selection] = _of_sides(columns, sides, terms, inputs)
     order = product(range(len(several)), terms.metrics, terms.selections)
     return with_q([row for key in order for row in found.get(key, ())])
+
+
+def _kept_columns(runs: Sequence[ComparedRun], metric: str, models: Sequence[Sequence[str]], selection: str) -> Columns:
+    """The columns of a metric; the first run keeps those of one metric, which claims ask for one after the other."""
+    kept = runs[0].kept_columns
+    asked = (metric, tuple(map(id, runs)), *map(tuple, models), selection)
+    if any(key[0] != metric for key in kept):
+        kept.clear()
+    if asked not in kept:
+        kept[asked] = columns_of(runs, metric, models, selection)
+    return kept[asked]
 
 
 def with_q(rows: Sequence[Row]) -> list[Row]:

@@ -136,6 +136,27 @@ def test_a_difference_is_tested_where_both_sides_are_samples(
     assert found == [(why is not None, why)]
 
 
+@pytest.mark.parametrize(("own", "why"), [(True, None), (False, "few distinct texts")])
+def test_what_two_models_wrote_alike_is_no_further_sample_of_both_together(
+    tmp_path: Path, own: bool, why: str | None
+) -> None:
+    """One model under two names once halved the variance of every difference over all models."""
+    builder = StoreBuilder(tmp_path / "run", n=N, models=("one", "two"))
+    for country in ("JP", None):
+        prompt = builder.ask("en", "food", country)
+        for model in builder.models:
+            for sample in range(N):
+                mention = {"surface": DISHES[sample % 4], "granularity": (sample + (country is None)) // 3 % 2}
+                text = f"{country} {sample} {model if own else ''}"
+                builder.answer(prompt, [mention], model=model, sample=sample, text=text)
+    with open_store(measured(builder), store_layout()) as store:
+        found = store.sql(
+            "SELECT DISTINCT reason FROM differences WHERE metric = 'granularity' AND target = 'these'"
+            " AND dimension = 'condition'"
+        ).fetchall()
+    assert found == [(why,)]
+
+
 def test_samples_in_one_language_do_not_make_up_for_repeats_in_another(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run", n=N, models=("one",))
     for language, distinct in (("en", 3), ("de", N)):
