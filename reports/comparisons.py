@@ -134,7 +134,7 @@ def formatted(row: Row) -> FormattedDifference:
     return FormattedDifference(
         value=None if value is None else difference(value, metric, more),
         interval=" to ".join(difference(limit, metric, more) for limit in limits) if has_interval else None,
-        missing=None if has_interval else explained(row["reason"])[0],
+        missing=None if has_interval else explained(row["reason"]),
         target=texts().targets[row["target"]],
         q="" if row["q"] is None else probability(row["q"]),
         stays=row["stays"] if row["verdict"] in _TOLD else "",

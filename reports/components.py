@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,10 @@ from polyculture.reports.texts import SectionTexts, section_texts, texts
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The context of the section: a panel per metric, and lines on what cannot be told, and why."""
+    """The context of the section: a panel per metric, and a sentence on what cannot be told, and why."""
 
     figure: Figure
-    untold: tuple[str, ...]
+    untold: str
 
 
 def build(data: ReportData) -> Components | None:
@@ -39,7 +39,7 @@ def build(data: ReportData) -> Components | None:
     panels = tuple(_panel(metric, found[found["metric"] == metric], conditions, said, names) for metric in metrics)
     keys = tuple(key_of(names.condition(condition), index) for index, condition in enumerate(conditions))
     figure = Figure(said.words["title"], said.words["caption"], (panels,), keys, None)
-    return Components(figure, tuple(_untold(frame, said.words["order"], names)))
+    return Components(figure, _untold(frame))
 
 
 def _panel(metric: str, frame: pd.DataFrame, conditions: Sequence[str], said: SectionTexts, names: Names) -> Panel:
@@ -74,24 +74,10 @@ def _interval(row: Mapping[Hashable, Any]) -> str:
     return f"[{share(row['share_low'], 1)}, {share(row['share_high'], 1)}]"
 
 
-def _untold(frame: pd.DataFrame, order: Sequence[str], names: Names) -> Iterator[str]:
-    """Lines on what is in no panel, and why: each of the conditions that have it in common."""
-    lacking = frame[frame["share"].isna()].assign(reason=lambda rows: rows["reason"].fillna("all values are alike"))
-    conditions: dict[tuple[str, str], list[str]] = {}
-    for (condition, reason), group in lacking.groupby(["condition", "reason"], sort=True):
-        parts = ordered(order, group["component"])
-        of = ", ".join(texts().metrics[metric].name for metric in ordered(list(texts().metrics), group["metric"]))
-        what = of if len(parts) == len(order) else f"{', '.join(parts)} ({of})"
-        conditions.setdefault((what, str(reason)), []).append(names.condition(str(condition)))
-    for (what, reason), where in conditions.items():
-        yield f"Not told ({'; '.join(where)}): {what}. Reason: {reason}."
-    open_ended = frame[frame["share"].notna() & frame["share_low"].isna()]
-    for (condition, metric, reason), group in open_ended.groupby(["condition", "metric", "reason"], sort=True):
-        named = ", ".join(ordered(order, group["component"]))
-        of = f"{texts().metrics[str(metric)].name}, {names.condition(str(condition))}"
-        yield f"No interval ({of}): {named}. Reason: {reason}."
-    for (condition, metric), group in frame.groupby(["condition", "metric"], sort=True):
-        filled, left_out = int(group["filled"].max()), int(group["left_out"].max())
-        if (filled or left_out) and group["share"].notna().any():
-            where_of = f"{texts().metrics[str(metric)].name}, {names.condition(str(condition))}"
-            yield f"{where_of}: {count(filled)} places of the design filled in, {count(left_out)} values left out."
+def _untold(frame: pd.DataFrame) -> str:
+    """A sentence on the shares that cannot be told, and why; empty where all can be."""
+    lacking = frame[frame["share"].isna()]
+    if lacking.empty:
+        return ""
+    reasons = sorted(set(lacking["reason"].fillna("all values are alike")))
+    return f"{len(lacking)} of {len(frame)} shares cannot be told ({', '.join(reasons)})"

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.comparison.sides import REST
 from polyculture.metrics.inference.family import THESE
 from polyculture.reports.comparisons import CONDITIONS, LANGUAGES, MODELS, holds, is_told, side, tipping, told_rows
@@ -41,6 +41,7 @@ class _Texts(BaseModel):
     alone: Mapping[str, str]
     rests: Mapping[str, str]
     claims: Mapping[str, Mapping[str, _Claim]]
+    titles: Mapping[str, str]
     family: Mapping[str, str]
     targets: Mapping[str, str]
 
@@ -77,17 +78,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Untested:
-    """Comparisons that could not be tested, or on these prompts alone: how many, what is lacking, and what to add."""
+    """Comparisons that could not be tested, or on these prompts alone: how many, and why, with the remedy."""
 
     count: str
-    lacking: str
-    needed: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What the opening shows: findings, or none, what is to be said of all comparisons, and what was not tested."""
 
+    title: str
     shown: tuple[Finding, ...]
     family: str
     untested: tuple[Untested, ...]
@@ -97,7 +98,8 @@ def findings(frame: pd.DataFrame, names: Names) -> Findings:
     """The findings from the rows of `sql/comparisons.sql`, the clearest first."""
     rows = told_rows(frame)
     picked = _picked(rows)
-    return Findings(tuple(_finding(row, names) for row in picked), _family(rows, picked), _untested(rows))
+    title = _texts().titles["found" if picked else "none" if any(row["q"] is not None for row in rows) else "untested"]
+    return Findings(title, tuple(_finding(row, names) for row in picked), _family(rows, picked), _untested(rows))
 
 
 def target_lines(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -235,7 +237,7 @@ def _untested(rows: Sequence[Row]) -> tuple[Untested, ...]:
     narrow = Counter(row["lacking"] for row in rows if row["q"] is not None and row["target"] == THESE)
     said = _texts().family
     return tuple(
-        Untested(said[key].format(count=count(number), all=count(len(rows))), *explained(reason))
+        Untested(said[key].format(count=count(number), all=count(len(rows))), with_remedy(reason))
         for key, counted in (("untested", none), ("these_alone", narrow))
         for reason, number in counted.most_common()
     )

@@ -88,9 +88,10 @@ def _size(fact: str, line: Mapping[str, Any]) -> str:
 
 
 def _note(data: ReportData, model: str) -> str:
-    """What the experiment file says of a model: 'US, 8B, open'."""
+    """What the experiment file says of a model, 'US, 8B, open', and in which languages it was asked."""
     facts = ModelFacts(**data.manifest.model_facts.get(model, {})).described
-    return "; ".join(filter(None, (facts, "All languages")))
+    languages = data.manifest.languages
+    return "; ".join(filter(None, (facts, data.names.language(*languages) if len(languages) == 1 else "All languages")))
 
 
 def totals(health: Rows) -> dict[str, int]:
@@ -132,11 +133,13 @@ def _cells(row: Mapping[str, Any]) -> int:
 def _estimate(
     row: Mapping[str, Any] | None, metric: str, facts: Mapping[str, int], manifest: Manifest
 ) -> FormattedEstimate:
-    if row is not None and known(row["no_estimate"]) == TOO_FEW_IN_COMMON:
-        return lacking(TOO_FEW_IN_COMMON)
     if row is None or known(row["estimate"]) is None:
         reason = why_missing(metric, facts, manifest)
-        return lacking("not_measured" if row is None and reason in ("no_pair", "undefined") else reason)
+        if reason not in ("no_pair", "undefined"):
+            return lacking(reason)
+        if row is None:
+            return lacking("not_measured")
+        return lacking(TOO_FEW_IN_COMMON if known(row["no_estimate"]) == TOO_FEW_IN_COMMON else reason)
     found = estimate_of(row)
     all_of = row["cells"] + row["missing"]
     return replace(found, cells=f"{count(row['cells'])} of {count(all_of)} cells") if row["shared"] else found

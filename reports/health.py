@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from polyculture.metrics.limits import limits
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FEWEST, count, decimal, share
+from polyculture.reports.numbers import FEWEST, count, share
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import THIN
@@ -19,7 +19,7 @@ from polyculture.reports.table_section import PageTable, TextCell, model_table
 from polyculture.reports.texts import Column, Warning, texts
 
 _REASONS = 3  # of failures
-_PLACES = 6  # a warning names the worst places, and a metric those that rest on the least
+_PLACES = 6  # a warning names the worst places
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -51,21 +51,9 @@ class FrequentFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ThinMetric:
-    """How many numbers of a metric rest on fewer than `FEWEST` linked items, and those that rest on the fewest."""
-
-    metric: str
-    thin: str
-    numbers: str
-    places: tuple[str, ...]
-    more: str  # how many others; empty for none
-
-
-@dataclass(frozen=True, slots=True)
 class Health:
     """The context of the section."""
 
-    columns: tuple[Column, ...]
     table: PageTable
     notices: tuple[Notice, ...]
     answered: int
@@ -73,7 +61,7 @@ class Health:
     countryless: tuple[str, ...]  # 'Food: 13 of 38'
     failures: tuple[FrequentFailure, ...]  # the most frequent reasons
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
-    thin: tuple[ThinMetric, ...]
+    thin: str  # how many numbers rest on fewer than `fewest` linked items; empty for none
     fewest: int = FEWEST
 
 
@@ -81,7 +69,6 @@ def build(data: ReportData) -> Health:
     """The context from what the store holds."""
     rows = data.reading.rows(SQL / "health.sql")
     return Health(
-        texts().health,
         _health_table(data, rows),
         notices(rows, data.names),
         totals(rows).get("answered", 0),
@@ -92,7 +79,7 @@ def build(data: ReportData) -> Health:
         ),
         frequent_failures(data.reading.lines(SQL / "failures.sql")),
         bool(limits(data.manifest)),
-        thin_metrics(data.frame(THIN).to_dict("records"), data.names),
+        count(thin) if (thin := len(data.frame(THIN))) else "",
     )
 
 
@@ -173,23 +160,3 @@ def _place(row: Mapping[str, Any], warning: Warning, names: Names) -> str:
     model = f"{names.model(row['model'])}, " if len(names.models) > 1 else ""
     counts = f"{count(row[warning.count])} of {count(row[warning.of])}"
     return f"{model}{names.language(row['language'])}: {_share(row, warning)} ({counts})"
-
-
-def thin_metrics(rows: Sequence[Mapping[Hashable, Any]], names: Names) -> tuple[ThinMetric, ...]:
-    """A line per metric that has thin numbers, from rows in the order of `sql/thin.sql`."""
-    found = []
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        own = [row for row in rows if row["metric"] == metric]
-        places = tuple(_thin_place(row, names) for row in own[:_PLACES])
-        more = count(len(own) - _PLACES) if len(own) > _PLACES else ""
-        name = texts().metrics[metric].name
-        found.append(ThinMetric(name, count(len(own)), count(own[0]["numbers"]), places, more))
-    return tuple(found)
-
-
-def _thin_place(row: Mapping[Hashable, Any], names: Names) -> str:
-    """'Spanish, neutral, smollm2: 1.00 of 6 items'."""
-    items, value = int(row["incidences"]), decimal(row["estimate"], row["metric"])
-    return (
-        f"{names.place(row, 'country', 'condition', 'model')}: {value} of {items} {'item' if items == 1 else 'items'}"
-    )

@@ -1,13 +1,11 @@
-"""Method: settings, versions and provenance from the manifest, views from their SQL files."""
+"""Method: settings, versions and provenance from the manifest."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.schema import PromptReview
 from polyculture.metrics.limits import PUBLISHED
@@ -18,8 +16,6 @@ from polyculture.reports.numbers import count
 from polyculture.reports.reading import RUN_FACTS
 from polyculture.reports.section import ReportData
 from polyculture.reports.texts import Metric, texts
-
-_HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +48,6 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """A view of the store, and the meaning of its rows."""
-
-    name: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
 class Intervals:
     """How the intervals of a metric were computed."""
 
@@ -81,13 +69,12 @@ class Method:
     reviews: PromptReviews
     intervals: tuple[Intervals, ...]
     facts: tuple[Facts, ...]
-    views: tuple[View, ...]
     version: str
     experiment: str
 
 
 def build(data: ReportData) -> Method:
-    """The context from the manifest, the store's layout and the reviews of prompts."""
+    """The context from the manifest and the reviews of prompts."""
     manifest, reading = data.manifest, data.reading
     return Method(
         data.about_texts,
@@ -99,7 +86,6 @@ def build(data: ReportData) -> Method:
         prompt_reviews(reading.rows(RUN_FACTS["review_templates"]), reading.rows(RUN_FACTS["reviews"]), data.names),
         intervals(reading.rows(RUN_FACTS["methods"])),
         facts(manifest, data.names),
-        store_views(data.layout),
         manifest.polyculture,
         manifest.experiment,
     )
@@ -162,12 +148,6 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
         del tables["Sampling"]  # nobody knows it
     found = [Facts(caption, tuple(_flat(rows))) for caption, rows in tables.items()]
     return tuple(table for table in found if table.rows)
-
-
-def store_views(layout: Layout) -> tuple[View, ...]:
-    """The views that `polyculture sql` can query, with the headers of their SQL files."""
-    headers = [match for file in layout.files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
-    return tuple(View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers)
 
 
 def _flat(rows: Mapping[str, Any], prefix: str = "") -> Sequence[tuple[str, str]]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from polyculture.reports.diversity_estimators import diversity_estimators
-from polyculture.reports.figures.by_country import country_boxes, topic_boxes
+from polyculture.reports.figures.by_country import country_boxes
 from polyculture.reports.figures.by_model import by_topic, granularity_marks, saturation_curves
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.maps import country_map, pair_maps, specificity_maps
 from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData, ReportTable
-from polyculture.reports.sections import topic_table
 from polyculture.reports.table_section import PageTable
 from polyculture.reports.texts import Metric, texts
 
@@ -33,45 +32,24 @@ class FigureSection:
 def granularity(data: ReportData) -> FigureSection:
     """Models by language; then countries."""
     of = (data.manifest, data.names)
-    by_country = _frame(data, "granularity_by_country")
     return _section(
         "granularity",
         [
             granularity_marks(_frame(data, "granularity"), *of),
-            country_boxes("granularity", by_country, *of),
-            country_map("granularity", by_country, *of),
-            topic_boxes("granularity", _frame(data, topic_table("granularity")), *of),
+            country_map(_frame(data, "granularity_by_country"), *of),
         ],
     )
 
 
 def diversity(data: ReportData) -> FigureSection:
-    """Countries by model and by topic."""
-    of = (data.manifest, data.names)
-    return _section(
-        "diversity",
-        [
-            country_boxes("diversity", _frame(data, "diversity"), *of),
-            topic_boxes("diversity", _frame(data, topic_table("diversity")), *of),
-        ],
-        diversity_estimators(data),
-    )
+    """Countries by model."""
+    boxes = country_boxes(_frame(data, "diversity"), data.manifest, data.names)
+    return _section("diversity", [boxes], diversity_estimators(data))
 
 
 def specificity(data: ReportData) -> FigureSection:
-    """Maps of countries and languages; then countries by model and by topic."""
-    of = (data.manifest, data.names)
-    frame = _frame(data, "specificity")
-    explicit = frame[frame["condition"] == "explicit"]
-    metrics = ("specificity", "specificity_gain")
-    return _section(
-        "specificity",
-        [
-            specificity_maps(frame, *of),
-            *(country_boxes(metric, explicit[explicit["metric"] == metric], *of) for metric in metrics),
-            topic_boxes("specificity", _frame(data, topic_table("specificity")), *of),
-        ],
-    )
+    """Maps of countries and languages."""
+    return _section("specificity", [specificity_maps(_frame(data, "specificity"), data.manifest, data.names)])
 
 
 def consensus(data: ReportData) -> FigureSection:
@@ -103,7 +81,7 @@ def _section(metric: str, figures: Sequence[Figure], estimators: PageTable | Non
     return FigureSection(texts().metrics[metric], first, shown, estimators)
 
 
-def _frame(data: ReportData, table: str | ReportTable) -> pd.DataFrame:
+def _frame(data: ReportData, table: str) -> pd.DataFrame:
     """A table's rows without the frame's `attrs`, which pandas copies deeply at every step."""
-    found = data.frame(ReportTable(SQL / f"{table}.sql") if isinstance(table, str) else table)
+    found = data.frame(ReportTable(SQL / f"{table}.sql"))
     return pd.DataFrame(dict(found.items()))

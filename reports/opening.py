@@ -185,9 +185,10 @@ def second_intervals(numbers: Rows) -> str:
     """A sentence on the intervals of other prompts in the table of models."""
     of_models = [row for row in numbers if row["language"] is None and row["metric"] in METRICS]
     given = [known(row["wide_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
+    first = any(known(row["low"]) is not None for row in of_models)
     key = "all" if given and all(given) else "some" if any(given) else "none"
-    if not any(known(row["low"]) is not None for row in of_models):
-        key = "without"
+    if not first:
+        key = "others" if any(given) else "without"
     return texts().second_intervals[key]
 
 

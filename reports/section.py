@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyculture.cache.sql_file import DeclaredTable, read_table
 
@@ -48,18 +48,16 @@ class ReportData:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of a section: the SQL file that declares it (`cache.sql_file`), with values of its parameters.
+    """A table of a section: the SQL file that declares it (`cache.sql_file`).
 
     `computed` gives the rows where no SQL does; the file's header then says what they are. `shortened` leaves some out
     where a page cannot carry all.
     """
 
     file: Path
-    values: Mapping[str, Any] = field(default_factory=dict)
     computed: Callable[[ReportData], pd.DataFrame] | None = None
     any_selection: bool = False  # its computed rows may be of any selection of responses
     shortened: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    saved_as: str = ""  # the name of its files, where it is not the table's
 
     @property
     def declared(self) -> DeclaredTable:
@@ -69,16 +67,16 @@ class ReportTable:
     @property
     def name(self) -> str:
         """The name of its files: `<name>.csv`."""
-        return self.saved_as or self.declared.name
+        return self.declared.name
 
     @property
     def sql(self) -> str:
         """What tells a reader how to get its rows."""
-        return self.declared.filled(self.values)
+        return self.declared.filled()
 
     def read(self, data: ReportData) -> pd.DataFrame:
         """The rows that the report shows."""
-        frame = self.computed(data) if self.computed else data.reading.frame(self.file, **self.values)
+        frame = self.computed(data) if self.computed else data.reading.frame(self.file)
         return self.shortened(frame) if self.shortened else frame
 
 

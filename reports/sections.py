@@ -23,11 +23,6 @@ def with_instruments(instruments: Sequence[Section]) -> tuple[Section, ...]:
     return (*TEXT_SECTIONS, *instruments, *CLOSING_SECTIONS)
 
 
-def topic_table(metric: str) -> ReportTable:
-    """The table of a metric by topic and country, means over models."""
-    return ReportTable(_SQL / "by_topic.sql", {"metric": metric}, saved_as=f"{metric}_by_topic")
-
-
 def _later(name: str, *, without_texts: bool = False) -> Callable[[ReportData], Any]:
     """The function `module.function` of this package, loaded when it is called; None where no text was written.
 
@@ -73,10 +68,10 @@ THIN = ReportTable(_SQL / "thin.sql")
 # all metrics open, the page of seven models is longer than eight screens: diversity and granularity are folded.
 TEXT_SECTIONS = (
     _figures("origins", *_tables("origins"), first=True),
-    _figures("specificity", *_tables("specificity"), topic_table("specificity"), first=True),
+    _figures("specificity", *_tables("specificity"), first=True),
     _figures("consensus", *_tables("consensus", "consensus_by_topic"), first=True),
-    _figures("diversity", *_tables("diversity", "companions"), topic_table("diversity")),
-    _figures("granularity", *_tables("granularity", "granularity_by_country"), topic_table("granularity")),
+    _figures("diversity", *_tables("diversity", "companions")),
+    _figures("granularity", *_tables("granularity", "granularity_by_country")),
     _section("numbers", _later("headline.build"), HEADLINE),
     _section("compared", _later("comparisons.build"), COMPARISONS),
     _figures("saturation", *_tables("saturation")),

@@ -161,7 +161,10 @@ def whole_table(
     caption: str,
     note: Callable[[str], str] = lambda _: "",
 ) -> PageTable:
-    """A line per model, with the `note` on it, and below it one per language; `lines` are by model and language."""
+    """A line per model, with the `note` on it, and below it one per language, where there are several.
+
+    `lines` are by model and language.
+    """
 
     def line(model: str, language: str | None) -> Line:
         cells = tuple(column.cell(lines[model, language]) for column in columns)
@@ -170,10 +173,11 @@ def whole_table(
         return Line(data.names.language(language), cells, {"model": model, "language": language})
 
     groups = []
+    several = len({language for _, language in lines if language is not None}) > 1
     for model in ordered(data.manifest.models, [model for model, _ in lines]):
         own = [language for of, language in lines if of == model]
         languages = ordered(data.manifest.languages, [language for language in own if language is not None])
-        every = [None, *languages] if None in own else languages
+        every = [None, *(languages if several else [])] if None in own else languages
         groups.append(Group(model, "", tuple(line(model, language) for language in every)))
     return PageTable(title, caption, "Model, language", tuple(columns), tuple(groups))
 

@@ -27,7 +27,7 @@ from enum import StrEnum
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
 from polyculture.metrics.comparison.compare import Row
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.inference.limits import Interval
 from polyculture.metrics.responses import ALL, SELECTIONS
 
@@ -108,8 +108,8 @@ def _of_rows(nothing: Verdict, rows: Sequence[Row]) -> _Judged:
     tested = [(row, row.contrast) for row in rows if row.contrast is not None]
     verdict = replace(nothing, parts=len(rows), tested=len(tested), row=rows[0] if len(rows) == 1 else None)
     if not tested:
-        words, remedy = explained(next((row.difference.reason for row in rows if row.difference.reason), "no rows"))
-        return _Judged(replace(verdict, why=f"{words}. Needs {remedy}"), Result.UNDECIDED)
+        reason = next((row.difference.reason for row in rows if row.difference.reason), "no rows")
+        return _Judged(replace(verdict, why=with_remedy(reason)), Result.UNDECIDED)
     holds = [(_p_for(claim, contrast), row) for row, contrast in tested]
     fails = [(_p_against(claim, contrast), row) for row, contrast in tested]
     complete = len(tested) == len(rows)

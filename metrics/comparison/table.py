@@ -14,7 +14,7 @@ from polyculture.cache.schema.measured import EVERY, WITHOUT, Difference
 from polyculture.metrics import MEASURE
 from polyculture.metrics.audit.differences import turned
 from polyculture.metrics.comparison.compare import NO_CELL, Row
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.inference.family import HIGHER, LOWER, UNTESTABLE
 from polyculture.metrics.places import CONSENSUS, is_count
 from polyculture.metrics.responses import ALL
@@ -109,8 +109,7 @@ def remarks_of(rows: Sequence[Row]) -> list[str]:
         if row.difference.reason:
             reasons[row.difference.reason][f"{row.difference.metric} ({row.difference.target})"] = None
     for reason, metrics in reasons.items():
-        words, remedy = explained(reason)
-        remarks.append(f"no interval of {', '.join(metrics)}: {words}. Remedy: {remedy}")
+        remarks.append(f"no interval of {', '.join(metrics)}: {with_remedy(reason)}")
     if any(row.difference.metric == CONSENSUS and row.difference.reason == NO_CELL for row in whole):
         remarks.append("consensus is of two languages: two of them are compared by that of each with a third language")
     if any(row.difference.tipping is not None for row in whole):

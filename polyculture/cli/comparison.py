@@ -14,7 +14,7 @@ from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
 from polyculture.metrics.comparison.gate import Condition, Decision
-from polyculture.metrics.comparison.reasons import explained
+from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.comparison.table import as_table, lines_of, named, remarks_of
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.running.comparing import Compared
@@ -83,8 +83,7 @@ def _listed(decisions: Sequence[Decision]) -> str:
 def _said(one: Decision) -> str:
     told = one.row.difference
     if one.holds is None:
-        words, remedy = explained(told.reason or "no interval")
-        return f"untestable: {words}. Remedy: {remedy}"
+        return f"untestable: {with_remedy(told.reason or 'no interval')}"
     exact = " exactly" if told.reason == NO_SAMPLING else ""
     interval = "" if told.low is None else f" [{told.low:+.4g}, {told.high:+.4g}]"
     on_its_side = told.difference is not None and one.condition.is_met_by(told.difference)

@@ -130,10 +130,9 @@ def print_metrics(workspace: Workspace) -> None:
         print_declared(
             table, rows.order("count(DISTINCT model) OVER (PARTITION BY language) DESC, language NULLS FIRST, model")
         )
+        shown = {metric for (metric,) in rows.project("metric").distinct().fetchall()}
     fixed = disqualified(require_run(workspace.run))
-    sys.stdout.writelines(
-        f"{name}: {explained(fixed[name])[0]}\n" for name in table.header.side_by_side if name in fixed
-    )
+    sys.stdout.writelines(f"{name}: {explained(why)}\n" for name, why in fixed.items() if name in shown)
 
 
 def print_tables(workspace: Workspace, studies: Sequence[Study]) -> None:

@@ -80,22 +80,20 @@ def make_figure(
     missing: str,
     *,
     values: Mapping[str, str] | None = None,
-    metric: str = "",
     folded: Sequence[Panel] = (),
 ) -> Figure:
-    """A figure of `texts().figures`; `values` are the numbers of its caption, `metric` the one that its title names.
+    """A figure of `texts().figures`; `values` are the numbers of its caption.
 
     `missing` is the key in `texts().missing` of the reason why there are no rows. What would be folded stands open
     where nothing else does.
     """
     said = texts().figures[name]
-    title = said.title.format(metric=texts().metrics[metric].name) if metric else said.title
     caption = " ".join(f"{said.caption.format(**(values or {}))} {said.study}".split())
     drawn, below = [tuple(row) for row in rows if row], tuple(folded)
     if not drawn and below:
         drawn, below = [below], ()
     nothing = None if drawn else texts().missing[missing]
-    return Figure(title, caption, tuple(drawn), tuple(keys), nothing, below, said.fold)
+    return Figure(said.title, caption, tuple(drawn), tuple(keys), nothing, below, said.fold)
 
 
 def key_of(label: str, index: int) -> Key:
@@ -187,5 +185,7 @@ def basis(frame: pd.DataFrame) -> str:
 
 def _where(rows: Sequence[Row], value: str, metric: str, names: Names) -> str:
     alike = [row for row in rows if decimal(row["estimate"], metric) == value]
-    where = names.place(alike[0], "country", "topic", "model") if len(alike) == 1 else f"in {len(alike)} places"
-    return f"{value}, {where}"
+    if len(alike) > 1:
+        return f"{value}, in {len(alike)} places"
+    few = rests_on(alike[0].get("incidences")) if metric not in COUNTS else None
+    return ", ".join(filter(None, [value, names.place(alike[0], "country", "topic", "model"), few]))

@@ -168,33 +168,29 @@ def boxes(
     limits: tuple[float, float],
     begins: Sequence[str] = (),
     place: Mapping[str, str] | None = None,
-    width: float = WIDE,
 ) -> Chart:
     """A box for each key of `rows`: the middle half of its numbers, their median, lines to the least and the largest.
 
-    Columns: row, value, thin (it rests on little), chosen, and low, high and mark of those that are chosen: these are
-    marked among the others. `says` has the `Mark` of each box. A row with fewer than `FEWEST_IN_BOX` numbers has a ring
-    for each; a box of mostly thin numbers is pale. A line stands above the rows of `begins`.
+    Columns: row, value, chosen, and low, high and mark of those that are chosen: these are marked among the others.
+    `says` has the `Mark` of each box. A row with fewer than `FEWEST_IN_BOX` numbers has a ring for each. A line stands
+    above the rows of `begins`.
     """
     places = {row: number for number, row in enumerate(rows)}
 
     def paint(axes: Axes, links: Links) -> None:
         axes.hlines([places[row] - 0.5 for row in begins], *limits, color=MUTED, linewidth=0.4)
-        by_row = frame.groupby("row").agg(many=("value", "size"), thin=("thin", "mean"))
-        few = frame[frame["row"].map(by_row["many"]) < FEWEST_IN_BOX]
+        many = frame.groupby("row").size()
+        few = frame[frame["row"].map(many) < FEWEST_IN_BOX]
         axes.scatter(few["value"], few["row"].map(places), s=9, facecolor=PAPER, edgecolor=MUTED, linewidth=0.6)
-        for pale in (False, True):
-            some = [row for row in rows if by_row["many"][row] >= FEWEST_IN_BOX and (by_row["thin"][row] > 0.5) == pale]
-            _boxes(axes, frame, {row: places[row] for row in some}, links, says, pale=pale)
+        _boxes(axes, frame, {row: places[row] for row in rows if many[row] >= FEWEST_IN_BOX}, links, says)
         marked = frame[frame["chosen"]]
         marked = marked.assign(x=marked["value"], y=marked["row"].map(places).astype(float), series="")
-        marked["thin"] = np.where(marked["thin"], " ", "")
         points(axes, marked, [""], links, axes.hlines, "y", marker="D")
         axes.set(xlabel=label, xlim=limits, ylabel="")
         axes.grid(axis="x")
 
     return Chart(
-        alternative, frame, paint, width, _ROWS, height=10.0 * len(rows), rows=list(rows.values()), place=place or {}
+        alternative, frame, paint, WIDE, _ROWS, height=10.0 * len(rows), rows=list(rows.values()), place=place or {}
     )
 
 
@@ -246,21 +242,20 @@ def points(
                 )
 
 
-def _boxes(
-    axes: Axes, frame: pd.DataFrame, places: Mapping[str, int], links: Links, says: Mapping[str, Any], *, pale: bool
-) -> None:
+def _boxes(axes: Axes, frame: pd.DataFrame, places: Mapping[str, int], links: Links, says: Mapping[str, Any]) -> None:
     if not places:
         return
     by_row = dict(list(frame.groupby("row")["value"]))
     values = [by_row[row] for row in places]
     least, low, middle, high, most = np.array([np.quantile(own, (0, 0.25, 0.5, 0.75, 1)) for own in values]).T
     rows = np.array(list(places.values()))
-    ink, face = (RULE, PAPER) if pale else (MUTED, RULE)
-    axes.hlines(rows, least, most, color=ink, linewidth=0.7)
-    drawn = axes.barh(rows, high - low, left=low, height=0.58, facecolor=face, edgecolor=ink, linewidth=0.6, zorder=2.5)
+    axes.hlines(rows, least, most, color=MUTED, linewidth=0.7)
+    drawn = axes.barh(
+        rows, high - low, left=low, height=0.58, facecolor=RULE, edgecolor=MUTED, linewidth=0.6, zorder=2.5
+    )
     for bar, url in zip(drawn, links.urls(says[row] for row in places), strict=True):
         bar.set_url(url)
-    axes.vlines(middle, rows - 0.29, rows + 0.29, color=ink if pale else INK, linewidth=1.2, zorder=2.6)
+    axes.vlines(middle, rows - 0.29, rows + 0.29, color=INK, linewidth=1.2, zorder=2.6)
 
 
 def _names(axes: Axes, frame: pd.DataFrame, room: float) -> None:

@@ -58,17 +58,14 @@ def specificity_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> F
     )  # fmt: skip
 
 
-def country_map(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """A share of explicit prompts, from 0 to 1, for each model in each language about each country."""
+def country_map(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/granularity_by_country.sql`: a map per model."""
     panels = [
-        _country_panel(names.model(model), frame[frame["model"] == model], metric, FIRST, 1.0, manifest, names)
+        _country_panel(names.model(model), frame[frame["model"] == model], "granularity", FIRST, 1.0, manifest, names)
         for model in ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])
     ]
     key = _native_key("country_map")
-    name = texts().metrics[metric].name
-    return make_figure(
-        "country_map", [panels], key, _missing(manifest), metric=metric, values={"metric": name, "fewest": str(FEWEST)}
-    )
+    return make_figure("country_map", [panels], key, _missing(manifest), values={"fewest": str(FEWEST)})
 
 
 def pair_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:

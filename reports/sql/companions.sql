@@ -1,7 +1,7 @@
 -- Distinct items, Hill numbers, coverage and rarefied counts, by model and language
 -- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many
 -- different things it names and can be compared between samples of different size; diversity itself beside them, and
--- of a language the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
+-- of a language, or all where there is one, the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
 -- `rarefied_to` responses a cell.
 -- printed: model, language, metric, estimate
 -- side by side: diversity, hill_1, hill_2, coverage, rarefied
@@ -12,7 +12,9 @@ SELECT
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,
     l.characters
 FROM numbers AS a
-LEFT JOIN lengths AS l ON a.model = l.model AND a.language = l.language
+LEFT JOIN lengths AS l
+    ON a.model = l.model
+    AND l.language = if(a.language = '*', (SELECT max(language) FROM prompts HAVING count(DISTINCT language) = 1), a.language)
 WHERE level IN ('model', 'model, language')
     AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied')
 ORDER BY

@@ -1,8 +1,8 @@
 -- Metrics by model and language
--- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Where models lack different
--- cells, it is over those that all have (`shared`). Culture specificity and its gain are those of prompts that name the
--- country; where no prompt is known to, of imported texts about a country whose file does not say its prompts
--- (`condition`). 'granularity_defined' is without topics whose specific kinds the study does not define.
+-- headline: a row is a metric of a model, over all languages (`language` is NULL) or, where there are several, in one. Where
+-- models lack different cells, it is over those that all have (`shared`). Culture specificity and its gain are those of
+-- prompts that name the country; where no prompt is known to, of imported texts about a country whose file does not say its
+-- prompts (`condition`). 'granularity_defined' is without topics whose specific kinds the study does not define.
 --   shared: whether it is over the cells that all models have, as some lack others
 --   missing: cells of any model that it is not over
 -- printed: model, language, metric, estimate
@@ -12,14 +12,15 @@ SELECT model, nullif(language, '*') AS language, metric, condition, estimate, lo
     cells, missing, level LIKE '%, shared' AS shared, units AS responses, n AS incidences
 FROM numbers
 WHERE
-    (
+    (language = '*' OR (SELECT count(DISTINCT language) > 1 FROM prompts))
+    AND ((
         regexp_full_match(level, 'model(, language)?(, shared)?')
         AND metric IN ('granularity', 'granularity_defined', 'diversity', 'consensus')
     )
     OR (
         regexp_full_match(level, 'model(, language)?, condition(, shared)?')
         AND (condition, metric) IN (('explicit', 'specificity'), ('explicit', 'specificity_gain'), ('unstated', 'specificity'))
-    )
+    ))
 QUALIFY shared = bool_or(shared) OVER (PARTITION BY model, language, metric)
     AND (condition != 'unstated' OR NOT bool_or(condition = 'explicit') OVER ())
 ORDER BY model, language NULLS FIRST, metric;

@@ -188,8 +188,9 @@ def test_what_could_not_be_tested_is_counted_with_what_it_needs() -> None:
     none = {"verdict": "untestable", "p": None, "q": None, "low": None, "high": None, "target": "these"}
     rows = [of_models(**none, reason="one response a prompt")] * 2 + [of_models(target="these")]
     one, other = findings(frame(*rows), NAMES).untested
-    assert (one.count, "[sampling] n" in one.needed) == ("2 of 3 could not be tested", True)
-    assert (other.count, other.lacking) == ("1 of 3 could be tested on these prompts alone", "too few topics")
+    assert (one.count, "[sampling] n" in one.why) == ("2 of 3 could not be tested", True)
+    assert other.count == "1 of 3 could be tested on these prompts alone"
+    assert other.why.startswith("too few topics. Remedy: ")
     assert findings(frame(), NAMES).family.startswith("There is nothing to compare")
 
 
@@ -264,11 +265,18 @@ def test_numbers_over_shared_cells_are_marked() -> None:
         {**common, "model": A, "estimate": 0.6, "no_estimate": None, "cells": 96, "missing": 24},
         {**common, "model": B, "estimate": None, "no_estimate": "too few in common", "cells": 0, "missing": 120},
     ]
-    plot = dots(numbers, [], model_lines(numbers, [], manifest), manifest, NAMES)
-    first, second = (line.marks[METRICS_OF_PAGE.index("granularity")].found for line in plot.lines)
-    assert (first.cells, second.value) == ("96 of 120 cells", None)
-    assert "not comparable" in (second.missing or "")
-    assert plot.shared is not None
+    for linked, reason in ((9, "not comparable"), (0, "no linked mentions")):
+        health = [
+            {"model": model, "language": "en", "answered": 9, "extracted": 9, "mentions": 9, "linked": linked}
+            for model in MODELS
+        ]
+        plot = dots(numbers, [], model_lines(numbers, health, manifest), manifest, NAMES)
+        first, second = (
+            line.marks[METRICS_OF_PAGE.index("granularity")].found for line in plot.lines if line.language is None
+        )
+        assert (first.cells, second.value) == ("96 of 120 cells", None)
+        assert reason in (second.missing or "")
+        assert plot.shared is not None
 
 
 def test_models_of_different_languages_stand_side_by_side_in_those_that_all_have() -> None:

@@ -157,9 +157,9 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     assert {e.attributes["role"] for e in drawings} == {"group", "img"}
-    # the picture; boxes of four metrics a model, and of three a topic; saturation a topic; components of two metrics;
-    # granularity; consensus by topic; leaderboards, of four metrics of texts and of instruments
-    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 1 + 4 * 2 + 3 * 2 + 2 + 2 + 1 + 1 + 4 + 8
+    # the picture; boxes of diversity a model; saturation a topic; components of two metrics; granularity; consensus by
+    # topic; leaderboards, of four metrics of texts and of instruments
+    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 1 + 2 + 2 + 2 + 1 + 1 + 4 + 8
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
@@ -212,10 +212,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "health",
         "granularity",
         "granularity_by_country",
-        "granularity_by_topic",
         "diversity",
-        "diversity_by_topic",
-        "specificity_by_topic",
         "saturation",
         "dominance",
         "specificity",
@@ -248,7 +245,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert [row for row in curves if row["low"] and row["high"]]
-    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 13
+    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 10
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
@@ -454,7 +451,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     measure(run)
     write_report(run, sections=sections_named("specificity"))
     section = " ".join(parsed(run).with_id("specificity").text.split())
-    assert re.search(r"the country is named\. \d\.\d\d, English, United States, and no other\.", section)
+    assert re.search(r"the country is named\. \d\.\d\d, English, United States, n = \d, and no other\.", section)
     assert "Gain when the country is named: no neutral prompts." in section
 
 

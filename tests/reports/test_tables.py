@@ -25,7 +25,7 @@ NAMES = {
     "consensus_by_topic", "items_without_country",
 }  # fmt: skip
 
-UNPRINTED = {"entity_positions", "granularity_by_topic", "diversity_by_topic", "specificity_by_topic"}
+UNPRINTED = {"entity_positions"}
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
-"""Numbers that rest on few linked items are grey, with their number beside them, and are listed as what to distrust."""
+"""Numbers that rest on few linked items are grey, with their number beside them, and are counted as doubtful."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -56,11 +55,9 @@ def test_a_mark_and_a_line_say_on_how_little_they_rest(page: Page) -> None:
     assert any(text.endswith("n = 4") for text in grey)
 
 
-def test_what_to_distrust_lists_the_thinnest_first(page: Page) -> None:
+def test_what_to_distrust_counts_them_and_has_their_rows(page: Page) -> None:
     said = " ".join(page.with_id("distrust").text.split())
-    assert "Fewer than 10 linked items" in said
-    assert "Granularity: 1 of 2 numbers Japanese, m: 1.00 of 4 items." in said
-    assert re.search(r"Culture specificity: \d of \d numbers Japanese, ", said)
+    assert "rest on fewer than 10 linked items" in said
     assert "thin.csv" in {e.attributes.get("download") for e in page.all("a")}
 
 
