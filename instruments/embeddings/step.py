@@ -45,10 +45,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Contexts, and the entities of both cultures with those of the contexts that each fits."""
+    """Contexts, and the entities of both cultures: those that stand in the same ones of them together."""
 
     contexts: tuple[MaskedContext, ...]
-    standing: tuple[tuple[CulturalEntity, tuple[MaskedContext, ...]], ...]
+    standing: tuple[tuple[tuple[MaskedContext, ...], Sequence[CulturalEntity]], ...]
 
     @property
     def comparison_id(self) -> str:
@@ -83,7 +83,7 @@ class RepresentingJob:
     def wanted(self) -> Iterator[WantedRepresentation]:
         """What is read: a row for each set of contexts that an entity of a comparison stands in."""
         for comparison in self.comparisons:
-            for contexts in dict.fromkeys(contexts for _, contexts in comparison.standing):
+            for contexts, _ in comparison.standing:
                 one = contexts[0]
                 yield WantedRepresentation(
                     self.request_id(contexts), comparison.comparison_id, self.job.model, setup_id(self.setup),
@@ -150,7 +150,11 @@ def _comparison(
             entities.setdefault(entity.entity_id, entity)
             places.setdefault(entity.entity_id, []).append(context)
     chosen = first_entities(list(entities.values()), limit, contexts[0].chooser)
-    return Comparison(tuple(contexts), tuple((entity, tuple(places[entity.entity_id])) for entity in chosen))
+    standing: dict[tuple[str, ...], tuple[tuple[MaskedContext, ...], list[CulturalEntity]]] = {}
+    for entity in chosen:
+        own = places[entity.entity_id]
+        standing.setdefault(tuple(one.context_id for one in own), (tuple(own), []))[1].append(entity)
+    return Comparison(tuple(contexts), tuple(standing.values()))
 
 
 PART = 200  # entities that are asked, and written, at a time
@@ -231,13 +235,14 @@ class RepresentingStep(Step[EntityInContexts, Models]):
         known = set()  # what is of both genders stands in two comparisons, perhaps in the same contexts
         for comparison in asked.comparisons:
             comparison_id = comparison.comparison_id
-            for entity, contexts in comparison.standing:
-                request = asked.request_id(contexts)
-                # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
-                keys = tuple(content_id(request, asked.job.topic, entity.entity_id, layer) for layer in self._layers)
-                if keys[0] not in known:
-                    known.add(keys[0])
-                    yield EntityInContexts(keys, request, asked, comparison, comparison_id, contexts, entity)
+            for contexts, entities in comparison.standing:
+                request, topic = asked.request_id(contexts), asked.job.topic
+                for entity in entities:
+                    # With the job: contexts of two cultures may have one text, and each job keeps its own rows.
+                    keys = tuple(content_id(request, topic, entity.entity_id, layer) for layer in self._layers)
+                    if keys[0] not in known:
+                        known.add(keys[0])
+                        yield EntityInContexts(keys, request, asked, comparison, comparison_id, contexts, entity)
 
     def _rows(self, some: Sequence[EntityInContexts], engine: Representing) -> Iterator[Representation]:
         means = [_Mean() for _ in some]

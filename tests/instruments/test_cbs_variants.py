@@ -40,6 +40,16 @@ def food_context(dataset: DataSet) -> MaskedContext:
     return next(c for c in dataset.contexts if (c.culture, c.entity_type) == ("Japanese", "food"))
 
 
+def test_a_name_that_a_file_repeats_is_in_one_draw(demo: DataSet) -> None:  # noqa: F811
+    context = food_context(demo)
+    first, *others = [one for one in demo.fitting(context) if one.culture == context.culture][:6]
+    repeated = replace(
+        demo, every_entity=(*(replace(first, occurrence=number) for number in range(6)), *others), as_published=True
+    )
+    with_help = with_prefixes(repeated, context, [first], PrefixOptions((PrefixKind.NAMES,), 3))
+    assert all(first.surface not in asked.text.removesuffix(context.text) for asked, _ in with_help)
+
+
 def test_no_entity_is_scored_behind_itself(demo: DataSet) -> None:  # noqa: F811
     for context in (c for c in demo.contexts if c.culture == "Japanese"):
         entities = demo.fitting(context)

@@ -356,7 +356,7 @@ def test_a_translation_stands_only_where_its_original_may() -> None:
 
     def entity(culture: str, name: str, *languages: str) -> CulturalEntity:
         originals = {language: f"{name}-{language}" for language in languages}
-        return CulturalEntity("d", "en", culture, "sports", name, None, None, None, None, PLACE, originals)
+        return CulturalEntity("d", "en", culture, "sports", name, None, None, None, None, PLACE, originals=originals)
 
     def context(text: str, source: str) -> MaskedContext:
         return MaskedContext(
@@ -374,7 +374,7 @@ def test_a_translation_stands_only_where_its_original_may() -> None:
     dataset = DataSet("d", "Western", Path("d"), entities, contexts, english=True)
     [job] = representing_jobs(dataset, "m", Selection(), lambda _line: None)
     [comparison] = job.comparisons
-    assert {e.surface: len(where) for e, where in comparison.standing} == {
+    assert {e.surface: len(where) for where, entities in comparison.standing for e in entities} == {
         "Titans": 1,
         "Kings": 2,
         "Reds": 1,
