@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import duckdb
+import msgspec
 import orjson
 import pyarrow as pa
 
@@ -54,9 +55,24 @@ COLUMNS = {
     "keys": ["item", "language", "name", "kind", "key"],
     "members": ["scope", "item", "distance", "root", "path"],
 }
-_ALWAYS = ("identity", "languages", "source")  # in every snapshot's `meta`
+# The types of those that are no text.
+TYPES = {
+    **dict.fromkeys(("item", "target", "root", "sitelinks"), "UINTEGER"),
+    **{"revision": "UBIGINT", "asked_at": "TIMESTAMP_S", "distance": "UTINYINT"},
+    **dict.fromkeys(("ended", "scope"), "SMALLINT"),
+    **dict.fromkeys(("hits", "path"), "UINTEGER[]"),
+}
 
 Files = Callable[[str], list[Path]]  # table -> its Parquet files
+
+
+class _Meta(msgspec.Struct):
+    """What every snapshot's `meta` has besides its version."""
+
+    identity: Annotated[str, msgspec.Meta(min_length=1)]
+    languages: Annotated[list[str], msgspec.Meta(min_length=1)]
+    source: dict[str, Any]
+    scopes: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +163,23 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
             meta = {key: orjson.loads(value) for key, value in connection.execute("FROM meta").fetchall()}
             if meta.get("version") != VERSION:
                 wrong = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
-            elif lacking := [key for key in _ALWAYS if not meta.get(key)]:
-                wrong = f"is not a whole Wikidata snapshot: its table meta has no {lacking[0]}"
             else:
-                for table, columns in COLUMNS.items():
-                    connection.sql(f"SELECT {', '.join(columns)} FROM {table}")  # noqa: S608  our own names
-    except (duckdb.Error, orjson.JSONDecodeError) as fault:
+                msgspec.convert(meta, _Meta)
+                wrong = next(_wrong_types(connection), "")
+    except (duckdb.Error, ValueError, msgspec.ValidationError) as fault:
         wrong = f"is not a Wikidata snapshot of Polyculture: {str(fault).splitlines()[0]}"
     if wrong:
         raise SnapshotError(wrong, where=path, remedy=_remedy(meta))
     return Snapshot(path, meta)
+
+
+def _wrong_types(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """Yields what is wrong with columns of the tables; a column that is missing is DuckDB's error."""
+    for table, columns in COLUMNS.items():
+        found = connection.sql(f"SELECT {', '.join(columns)} FROM {table}").types  # noqa: S608  our own names
+        for column, kind in zip(columns, found, strict=True):
+            if str(kind) != (wanted := TYPES.get(column, "VARCHAR")):
+                yield f"is not a Wikidata snapshot of Polyculture: {table}.{column} is {kind}, not {wanted}"
 
 
 def _remedy(meta: Mapping[str, Any]) -> str:

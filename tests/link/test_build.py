@@ -288,7 +288,12 @@ def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:
         ("DROP TABLE claims", "claims"),
         ("ALTER TABLE names DROP normalised", "normalised"),
         ("ALTER TABLE members RENAME path TO way", "path"),
-        ("DELETE FROM meta WHERE key = 'languages'", "meta has no languages"),
+        (
+            "ALTER TABLE names ALTER normalised TYPE INTEGER USING length(name)",
+            "names.normalised is INTEGER, not VARCHAR",
+        ),
+        ("DELETE FROM meta WHERE key = 'languages'", "languages"),
+        ("UPDATE meta SET value = '[1]' WHERE key = 'scopes'", "scopes"),
     ],
 )
 @pytest.mark.parametrize(
