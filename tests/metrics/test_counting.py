@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
@@ -22,8 +19,10 @@ ITEMS = {"sushi": "Q1", "fish": "Q1", "ramen": "Q2", "pizza": "Q3"}
 HEADLINE = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 UNLINKED = ({"surface": "nobody knows", "granularity": 0}, {"surface": "rivals", "granularity": 1})
 
-named = st.lists(st.sampled_from(sorted(LABELS)), max_size=4)
-responses = st.lists(named, min_size=6, max_size=6)
+SAID = (
+    ("sushi", "fish", "ramen"), ("pizza", "pizza"), (), ("fish", "sushi"), ("ramen",), ("pizza", "ramen", "fish"),
+    ("ramen", "pizza"), ("sushi", "sushi", "fish"), ("fish",), ("pizza", "ramen"), (), ("sushi", "pizza"),
+)  # fmt: skip
 
 
 def build(folder: Path, said: Sequence[Sequence[dict[str, Any]]]) -> RunFolder:
@@ -51,21 +50,17 @@ def numbers(run: RunFolder) -> list[tuple[Any, ...]]:
     return [tuple(round(one, 12) if isinstance(one, float) else one for one in row) for row in found]
 
 
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
-@given(responses, st.randoms(use_true_random=False))
-def test_repeated_and_unlinked_mentions_change_no_number(said: list[list[str]], random: Any) -> None:
-    """Every mention repeated as often as the others of its response, and unlinked ones anywhere."""
-    plain = [[{"surface": one, "granularity": LABELS[one]} for one in mentions] for mentions in said]
-    repeated = [[*mentions, *mentions] for mentions in plain]
-    beside = [random.sample([*mentions, *UNLINKED], len(mentions) + 2) for mentions in plain]
-    with tempfile.TemporaryDirectory() as folder:
-        found = [numbers(build(Path(folder) / str(k), one)) for k, one in enumerate((plain, repeated, beside))]
-    assert found[0] == found[1] == found[2]
-    assert [row for row in found[0] if row[0] == "granularity" and row[6] is not None] or not any(said)
-
-
-def test_a_mention_repeated_under_one_surface_changes_no_number(tmp_path: Path) -> None:
-    """Ramen, which has one surface, three times instead of once."""
-    once = [[{"surface": one} for one in ("ramen", "pizza")], [{"surface": "pizza"}]] * 3
-    often = [[*mentions, *[one for one in mentions if one["surface"] == "ramen"] * 2] for mentions in once]
-    assert numbers(build(tmp_path / "once", once)) == numbers(build(tmp_path / "often", often))
+def test_repeated_and_unlinked_mentions_change_no_number(tmp_path: Path) -> None:
+    """Every mention repeated as often as the others of its response; unlinked ones anywhere; ramen, which has one
+    surface, three times instead of once."""
+    plain = [[{"surface": one, "granularity": LABELS[one]} for one in mentions] for mentions in SAID]
+    dice = random.Random(1)
+    changed = {
+        "repeated": [[*mentions, *mentions] for mentions in plain],
+        "beside": [dice.sample([*mentions, *UNLINKED], len(mentions) + 2) for mentions in plain],
+        "often": [[*mentions, *[one for one in mentions if one["surface"] == "ramen"] * 2] for mentions in plain],
+    }
+    expected = numbers(build(tmp_path / "plain", plain))
+    assert [row for row in expected if row[0] == "granularity" and row[6] is not None]
+    for name, said in changed.items():
+        assert numbers(build(tmp_path / name, said)) == expected, name
