@@ -11,6 +11,7 @@ import pytest
 from polyculture.reports.opening import second_intervals, wordings_and_names
 from polyculture.reports.report import write_report
 from polyculture.reports.texts import texts
+from tests.report_run import sections_named
 from tests.store_builder import StoreBuilder
 
 
@@ -29,7 +30,7 @@ def test_the_header_names_wordings_names_and_the_countries_of_persons(tmp_path: 
             builder.answer(prompt, ["ramen"])
     builder.link("ramen", "Q1")
     builder.entity("Q1")
-    opening = _opening(write_report(builder.write()).read_text(encoding="utf-8"))
+    opening = _opening(write_report(builder.write(), sections=sections_named("numbers")).read_text(encoding="utf-8"))
     assert "Japan ; United States (only by names of persons, in English)" in opening
     assert "2 wordings, 2 names each; 1 sample each" in opening
 
@@ -37,7 +38,7 @@ def test_the_header_names_wordings_names_and_the_countries_of_persons(tmp_path: 
 def test_a_run_without_persons_has_wordings_alone(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path, n=1)
     builder.answer(builder.ask(), ["ramen"])
-    opening = _opening(write_report(builder.write()).read_text(encoding="utf-8"))
+    opening = _opening(write_report(builder.write(), sections=sections_named("numbers")).read_text(encoding="utf-8"))
     assert "1 wording; 1 sample each" in opening
     assert "names of persons" not in opening
 

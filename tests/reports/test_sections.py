@@ -144,9 +144,8 @@ def test_a_template_sees_its_own_context_alone(run: RunFolder, tmp_path: Path) -
     for name in ("opening", "manifest", "sections", "data"):
         folder = tmp_path / name  # of its own: templates are compiled once a process
         folder.mkdir()
-        sections = with_instruments([made_up(folder, template=f"{{{{ {name} }}}}")])
         with pytest.raises(UndefinedError, match=name):
-            write_report(run, sections=sections)
+            write_report(run, sections=[made_up(folder, template=f"{{{{ {name} }}}}")])
 
 
 def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Path) -> None:
@@ -167,7 +166,7 @@ def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Pat
         Column("Word", written("word"), is_number=False),
     )
     section = table_section("letters", ReportTable(sql), texts, columns)
-    write_report(run, sections=with_instruments([section]))
+    write_report(run, sections=[section])
     found = parsed(run).with_id("letters").text
     assert "So many." in found
     assert found.index("m, own, any") < found.index("n, own, any")  # as in the experiment file
