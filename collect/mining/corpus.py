@@ -23,8 +23,7 @@ BLOCK = 16 << 20  # bytes of text
 Codec = Literal["gzip", "bz2", "zstd"]
 FileKind = Literal["json", "text", "parquet"]
 _CODECS: dict[bytes, Codec] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_PIECE = 1 << 20  # bytes of text decompressed at a time; the first line is searched in the first piece
-_CRUMB = 64  # piece size near the truncation of an archive: at most this much before it is lost
+_PIECE = 1 << 16  # bytes of text decompressed at a time: so much before the cut of an archive is lost at most
 _ROWS = 1024  # rows of Parquet read at a time
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -108,16 +107,17 @@ def _texts(file: CorpusFile, group: int) -> Iterator[str | None]:
 def _stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     """The blocks of a compressed file, in whole lines, with the number of bytes on disk read so far."""
     pieces: list[bytes] = []
-    position = 0
+    size = position = 0
     broken = None
     try:
         for piece, position in _unpacked(file.path, file.codec):
             pieces.append(piece)
-            if sum(map(len, pieces)) >= file.block and b"\n" in piece:
+            size += len(piece)
+            if size >= file.block and b"\n" in piece:
                 whole = b"".join(pieces)
                 cut = whole.rfind(b"\n") + 1
                 yield whole[:cut], position
-                pieces = [whole[cut:]]
+                pieces, size = [whole[cut:]], len(whole) - cut
     except BrokenStreamError as fault:
         broken = fault
     if any(pieces):
@@ -127,36 +127,14 @@ def _stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
 
 
 def _unpacked(path: Path, codec: Codec | None) -> Iterator[tuple[bytes, int]]:
-    """Yields pieces of the text, with the number of bytes on disk read so far."""
-    done = 0
+    """Yields pieces of the text, with the number of bytes on disk read so far; the piece with a fault is lost."""
     try:
-        for piece, position in _pieces(path, codec, _PIECE):
-            yield piece, position
-            done += len(piece)
-    except OSError:  # the piece with the fault is lost: its readable part is read again in small pieces
-        yield from _crumbs(path, codec, done)
-
-
-def _crumbs(path: Path, codec: Codec | None, done: int) -> Iterator[tuple[bytes, int]]:
-    """The readable text of a damaged file after its first `done` bytes."""
-    crumbs, position = bytearray(), 0
-    try:
-        for piece, place in _pieces(path, codec, _CRUMB, skip=done):
-            crumbs += piece
-            position = place
+        with pa.OSFile(str(path), "rb") as raw:
+            stream = pa.CompressedInputStream(raw, codec) if codec else raw
+            while piece := stream.read(_PIECE):
+                yield piece, raw.tell()
     except OSError as fault:
-        yield bytes(crumbs), position
         raise BrokenStreamError(f"cannot be unpacked to its end ({fault})") from fault
-    yield bytes(crumbs), position
-
-
-def _pieces(path: Path, codec: Codec | None, size: int, skip: int = 0) -> Iterator[tuple[bytes, int]]:
-    with pa.OSFile(str(path), "rb") as raw:
-        stream = pa.CompressedInputStream(raw, codec) if codec else raw
-        while skip:
-            skip -= len(stream.read(min(_PIECE, skip)))
-        while piece := stream.read(size):
-            yield piece, raw.tell()
 
 
 def _line_start(stream: BinaryIO, place: int) -> int:
@@ -213,7 +191,7 @@ def _is_text(column: pa.DataType) -> bool:
 
 
 def _first_line(path: Path, codec: Codec | None) -> bytes:
-    head = next((piece for piece, _ in _unpacked(path, codec)), b"")  # of a truncated archive its readable part
+    head = next((piece for piece, _ in _unpacked(path, codec)), b"")
     if b"\0" in head:
         raise StoreError("is not text", where=path, remedy="Give JSON lines, plain text in UTF-8, or Parquet.")
     return head.removeprefix(BYTE_ORDER_MARK).lstrip().split(b"\n", 1)[0].strip()
