@@ -469,19 +469,30 @@ def test_lines_that_are_rejected_between_others_that_are_answered_settle(server:
     assert len(server.batches) == sent, "what is settled is not sent again"
 
 
-def test_a_batch_of_which_no_line_was_answered_stops_the_stage_and_settles_nothing(
-    server: BatchServer, tmp_path: Path
+@pytest.mark.parametrize("answered", [0, 1])
+def test_a_batch_of_which_hardly_a_line_was_answered_stops_the_stage_and_settles_nothing(
+    server: BatchServer, tmp_path: Path, answered: int
 ) -> None:
-    server.fate = lambda *_: status_line(400, "content policy")
+    good = set[str]()
+
+    def fate(body: Mapping[str, Any], _: int) -> dict[str, Any] | None:
+        if len(good) < answered:
+            good.add(str(body))
+        return None if str(body) in good else status_line(400, "content policy")
+
+    server.fate = fate
     file = write(tmp_path, server)
     words = ("run", "--only", "generate", file, "--language", "ja")
     result = polyculture(*words, cwd=tmp_path)
     assert result.returncode == 6
     assert "nothing of it is settled" in result.stderr
-    assert {row["retryable"] for row in responses(tmp_path)} == {True}
+    assert sorted(str(row["retryable"]) for row in responses(tmp_path)) == ["None"] * answered + ["True"] * (
+        PER_JOB - answered
+    )
     server.fate = None
     assert polyculture(*words, cwd=tmp_path).returncode == 0
     assert {row["status"] for row in responses(tmp_path)} == {"ok"}
+    assert sum(server.paid.values()) == 2 * PER_JOB - answered, "what was answered is not sent again"
 
 
 @pytest.mark.parametrize("bad", [1, 4, 7])
