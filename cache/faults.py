@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
 
 FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION, OTHER = "content policy", "connection", "other"
@@ -27,9 +29,10 @@ _CODE = re.compile(r"([a-z_]+): ")  # the server's own, where it stands before i
 _LEFT_OUT = re.compile("[#…]+")  # what the view `failures` writes in place of numbers, names and ids
 
 
-@dataclass(frozen=True, kw_only=True)
-class FaultKind:
+class FaultKind(BaseModel):
     """A row of the table: what a fault is known by, and what it ends. The file explains the columns."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     codes: tuple[str, ...] = ()
@@ -58,9 +61,10 @@ class StopLimits:
     minutes: float  # that a fault which may pass by itself lasts in mid-run; 0: however long
 
 
-@dataclass(frozen=True)
-class FaultTable:
+class FaultTable(BaseModel):
     """The whole table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     stop: StopLimits
     levels: tuple[Mapping[str, str], ...]
@@ -70,8 +74,7 @@ class FaultTable:
 @cache
 def fault_table() -> FaultTable:
     """The table, read once."""
-    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return FaultTable(StopLimits(**data["stop"]), tuple(data["levels"]), tuple(map(_kind, data["kinds"])))
+    return FaultTable.model_validate(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
 def kind_of(status: int | None = None, codes: Collection[str | None] = (), message: str = "") -> FaultKind:
@@ -107,15 +110,6 @@ def _is_in(status: int, one: int | str) -> bool:
         return status == one
     first, _, last = one.partition("-")
     return int(first) <= status <= int(last)
-
-
-def _kind(row: Mapping[str, Any]) -> FaultKind:
-    known = {field.name for field in fields(FaultKind)}
-    unknown = set(row) - known
-    if unknown:
-        raise ValueError(f"{FILE.name}: {row.get('name')}: unknown {', '.join(sorted(unknown))}")
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    return FaultKind(**values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
-"""The rules of languages for finding names in texts: `rules.toml`, read once."""
+"""The rules of languages for finding names in texts: `rules.toml`, where each entry is explained, read once."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.inflection import NO_ENDINGS, Endings, inflections
@@ -15,9 +16,10 @@ from polyculture.cache.inflection import NO_ENDINGS, Endings, inflections
 RULES = Path(__file__).with_name("rules.toml")
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageRules:
-    """A language's section of `rules.toml`, where each entry is explained."""
+class LanguageRules(BaseModel):
+    """A language's section of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     prefix: re.Pattern[str] | None = None
     suffix: re.Pattern[str] | None = None
@@ -28,9 +30,10 @@ class LanguageRules:
     function_words: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionRules:
-    """The rules for all languages."""
+class ExtractionRules(BaseModel):
+    """The whole file: what is for all languages, and their sections."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     shortest: Mapping[str, int]
     quotes: str
@@ -38,34 +41,18 @@ class ExtractionRules:
     titles: frozenset[str]
     topic_words: frozenset[str]
     caseless_title: int
+    languages: Mapping[str, LanguageRules]
 
 
 @cache
 def rules() -> ExtractionRules:
-    data = tomllib.loads(RULES.read_text(encoding="utf-8"))
-    return ExtractionRules(
-        data["shortest"],
-        data["quotes"],
-        frozenset(data["proper_kinds"]),
-        frozenset(data["titles"]),
-        frozenset(data["topic_words"]),
-        data["caseless_title"],
-    )
+    """The rules of the file."""
+    return ExtractionRules.model_validate(tomllib.loads(RULES.read_text(encoding="utf-8")))
 
 
-@cache
 def language_rules(language: str) -> LanguageRules:
-    """The rules of a language; the defaults for a language that `rules.toml` lacks."""
-    section = tomllib.loads(RULES.read_text(encoding="utf-8"))["languages"].get(language, {})
-    return LanguageRules(
-        prefix=re.compile(section["prefix"]) if "prefix" in section else None,
-        suffix=re.compile(section["suffix"]) if "suffix" in section else None,
-        stem=section.get("stem", 1),
-        nouns_capitalised=section.get("nouns_capitalised", False),
-        articles=frozenset(section.get("articles", [])),
-        common_words=frozenset(section.get("common_words", [])),
-        function_words=frozenset(section.get("function_words", [])),
-    )
+    """The rules of a language; the defaults for a language that the file lacks."""
+    return rules().languages.get(language) or LanguageRules()
 
 
 def rules_hash(endings: Endings = NO_ENDINGS) -> str:

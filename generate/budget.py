@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -215,10 +215,8 @@ class RequestMeter:
         return await self.job_budget.admit(self.bound)
 
 
-class Bound(Protocol):
-    """How an engine's options raise the most tokens of an answer: of its prompt, and of what is written."""
-
-    def __call__(self, prompt_tokens: int, completion_tokens: int) -> tuple[int, int]: ...
+# How an engine's options raise the most tokens of an answer: of its prompt, and of what is written.
+Bound = Callable[[int, int], tuple[int, int]]
 
 
 def as_asked(prompt_tokens: int, completion_tokens: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ The names of a country are `generate/names/<country>.toml`; a user's own stand i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,27 +84,6 @@ def names_file(country: str) -> Path:
     return FOLDER / f"{country}.toml"
 
 
-class BuiltInNames(Mapping[str, PersonNames]):
-    """The built-in names of persons by country, each read when it is asked for: most commands need one or two."""
-
-    def __getitem__(self, country: str) -> PersonNames:
-        if country not in _countries():
-            raise KeyError(country)
-        return _read(country)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_countries())
-
-    def __len__(self) -> int:
-        return len(_countries())
-
-
-@cache
-def _countries() -> tuple[str, ...]:
-    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
-
-
-@cache
 def _read(country: str) -> PersonNames:
     file = names_file(country)
     names = parse_model(_NamesFile, read_toml(file), file)
@@ -113,9 +92,10 @@ def _read(country: str) -> PersonNames:
     return PersonNames(male=names.male, female=names.female)
 
 
+@cache
 def read_names() -> Mapping[str, PersonNames]:
     """The built-in names of persons by country."""
-    return BuiltInNames()
+    return {country: _read(country) for country in sorted(file.stem for file in FOLDER.glob("*.toml"))}
 
 
 def drawn_names(

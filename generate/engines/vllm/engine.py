@@ -67,7 +67,7 @@ class VllmEngine:
         is computed once. Raises `EngineError` where the model has no chat template or computes no finite numbers, and
         where vLLM ends.
         """
-        return sample(self._client, requests)
+        return _Sampling(self._client).run(requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per continuation, in the order in which they finish."""
@@ -99,11 +99,6 @@ class VllmEngine:
 
 
 _OF_SYSTEM = re.compile(r"system (role|prompt|message|instruction)|roles must alternate", re.IGNORECASE)
-
-
-def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:
-    """Yields a completion per request and seed as each is finished. See `Engine.sample`."""
-    return _Sampling(client).run(requests)
 
 
 @dataclass(slots=True)
