@@ -347,6 +347,7 @@ def test_what_cannot_be_opened_is_told_in_a_line(folders: dict[str, Path], name:
         pass
 
 
+@pytest.mark.slow
 def test_a_real_model_from_a_gguf_file() -> None:
     """SmolLM2 knows the capital of France, and a chat template; its scores are those of plain passes."""
     with open_engine(ModelSpec("transformers:smollm2")) as engine:

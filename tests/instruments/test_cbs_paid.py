@@ -98,6 +98,7 @@ TABLES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_killed_at_random_moments_it_ends_in_the_same_tables(tmp_path: Path, server: StubServer) -> None:
     calm = write(tmp_path / "calm", server.url)

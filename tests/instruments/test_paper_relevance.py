@@ -80,6 +80,7 @@ def asked(folder: Path) -> dict[str, int]:
         return dict(store.sql(query).fetchall())
 
 
+@pytest.mark.slow
 def test_relevance_is_asked_after_the_probe_under_the_papers_conditions(folder: Path) -> None:
     planned = polyculture("plan", "exp.toml", cwd=folder)
     assert "relevance of BLEnD, transformers" in planned.stderr

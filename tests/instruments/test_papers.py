@@ -138,6 +138,7 @@ def test_one_run_asks_every_part_and_a_second_nothing(folder: Path, server: Stub
     assert len(server.asked) == asked
 
 
+@pytest.mark.slow
 def test_rows_of_ones_own_say_what_was_asked_otherwise(folder: Path, server: StubServer) -> None:
     few = ("--part", "qa", "--contexts", "1")
     done = polyculture(*PAPER, *STUB, *few, cwd=folder)

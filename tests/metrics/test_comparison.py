@@ -62,6 +62,7 @@ def pilot(folder: Path) -> Path:
     return write_run(folder, "pilot", says, n=8, more=facts)
 
 
+@pytest.mark.slow
 def test_two_models_differ_where_they_do_and_the_row_says_what_it_rests_on(pilot: Path) -> None:
     found = ask(pilot, ONE, TWO, metrics=("granularity",))
     these = row(found.rows, target="these", selection="all").difference

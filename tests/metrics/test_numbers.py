@@ -97,6 +97,7 @@ def test_cells_of_nine_responses_have_an_interval_together_only(tmp_path: Path) 
     assert curves == [(True, 0, 0)]
 
 
+@pytest.mark.slow
 def test_views_that_are_kept_say_what_they_say_when_they_are_not(tmp_path: Path) -> None:
     run = LargeRun(models=("m", "n"), languages=("de", "en"), countries=("IT",), n=4, items=12).write(tmp_path)
     measure(run)

@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -150,6 +151,7 @@ def _equal(found: Mapping[Any, Any], expected: Mapping[Any, Any]) -> None:
     st.lists(surface_link, min_size=len(SURFACES), max_size=len(SURFACES)),
     associations,
 )
+@pytest.mark.slow
 def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         builder = build(Path(folder), answers, links, countries)

@@ -58,6 +58,7 @@ def ends_well(process: ForkServerProcess, experiment: Path, number: int) -> None
     assert process.exitcode == 0, told
 
 
+@pytest.mark.slow
 def test_two_runs_do_every_job_once_and_both_finish(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path / "two", stub.url, n=20)
     alone = write_experiment(tmp_path / "alone", stub.url, n=20)

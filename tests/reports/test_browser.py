@@ -71,6 +71,7 @@ def visit(browser: Browser, report: Path) -> Iterator[Visit]:
     visit.page.close()
 
 
+@pytest.mark.slow
 def test_an_entity_leads_to_its_mentions_in_the_responses(visit: Visit) -> None:
     visit.page.locator("#entities .open", has_text="sushi").first.click()
     cards = visit.page.locator(".mention")

@@ -223,6 +223,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_pat
     assert set(tmp_path.iterdir()) == {target, own, *left}, "only what this very call made is removed"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_threads")
 def test_two_exports_of_a_run_are_the_same_bytes(run: RunFolder, folder: Path, single: Path, tmp_path: Path) -> None:
     again = write_export(run, store_layout(), tmp_path / "again", "CC-BY-4.0").path

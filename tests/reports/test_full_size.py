@@ -92,6 +92,7 @@ def opened(browser: Browser, report: Path, width: int = 1440, address: str = "",
     return page, complaints
 
 
+@pytest.mark.slow
 def test_few_screens_are_open_and_figures_come_first(page: Page) -> None:
     high = "document.documentElement.scrollHeight"
     assert page.evaluate(high) <= SCREENS * HIGH

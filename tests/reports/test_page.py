@@ -362,6 +362,7 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
     assert not run.report_data.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_threads")
 def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
     before = run.report.read_bytes()

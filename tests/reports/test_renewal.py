@@ -215,6 +215,7 @@ def listening() -> Iterator[list[Path]]:
         _opened = None
 
 
+@pytest.mark.slow
 def test_a_report_reads_nothing_that_is_not_looked_at(tmp_path: Path) -> None:
     run = Synthetic(n=2, models=["openai:one", "openai:two"], languages=("en", "ja"), topics=("food",)).write(tmp_path)
     measure(run)

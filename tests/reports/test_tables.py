@@ -35,6 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return run
 
 
+@pytest.mark.slow
 def test_every_table_is_written(run: RunFolder) -> None:
     assert {(path.stem, path.suffix) for path in run.report_tables.iterdir()} == {
         *((name, ending) for name in NAMES for ending in (".csv", ".parquet", ".tex")),
