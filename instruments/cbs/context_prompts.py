@@ -5,7 +5,7 @@
   without repetition, and an entity is scored behind the first draw that does not name it: never behind itself.
 - names: the same draws of native entities, as bare names
 
-They follow the adaptations of Naous et al. (2024, section 4.2), whose demonstrations (Figure 6) are names.
+They follow the adaptations of Naous et al. (2024, section 5), whose demonstrations (Figure 6) are names.
 `context_prompts.toml` holds the exact texts.
 
 The empty context: how probable a model finds an entity where nothing stands before it.
