@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from polyculture.instruments.contract import IN_FILE, AtLeastOne, Part
+from polyculture.instruments.contract import AtLeastOne, Part, in_file
 from polyculture.instruments.datasets.presets import PaperPart, Preset, read_preset
 
 Name = Literal["camel", "camellia", "culturescope", "kobbq", "makieval"]
@@ -73,14 +73,8 @@ class PaperOptions(BaseModel):
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     units: Annotated[AtLeastOne | None, Field(description="Only so many units of a question set.")] = None
     per_culture: Annotated[AtLeastOne | None, Field(description="Only so many probed questions of a culture.")] = None
-    encoder: Annotated[
-        Words,
-        Field(description="LANGUAGE=NAME or a folder, in the place of culturescope's.", json_schema_extra=IN_FILE),
-    ] = ()
-    concepts: Annotated[
-        Path | None,
-        Field(description="Concepts by culture, as CANDLE's, for culturescope's relevance.", json_schema_extra=IN_FILE),
-    ] = None
+    encoder: Annotated[Words, in_file("LANGUAGE=NAME or a folder, in the place of culturescope's.")] = ()
+    concepts: Annotated[Path | None, in_file("Concepts by culture, as CANDLE's, for culturescope's relevance.")] = None
     form: Annotated[
         Literal["causal", "masked"] | None, Field(description="Contexts of scores and embeddings, not as the preset.")
     ] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Shown, Study, Validity, in_file
 from polyculture.instruments.probe.arms import Control, Protocol
 from polyculture.instruments.probe.attention.command import AttentionOptions
 from polyculture.instruments.probe.attention.command import study as attention_study
 
 if TYPE_CHECKING:
-    from polyculture.cache.run_folder import RunFolder
     from polyculture.instruments.probe.arms import Arm
     from polyculture.instruments.probe.asking import ProbeJob
     from polyculture.instruments.probe.lenders import Lenders
@@ -79,18 +78,12 @@ class ProbeOptions(BaseModel):
     link: Annotated[
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
-    cultures: Annotated[
-        Path | None, Field(description="Countries, regions and levels (TOML).", json_schema_extra=IN_FILE)
-    ] = None
-    inspection: Annotated[
-        Path | None, Field(description="The text to continue (TOML): prompt, placeholder.", json_schema_extra=IN_FILE)
-    ] = None
-    answer_tokens: Annotated[AtLeastOne, Field(description="Of an answer, at most.", json_schema_extra=IN_FILE)] = 64
-    item_tokens: Annotated[AtLeastOne, Field(description="Of a layer's text, at most.", json_schema_extra=IN_FILE)] = 24
-    resamples: Annotated[
-        AtLeastOne, Field(description="Halves for intervals, permutations for p.", json_schema_extra=IN_FILE)
-    ] = 999
-    seed: Annotated[int, Field(ge=0, description="Of subset, noise and draws.", json_schema_extra=IN_FILE)] = 1
+    cultures: Annotated[Path | None, in_file("Countries, regions and levels (TOML).")] = None
+    inspection: Annotated[Path | None, in_file("The text to continue (TOML): prompt, placeholder.")] = None
+    answer_tokens: Annotated[AtLeastOne, in_file("Of an answer, at most.")] = 64
+    item_tokens: Annotated[AtLeastOne, in_file("Of a layer's text, at most.")] = 24
+    resamples: Annotated[AtLeastOne, in_file("Halves for intervals, permutations for p.")] = 999
+    seed: Annotated[int, in_file("Of subset, noise and draws.", ge=0)] = 1
 
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
@@ -127,8 +120,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
 
             link_items(asked)
         measure_probe(asked.run, options.resamples, options.seed)
-        _tell_unkept(asked)
-        _tell_controls(asked, asked_arms(asked.run))
+        _tell_lacking(asked)
 
     return Study(
         (ProbingStep(jobs, encoders.values()),),
@@ -248,35 +240,19 @@ def _check_topics(file: Path, questions: Sequence[OpenQuestion], arms: Sequence[
         raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave this control out.")
 
 
-def asked_arms(run: RunFolder) -> frozenset[str]:
-    """The arms that were run, the probe itself among them."""
+def _tell_lacking(asked: Asked) -> None:
+    """A line for each filter that keeps no item of a culture, and one for controls without which scores say little."""
     from polyculture.cache.layout import compose
     from polyculture.cache.schema import CORE
     from polyculture.cache.store import open_store
-    from polyculture.instruments.probe.layout import PROBE
-
-    with open_store(run, compose(CORE, PROBE)) as store:
-        return frozenset(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
-
-
-def _tell_unkept(asked: Asked) -> None:
-    """A line for each filter that keeps no item of a culture, which then has no part in the scores."""
-    from polyculture.cache.layout import compose
-    from polyculture.cache.schema import CORE
-    from polyculture.cache.store import open_store
-    from polyculture.instruments.probe.arms import unkept_lines
+    from polyculture.instruments.probe.arms import CONTROLS, missing_controls, unkept_lines
     from polyculture.instruments.probe.layout import PROBE
 
     with open_store(asked.run, compose(CORE, PROBE)) as store:
         for line in unkept_lines(store):
             asked.say(line)
-
-
-def _tell_controls(asked: Asked, arms: Collection[str]) -> None:
-    """A line for controls without which scores say little."""
-    from polyculture.instruments.probe.arms import CONTROLS, missing_controls
-
-    if missing := missing_controls(arms):
+        missing = missing_controls(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
+    if missing:
         what = "no control was run" if len(missing) == len(CONTROLS) else f"not run: {', '.join(missing)}"
         asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.contract import IN_FILE, Asked, AtLeastOne, Command, Demo, Need, Study
+from polyculture.instruments.contract import Asked, AtLeastOne, Command, Demo, Need, Study, in_file
 from polyculture.instruments.questions.asking import GENERATED, METHODS, Method, Orders
 
 if TYPE_CHECKING:
@@ -49,18 +49,10 @@ class AskOptions(BaseModel):
         Field(description="generated: the model writes; letter, text: how probable an option's label or text is. Pairs "
                           "and gaps have one of their own."),
     ] = ()  # fmt: skip
-    temperature: Annotated[
-        float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.", json_schema_extra=IN_FILE)
-    ] = 0.0
-    n: Annotated[
-        AtLeastOne,
-        Field(description="Answers to each request; several at a temperature above 0.", json_schema_extra=IN_FILE),
-    ] = 1
+    temperature: Annotated[float, in_file("0: the likeliest answer.", ge=0, allow_inf_nan=False)] = 0.0
+    n: Annotated[AtLeastOne, in_file("Answers to each request; several at a temperature above 0.")] = 1
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
-    concepts: Annotated[
-        Path | None,
-        Field(description="For relevance: another source's concepts by culture.", json_schema_extra=IN_FILE),
-    ] = None
+    concepts: Annotated[Path | None, in_file("For relevance: another source's concepts by culture.")] = None
 
     @field_validator("set")
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -111,18 +112,18 @@ def share(answers: list[list[str]], country: str) -> float:
 
 def test_the_metrics_by_language_and_country_are_those_of_a_recount(written: Written) -> None:
     folder, answers = written
-    by_language = {(row["model"], row["row"]): row for row in rows(folder, "by-language")}
-    for model in (ONE, TWO):
-        for language in ("en", "ja"):  # granularity is of all topics, as in the study's figures
-            cells = [a for (m, one, *_), a in answers.items() if (m, one) == (model, language)]
-            told = [mean(item != "soup" for one in cell for item in set(one)) for cell in cells]
-            row = by_language[model, "granularity"]
-            assert float(row[language]) == pytest.approx(mean(told), abs=1e-6)
-            assert float(row[f"{language} low"]) <= float(row[language]) <= float(row[f"{language} high"])
-    for row in (row for row in rows(folder, "by-topic") if row["row"] == "diversity"):
-        for topic in ("food", "clothing"):
-            cells = [a for (m, _, one, _), a in answers.items() if (m, one) == (row["model"], topic)]
-            assert float(row[topic]) == pytest.approx(mean(len({i for one in cell for i in one}) for cell in cells))
+    granularity, diversity = (
+        {(row["model"], row["row"]): row for row in rows(folder, name)} for name in ("figure-3", "figure-4")
+    )
+    for model, language, country in product((ONE, TWO), ("en", "ja"), ("JP", "US")):
+        cells = [answers[model, language, topic, country] for topic in ("food", "clothing")]
+        told = [mean(item != "soup" for one in cell for item in set(one)) for cell in cells]
+        row = granularity[model, f"{language}, explicit"]
+        assert float(row[country]) == pytest.approx(mean(told), abs=1e-6)
+        if row[f"{country} low"]:
+            assert float(row[f"{country} low"]) <= float(row[country]) <= float(row[f"{country} high"])
+        distinct = mean(len({item for one in cell for item in one}) for cell in cells)
+        assert float(diversity[model, f"{language}, explicit"][country]) == pytest.approx(distinct)
     table = {(row["model"], row["row"]): row for row in rows(folder, "figure-5")}
     for model in (ONE, TWO):
         for language in ("en", "ja"):
@@ -163,9 +164,9 @@ def test_cells_say_what_they_rest_on_and_what_is_otherwise(written: Written) -> 
     by_topic = [cell["protocol"] for cell in cells if cell["table"] in ("10", "11")]
     assert {*by_topic} == {f"{told}; incomplete: 4 of 6 rows missing"}
     assert {re.split("; (?:ja: )?1 of", cell["protocol"])[0] for cell in cells} == {told, *by_topic}
-    place = ("by language", ONE, "granularity", "en")
+    place = ("figure 3", ONE, "en, explicit", "JP")
     [one] = [cell for cell in cells if (cell["table"], cell["model"], cell["row"], cell["column"]) == place]
-    listed = [a for (m, code, *_), cell in answers.items() if (m, code) == (ONE, "en") for a in cell]
+    listed = [a for (m, code, _, of), cell in answers.items() if (m, code, of) == (ONE, "en", "JP") for a in cell]
     assert (int(one["n"]), one["unit"]) == (sum(len(set(a)) for a in listed), "linked item")
     shares = [
         cell
@@ -185,7 +186,6 @@ def test_every_table_is_latex_too_with_published_rows_below(written: Written) ->
     assert names == {path.stem for path in tables.glob("*.tex")}
     assert names == {
         *("table-3", "table-10", "table-11", "table-12", "figure-3", "figure-4", "figure-5", "figure-6"),
-        *("by-topic", "by-language"),
     }
     text = (tables / "figure-5.tex").read_text(encoding="utf-8")
     assert r"GPT\_4 (published) & ja, specificity, explicit & 0.25 & -- & -- \\" in text

@@ -7,8 +7,8 @@ Attention is a z score over the options of a question. `condition` says of which
 - `differences` compare options within a question, with intervals over units: the chosen option and the rest, the
   right and the wrong ones, the biased and the others; and of targets of one level or region the wrong options of their
   own group and of another, as Tables 10 and 11 do. A question that is asked of many targets is one witness.
-- `contribution_p` and `contribution_q` are the study's own test of the same (D.2): Student's t-test over options. It
-  takes the z scores of a question for independent, though they add up to 0.
+- `contribution_p` is the study's own test of the same (D.2): Student's t-test over options. It takes the z scores of a
+  question for independent, though they add up to 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from polyculture.instruments.probe.attention.layout import LAYOUT, MEASURE
 from polyculture.instruments.questions.layout import EMPTY
 from polyculture.instruments.questions.model import BIASED
 from polyculture.instruments.questions.numbers.uncertainty import Ratio, estimate
-from polyculture.metrics.inference.family import adjusted, in_families
+from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.inference.limits import FEW
 from polyculture.metrics.measured import renew
 
@@ -144,21 +144,15 @@ def cell_numbers(studies: Studies, inputs: str) -> Iterator[Number]:
 
 
 def paper_tests(studies: Studies, inputs: str) -> Iterator[Number]:
-    """The study's test of each contrast, and its false discovery rate; those of single targets are a family apart."""
-    families: dict[Any, list[tuple[AttentionStudy, Contrast, float | None]]] = defaultdict(list)
+    """The study's test of each contrast."""
     for study, rows in studies:
         for one in contrasts(rows):
             if one.first and one.second:
-                families[study._replace(type=""), bool(one.target)].append((study, one, student_p(one)))
-    for tests in families.values():
-        for (study, one, p), q in zip(tests, adjusted([p for *_, p in tests]), strict=True):
-            sizes = {"first": len(one.first), "second": len(one.second)}
-            facets = study.facets(one.target, a="" if one.target else one.a, other=one.b, test="paper")
-            for name, value in (("p", p), ("q", q)):
+                p, sizes = student_p(one), {"first": len(one.first), "second": len(one.second)}
                 yield replace(
-                    _empty(study, one.answers, inputs), metric=f"{METRIC}_{name}", facets=facets, estimate=value,
-                    no_estimate=FEW if value is None else None, no_interval="a test", n=sum(sizes.values()),
-                    sizes=sizes,
+                    _empty(study, one.answers, inputs), metric=f"{METRIC}_p", estimate=p, sizes=sizes,
+                    facets=study.facets(one.target, a="" if one.target else one.a, other=one.b, test="paper"),
+                    no_estimate=FEW if p is None else None, no_interval="a test", n=sum(sizes.values()),
                 )  # fmt: skip
 
 
