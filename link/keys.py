@@ -74,7 +74,7 @@ def _rewritten(names: pa.Array[Any], rules: Sequence[Rule]) -> pa.Array[Any]:
     """The names with the rules applied in their order, to those alone that one of the patterns matches: one in five."""
     matching = pc.match_substring_regex(names, "|".join([f"(?:{pattern})" for pattern, _ in rules]))
     some: Any = names.filter(matching)
-    for pattern, replacement in rules:
+    for pattern, replacement in rules if len(some) else ():  # to read a pattern costs more than to apply it to one name
         some = pc.replace_substring_regex(some, pattern, replacement)
     found: pa.Array[Any] = pc.replace_with_mask(names, matching, some)
     return found
