@@ -44,7 +44,7 @@ def numbered(queries: pa.Table) -> pa.Table:
 def _each_once(queries: pa.Table) -> pa.Table:
     """The queries, each number once. A run's are distinct: to count numbers is cheaper than to group texts."""
     numbers = queries["query"]
-    if pc.count_distinct(numbers).as_py() == len(queries):
+    if len(numbers.unique()) == len(queries):
         return queries
     last = {number: place for place, number in enumerate(numbers.to_pylist())}
     return queries.take(list(last.values()))
