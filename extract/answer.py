@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -44,6 +43,7 @@ _FIELDS = {*_TEXT, *_KIND, *_NAME, *_ENGLISH}
 _NO_NAME = ("", "-", "...", "…", "null", "none", "n/a")
 # What the asked form begins with: a model may write it more than once.
 _FORM = re.compile(r"""\{\s*\\?["'“”„]?mentions\\?["'“”„]?\s*:""")
+_WORDS_BEFORE = re.compile(r"[\]}](?:\s|```(?:json)?|[,;])*[^\s`,;\]}][^\]}]*\Z")
 _DECODER = json.JSONDecoder(strict=False)  # a line break within a string is no reason to lose it
 
 
@@ -131,17 +131,19 @@ def _last_list(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[Nam
             text = str(json.loads(text))
     places = [0, *(found.start() for found in _FORM.finditer(text)), len(text)]
     values, entities, unread = _most_entities(text[: places[1]], known)
-    for start, end in pairwise(places[1:]):
+    for before, start, end in zip(places, places[1:], places[2:], strict=False):
         more, listed, broken = _most_entities(text[start:end], known)
-        values, entities, unread = [*values, *more], _with(entities, listed, is_list=bool(more)), unread + broken
+        # An empty one behind words takes back what stands before it; right behind another it is that of a paragraph.
+        takes_back = bool(more) and not listed and _WORDS_BEFORE.search(text[before:start]) is not None
+        entities = [] if takes_back else _with(entities, listed)
+        values, unread = [*values, *more], unread + broken
     return values, entities, unread
 
 
-def _with(before: list[NamedEntity], listed: list[NamedEntity], *, is_list: bool) -> list[NamedEntity]:
-    """The entities of a list and before it. A list of none, or that names one of theirs again, corrects them."""
-    texts = {one.text for one in before}
-    corrects = is_list and (not listed or any(one.text in texts for one in listed))
-    return listed if corrects else [*before, *listed]
+def _with(before: list[NamedEntity], listed: list[NamedEntity]) -> list[NamedEntity]:
+    """The entities of a list and before it. A list most of whose names stood there corrects what stood there."""
+    again = {one.text for one in before} & {one.text for one in listed}
+    return listed if 2 * len(again) > len({one.text for one in listed}) else [*before, *listed]
 
 
 def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list[NamedEntity], int]:
@@ -150,7 +152,8 @@ def _most_entities(text: str, known: Mapping[str, str]) -> tuple[list[Any], list
     values, broken = _json_values(text)
     entities: list[NamedEntity] = []
     for value in values:
-        entities = _with(entities, list(_entities(value, known)), is_list=isinstance(value, list))
+        listed = list(_entities(value, known))
+        entities = _with(entities, listed) if isinstance(value, list) else [*entities, *listed]
     if not broken:
         return values, entities, 0
     found = [_mended(match[0]) for match in _INNERMOST.finditer(text)]

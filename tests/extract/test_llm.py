@@ -321,7 +321,11 @@ DRAFT, FINAL = answer(("pork", "ingredient"), ("ramen", "dish")), answer(("ramen
         (f"{json.dumps(json.loads(DRAFT)['mentions'])} or rather {json.dumps(json.loads(FINAL)['mentions'])}", "ramen"),
         (f"{DRAFT} Final: {FINAL.replace('}]', '},]')}", "ramen"),
         (f'The form is {{"mentions": [{{"text": "...", "kind": "dish"}}]}}: {FINAL}', "ramen"),
-        (f"{FINAL}\n{answer(('udon', 'dish'))}", "ramen udon"),  # lists side by side, as of two paragraphs
+        # Lists side by side, as of two paragraphs.
+        (f"{FINAL}\n{answer(('udon', 'dish'))}", "ramen udon"),
+        (f"{DRAFT}\n{answer(('ramen', 'dish'), ('udon', 'dish'))}", "pork ramen ramen udon"),
+        (f'{FINAL}\n{{"mentions": []}}', "ramen"),
+        (f"Dishes: {json.dumps(json.loads(FINAL)['mentions'])} Drinks: []", "ramen"),
     ],
 )
 def test_a_list_that_corrects_a_draft_stands_alone(raw: str, names: str) -> None:
