@@ -159,6 +159,9 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
     meta: dict[str, Any] = {}
     wrong = ""
     try:
+        with path.open("rb") as file:
+            if file.read(12)[8:] != b"DUCK":  # of other databases DuckDB would load an extension from the net
+                raise ValueError("it is no DuckDB database")
         with duckdb.connect(str(path), read_only=True) as connection:
             meta = {key: orjson.loads(value) for key, value in connection.execute("FROM meta").fetchall()}
             if meta.get("version") != VERSION:
@@ -166,7 +169,7 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
             else:
                 msgspec.convert(meta, _Meta)
                 wrong = next(_wrong_types(connection), "")
-    except (duckdb.Error, ValueError, msgspec.ValidationError) as fault:
+    except (duckdb.Error, OSError, ValueError, msgspec.ValidationError) as fault:
         wrong = f"is not a Wikidata snapshot of Polyculture: {str(fault).splitlines()[0]}"
     if wrong:
         raise SnapshotError(wrong, where=path, remedy=_remedy(meta))

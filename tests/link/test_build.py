@@ -265,9 +265,11 @@ def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
         open_snapshot(tmp_path / "none.duckdb")
     assert "Is the path right?" in str(missing.value)
     text = tmp_path / "text.duckdb"
-    text.write_text("no database")
-    with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
-        open_snapshot(text)
+    sqlite = b"SQLite format 3".ljust(4_096, bytes(1))  # DuckDB would ask the net for an extension that reads it
+    for content in (b"no database", sqlite, b""):
+        text.write_bytes(content)
+        with pytest.raises(SnapshotError, match=r"is not a Wikidata snapshot.*it is no DuckDB database"):
+            open_snapshot(text)
     other = tmp_path / "other.duckdb"
     duckdb.connect(str(other)).close()
     with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
