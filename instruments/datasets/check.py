@@ -5,8 +5,8 @@ What a paper counts of its data, beside what was read: `data check --published`.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import PurePath
 from statistics import fmean
@@ -183,67 +183,15 @@ def _read(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> Read:
         return Read(None, _missing(dataset, own))
     if cell.metric == what:
         every = (*(rules.cultures if cell.culture in _ANY else ()), *(rules.types if cell.topic in _ANY else ()))
-        counted = _counted(dataset, rules, cell)
-        read = _of_all(dataset, len(counted), what, [word for word in absent if word in every])
-        if read.why or what == "entities":
-            return read if read.why else read._replace(why=_entities_otherwise(counted, dataset, float(cell.value)))
-        settings = [cell.condition]
-        every_form = [
-            one for one in dataset.contexts if cell.culture in (*_ANY, one.culture) and one.setting in settings
-        ]
-        return read._replace(why=_counted_otherwise(every_form, dataset.left_out, float(cell.value)))
+        return _of_all(dataset, len(_counted(dataset, rules, cell)), what, [word for word in absent if word in every])
     settings = cell.condition.split(", ")
-    every_form = [one for one in dataset.contexts if one.language == cell.language and one.setting in settings]
-    contexts = {one.place: one for one in every_form if one.form != CAUSAL}
-    texts = [one.text for one in contexts.values()]
+    plain = [one for one in dataset.contexts if one.form != CAUSAL and one.setting in settings]
+    texts = list({one.place: one.text for one in plain if one.language == cell.language}.values())
     if not texts:
         return Read(None, "no row of it was read")
     if cell.metric == "texts":
-        return Read(_DRAWN * len(texts), _counted_otherwise(every_form, dataset.left_out, float(cell.value) / _DRAWN))
+        return Read(_DRAWN * len(texts))
     return Read(fmean(len(text if cell.unit == "characters" else text.split()) for text in texts))
-
-
-def _entities_otherwise(entities: Sequence[CulturalEntity | MaskedContext], dataset: DataSet, printed: float) -> str:
-    """Where a paper's count of entities is another: which it may be.
-
-    Camellia's Table 2 has of sports the football clubs alone, and of three Pakistani sheets a row more than they hold.
-    """
-    of_file = Counter(PurePath(one.place.file).name for one in entities)
-    if without := _without_a_part(of_file, printed):
-        return without
-    files = {one.place.file for one in entities}
-    unread = {one.place for one in dataset.left_out if one.place.file in files and not one.reason.startswith("kept")}
-    if len(files) != 1 or len(entities) == printed or len({*unread, *(one.place for one in entities)}) + 1 != printed:
-        return ""
-    return "equal with the head of the sheet counted" + (f", and the {len(unread)} left out" if unread else "")
-
-
-def _counted_otherwise(contexts: Sequence[MaskedContext], left_out: Sequence[LeftOut], printed: float) -> str:
-    """Where a paper's count of contexts is another: which it may be.
-
-    Camellia's Table 3 has no names; its Chinese counts are those of the causal sheets, with a row that has no gap, and
-    its Japanese questions about names are counted in each gender.
-    """
-    for causal, where in ((False, ""), (True, " in the causal sheets")):
-        rows = {one.place: one for one in contexts if (one.form == CAUSAL) is causal}.values()
-        of_type, files = Counter(one.entity_type for one in rows), {one.place.file for one in rows}
-        if of_type.total() == printed:
-            return f"equal{where}" if where else ""
-        both = sum(one.gender == BOTH for one in rows)
-        if both and of_type.total() + both == printed:
-            return f"equal with {both} of both genders counted in each{where}"
-        unread = len({one.place for one in left_out if one.place.file in files and not one.reason.startswith("kept")})
-        for more, told in ((0, ""), (unread, f" and with the {unread} that are left out")):
-            if without := _without_a_part(of_type, printed - more):
-                return f"{without}{told}{where}"
-    return ""
-
-
-def _without_a_part(sizes: Mapping[str, int], printed: float) -> str:
-    """Where a paper's count is that of all types or files but one: which it may be. Camellia's Table 3 has no names."""
-    total = sum(sizes.values())
-    left_out = [name for name, number in sizes.items() if total - number == printed]
-    return f"equal without the {sizes[left_out[0]]} of {' or '.join(sorted(left_out))}" if left_out else ""
 
 
 def _counted(dataset: DataSet, rules: DatasetRules, cell: PublishedCell) -> list[CulturalEntity | MaskedContext]:

@@ -25,9 +25,7 @@ SIGNED = ("diff_bias_a", "diff_bias_d", "s_amb", "s_dis")
 _MATCHES = ("exact_match", "f1", "soft_match", "weighted_match")  # one column: its group says which it is
 _BOUNDS = ("chance", "max_bias_a", "max_bias_d", "most_bias_d")
 _KEYED = ("accuracy", "ranked_first")  # of answers to questions that have a right option
-_SIDE_BY_SIDE = ("acc_a", "diff_bias_a", "acc_d", "diff_bias_d")
 _WARNED = 0.05  # of the answers that cannot be read: from here on the section says so
-_MODELS = 8  # that a figure has marks for
 _STUDY = ("dataset", "language", "model", "method", "reader", "condition", "prompt")
 Row = Mapping[str, Any]
 
@@ -43,7 +41,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """A figure: a row a model, a mark a number; or a row a set, a mark a model."""
+    """A figure: a row a model, a mark a number."""
 
     panels: tuple[Panel, ...]
     keys: tuple[Key, ...]
@@ -68,9 +66,6 @@ class QuestionSets:
 
     sets: tuple[SetBlock, ...]
     unread: tuple[Unread, ...]
-    side_by_side: Marks | None  # sets of stereotypes, where there are several
-    beside: str  # how many questions of each of them stand behind its marks, and which models have none
-    uneven: str  # those among them of which the models answered different questions
 
 
 def build(data: ReportData) -> QuestionSets | None:
@@ -78,20 +73,12 @@ def build(data: ReportData) -> QuestionSets | None:
     lines = _study_lines(data.reading.rows(SCORES, part="any"))
     if not lines:
         return None
-    whole = [line for line in lines if line["part"] == "all"]
-    blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
-    side_by_side = [line for line in whole if set(_SIDE_BY_SIDE) <= line["numbers"].keys()]
-    sets = dict.fromkeys((line["dataset"], line["language"]) for line in side_by_side)
     covered: dict[Any, list[Row]] = defaultdict(list)
     for row in data.reading.rows(COVERAGE):
         covered[row["dataset"], row["language"]].append(row)
-    uneven = [_title(data, *key) for key in sets if any(row["differs"] for row in covered[key])]
+    blocks = groupby(lines, key=lambda line: (line["dataset"], line["language"]))
     return QuestionSets(
-        tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks),
-        tuple(_unread(data)),
-        _side_by_side(data, side_by_side) if len(sets) > 1 else None,
-        _beside(data, side_by_side, covered),
-        "; ".join(uneven),
+        tuple(_block(data, *key, list(some), covered[key]) for key, some in blocks), tuple(_unread(data))
     )
 
 
@@ -218,40 +205,9 @@ def _figures(data: ReportData, title: str, lines: Sequence[Row], metrics: Sequen
             yield _marks(marks, heads, labels, words, f"{title}: {words}", signed=signed)
 
 
-def _side_by_side(data: ReportData, lines: Sequence[Row]) -> Marks:
-    """A panel a number, a row a set and language with a reader, a mark a model."""
-    models = list(dict.fromkeys(line["model"] for line in lines))[:_MODELS]
-    ways = {_way(line) for line in lines}
-    labels = {
-        _place(line, ""): f"{_title(data, line['dataset'], line['language'])}{_way(line) if len(ways) > 1 else ''}"
-        for line in lines
-    }
-    found = [
-        _marks(
-            [(_place(line, ""), line["model"], line["numbers"][metric]) for line in lines if line["model"] in models],
-            {model: data.names.model(model) for model in models},
-            labels,
-            _head(metric),
-            f"Sets side by side: {_head(metric)}",
-            signed=metric in SIGNED,
-        )
-        for metric in _SIDE_BY_SIDE
-    ]
-    return Marks(tuple(panel for one in found for panel in one.panels), found[0].keys)
-
-
-def _beside(data: ReportData, lines: Sequence[Row], covered: Mapping[Any, Sequence[Row]]) -> str:
-    """The note of the figure of sets side by side."""
-    sets = dict.fromkeys((line["dataset"], line["language"]) for line in lines)
-    counts = {_title(data, *key): _covered(covered[key]) for key in sets}
-    said = "; ".join(f"{title}: {sizes[0].lower()}{sizes[1:]}" for title, sizes in counts.items())
-    without = list(dict.fromkeys(line["model"] for line in lines))[_MODELS:]
-    return said + (f". Without a mark: {', '.join(map(data.names.model, without))}" if without else "")
-
-
-def _place(line: Row, model: str | None = None) -> str:
-    """The row of a figure that a line is in: of every model, or of all together."""
-    return " ".join(str(line[name]) for name in _STUDY if name != "model" or model is None)
+def _place(line: Row) -> str:
+    """The row of a figure that a line is in."""
+    return " ".join(str(line[name]) for name in _STUDY)
 
 
 def _head(metric: str) -> str:

@@ -185,23 +185,6 @@ def test_a_set_is_a_block_with_figures_and_a_table(run: RunFolder) -> None:
     assert [column.head for column in own.columns] == ["Right", "by chance", "Not read", "Answers", "Failed"]
 
 
-def test_sets_of_stereotypes_stand_side_by_side(run: RunFolder) -> None:
-    beside = built(run).side_by_side
-    assert len(beside.panels) == 4
-    (first, *_) = beside.panels
-    assert set(first.chart.frame["row"].str.split().str[0]) == {"kobbq", "esbbq"}  # type: ignore[attr-defined]
-    assert built(run).uneven == ""
-
-
-def test_side_by_side_it_is_said_of_which_sets_the_models_answered_different_questions(tmp_path: Path) -> None:
-    right = list(designed(lambda context, _: right_role(context), 10))
-    parts = [[row for row in right if (row.unit < "t5") is first] for first in (True, False)]
-    same = [row for model in ("m", "b") for row in of(right, dataset="esbbq", language="es", model=model)]
-    found = built(stored([*parts[0], *of(parts[1], model="b"), *same], tmp_path / "run"))
-    assert found.side_by_side is not None
-    assert found.uneven == "kobbq, Korean"
-
-
 def test_answers_to_questions_without_a_right_option_are_told_beside_the_share_of_right_ones(tmp_path: Path) -> None:
     rows = [Said(0, f"t{n}", {}, right=(0,) if n < 9 else (), numbers=("accuracy",)) for n in range(12)]
     run = stored(rows, tmp_path / "run")
