@@ -213,9 +213,7 @@ class AskJob:
 
     def asked_id(self, prompt: Prompt | None) -> str:
         """A hash of a prompt's wording and of how it is asked: answers under another one do not count."""
-        wording = (
-            None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.answer, prompt.unknown)
-        )
+        wording = None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.unknown)
         return content_id("asked", self.method, wording, *self._decided)
 
     def asks(self) -> Iterator[Ask]:
@@ -228,16 +226,13 @@ class AskJob:
                         if place < len(orders):
                             yield from self._samples(question, prompt, orders[place])
 
-    def scored(self, ask: Ask) -> list[ScoreRequest]:
-        """What is scored of a question: its candidates where it asks for them; of labels and option texts also after
-        the prompt's last line alone, which a candidate that is probable anyhow is corrected by."""
+    def scored(self, ask: Ask) -> ScoreRequest:
+        """What is scored of a question: its candidates where it asks for them."""
         if self.method == "sentence":
-            return [ScoreRequest("", "", ask.shown, one_by_one=True)]
+            return ScoreRequest(ask.answer_id, "", ask.shown, one_by_one=True)
         if self.method == "gap":
-            return [ScoreRequest("", ask.text, ask.shown, ask.question.text.partition(MASK)[2], to_end=True)]
-        candidates = ask.labels if self.method == "letter" else ask.shown
-        last = next(one.answer for one in self.prompts if one is not None and one.name == ask.prompt)
-        return [ScoreRequest("", f"{ask.text} ", candidates), ScoreRequest("", f"{last} ", candidates)]
+            return ScoreRequest(ask.answer_id, ask.text, ask.shown, ask.question.text.partition(MASK)[2], to_end=True)
+        return ScoreRequest(ask.answer_id, f"{ask.text} ", ask.labels if self.method == "letter" else ask.shown)
 
     def _orders(self, question: Question) -> tuple[Order, ...]:
         if question.kind == "choice":
@@ -250,7 +245,7 @@ class AskJob:
         text = message(question, prompt, shown, labels) if prompt else question.text.partition(MASK)[0]
         content: Any = [["user", text]]
         if self.method != GENERATED:
-            content = [self.method, text, prompt.answer if prompt else question.text, labels, shown]
+            content = [self.method, text, "" if prompt else question.text, labels, shown]
         request = request_id(self.use, self.job.model, self.setup, content, *self._decided)
         name, made = prompt.name if prompt else "", question.question_id
         seed = self.sampling.base_seed(text)

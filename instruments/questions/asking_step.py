@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from polyculture.cache.worker import Done, Kept, Load, Work
@@ -64,26 +64,8 @@ def answer_row(asked: AskJob, ask: Ask) -> AnswerRow:
     return AnswerRow(
         ask.answer_id, ask.request_id, ask.question_id, asked.job.model, asked.job.language, asked.job.topic,
         asked.method, ask.prompt, list(ask.order), list(ask.labels), list(ask.shown), ask.sample,
-        *(None,) * 5, "ok", *(None,) * 6,
+        *(None,) * 4, "ok", *(None,) * 6,
     )  # fmt: skip
-
-
-@dataclass
-class _Waiting:
-    """The scores of a question that have come: by the number of the request, then of the candidate."""
-
-    ask: Ask
-    requests: list[ScoreRequest]
-    scores: dict[tuple[int, int], Scored] = field(default_factory=dict)
-
-    @property
-    def whole(self) -> bool:
-        return len(self.scores) == sum(len(request.continuations) for request in self.requests)
-
-    def of(self, number: int) -> list[Scored]:
-        """The scores of a request's candidates; none where there is no such request."""
-        found = self.requests[number].continuations if number < len(self.requests) else ()
-        return [self.scores[number, place] for place in range(len(found))]
 
 
 class LikelihoodStep(AskStep):
@@ -92,33 +74,31 @@ class LikelihoodStep(AskStep):
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, once all its scores are there."""
         asked = self._jobs[work.job]
-        waiting: dict[str, _Waiting] = {}
+        waiting: dict[str, tuple[Ask, dict[int, Scored]]] = {}
         for scored in models.open(SCORING).score(_score_requests(asked, items, waiting)):
-            number, _, key = scored.request_id.partition(" ")
-            one = waiting[key]
-            one.scores[int(number), scored.index] = scored
-            if one.whole:
-                del waiting[key]
-                yield Done((_scored(asked, one),))
+            ask, scores = waiting[scored.request_id]
+            scores[scored.index] = scored
+            if len(scores) == len(asked.scored(ask).continuations):
+                del waiting[scored.request_id]
+                yield Done((_scored(asked, ask, [scores[place] for place in sorted(scores)]),))
 
     def load(self, item: Ask) -> Load:
         """What is read for one candidate; nothing is written."""
-        first = next(iter(self._jobs.values())).scored(item)[0]
-        return Load(f"{first.prefix}{max(first.continuations, key=len)}", 0, len(first.continuations))
+        request = next(iter(self._jobs.values())).scored(item)
+        return Load(f"{request.prefix}{max(request.continuations, key=len)}", 0, len(request.continuations))
 
 
-def _score_requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, _Waiting]) -> Iterator[ScoreRequest]:
+def _score_requests(
+    asked: AskJob, items: Iterator[Ask], waiting: dict[str, tuple[Ask, dict[int, Scored]]]
+) -> Iterator[ScoreRequest]:
     for ask in items:
-        requests = asked.scored(ask)
-        waiting[ask.answer_id] = _Waiting(ask, requests)
-        for number, request in enumerate(requests):
-            yield replace(request, request_id=f"{number} {ask.answer_id}")
+        waiting[ask.answer_id] = ask, {}
+        yield asked.scored(ask)
 
 
-def _scored(asked: AskJob, one: _Waiting) -> AnswerRow:
-    every = list(one.scores.values())
+def _scored(asked: AskJob, ask: Ask, every: Sequence[Scored]) -> AnswerRow:
     row = replace(
-        answer_row(asked, one.ask),
+        answer_row(asked, ask),
         prompt_tokens=_sum([scored.prompt_tokens for scored in every]),
         completion_tokens=_sum([scored.completion_tokens for scored in every]),
         model_version=every[0].model_version,
@@ -128,16 +108,15 @@ def _scored(asked: AskJob, one: _Waiting) -> AnswerRow:
     failed = next((scored for scored in every if scored.total is None), None)
     if failed is not None:
         return replace(row, status="failed", error=failed.error or "no score", retryable=failed.retryable)
-    candidates, alone = [list(scored.tokens) for scored in one.of(0)], [list(scored.tokens) for scored in one.of(1)]
+    candidates = [list(scored.tokens) for scored in every]
     if asked.method == "sentence" and all(scored.masked for scored in every):
         candidates = shared_tokens(candidates)
     if not all(candidates):
         return replace(row, status="failed", error="the sentences share no token", retryable=False)
     return replace(
         row,
-        scores=_totals(candidates),
+        scores=[math.fsum(token.log_probability for token in some) for some in candidates],
         tokens=[float(len(some)) for some in candidates],
-        unconditional=_totals(alone) or None,
     )
 
 
@@ -151,10 +130,6 @@ def shared_tokens(sentences: Sequence[Sequence[TokenScore]]) -> list[list[TokenS
         [token for block in blocks for token in first[block.a : block.a + block.size]],
         [token for block in blocks for token in second[block.b : block.b + block.size]],
     ]
-
-
-def _totals(candidates: Sequence[Sequence[TokenScore]]) -> list[float]:
-    return [math.fsum(token.log_probability for token in some) for some in candidates]
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

@@ -143,7 +143,7 @@ class AnswerFile:
         raw = None if said is None or failed else said.text if said.raw is None else said.raw
         answer = AnswerRow(
             key, request, made, model, question.language, topic, method, prompt, list(order), list(labels),
-            list(options), sample, raw, values, None, None, None, "failed" if failed else "ok",
+            list(options), sample, raw, values, None, None, "failed" if failed else "ok",
             said.error or NO_ANSWER if said and failed else None, False if failed else None, None, None, None, None,
         )  # fmt: skip
         first = taken.answers.setdefault(key, answer)

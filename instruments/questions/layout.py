@@ -74,7 +74,6 @@ class AnswerRow:
     raw: str | None  # the answer as it came; None for likelihoods
     scores: list[float] | None  # of likelihoods: log-probability at each place, summed over tokens
     tokens: list[float] | None  # of likelihoods: number of tokens at each place
-    unconditional: list[float] | None  # log-probability at each place after the prompt's last line alone
     finish_reason: str | None
     status: str  # 'ok' | 'failed'
     error: str | None

@@ -58,7 +58,6 @@ class Prompt:
     # Of the options, as shown: 'A', '(a)', '1'; at least as many as options; () of an open one.
     labels: tuple[str, ...] = ()
     option: str = "{label}: {option}"  # a line of {options}
-    answer: str = ""  # the last line, as 'Answer:'; likelihoods without the question come after it
     unknown: str | None = None  # stands in place of the wording of the option whose role is 'unknown'
 
 

@@ -77,7 +77,6 @@ WITH ranked AS (
         k.dataset, k.language, a.model, a.method, r.reader, a.prompt AS wording, k.unit, k.facets, k.undirected, a."order",
         k."right", CASE r.reader
             WHEN 'mean' THEN list_transform(a.scores, lambda score, place: score / a.tokens[place])
-            WHEN 'corrected' THEN list_transform(a.scores, lambda score, place: score - a.unconditional[place])
             ELSE a.scores
         END AS likelihoods
     FROM answers AS a

@@ -16,5 +16,5 @@ SELECT
 FROM numbers
 WHERE measure = 'attention' AND metric = 'contribution'
 ORDER BY
-    dataset, model, method, array_position(['ours', 'sum', 'mean', 'corrected'], reader), prompt, type DESC, answers, options,
+    dataset, model, method, array_position(['ours', 'sum', 'mean'], reader), prompt, type DESC, answers, options,
     target_group, option_group

@@ -5,7 +5,7 @@
 --   method: 'generated': as a model writes an answer, through its chat template; 'text': the message as it stands, as
 --     options are scored behind it
 --   dataset: the question set
---   reader: who read the answer: 'ours' of texts, 'sum', 'mean' or 'corrected' of likelihoods
+--   reader: who read the answer: 'ours' of texts, 'sum' or 'mean' of likelihoods
 --   type: which kind of questions of the set; '' where there is one
 --   unit: what is sampled: a question of several countries
 --   target: the country that is asked about

@@ -125,4 +125,4 @@ def wordings() -> Mapping[str, Mapping[str, Any]]:
 def prompt(kind: Kind) -> Prompt:
     """Our own prompt of a kind of question, in English."""
     told = wordings()[kind]
-    return Prompt("house", LANGUAGE, told["template"].strip(), option=told.get("option", ""), answer=told["answer"])
+    return Prompt("house", LANGUAGE, told["template"].strip(), option=told.get("option", ""))

@@ -112,7 +112,7 @@ def _prompts() -> tuple[Prompt, ...]:
     return tuple(
         Prompt(
             one["name"], LANGUAGE, f"{one['question'].strip()}\n\n{{options}}\n{one['answer']}", labels,
-            "{label}. {option}", one["answer"], one["none"],
+            "{label}. {option}", one["none"],
         )
         for one in told
     )  # fmt: skip

@@ -1,8 +1,7 @@
 """Readers of answers. Each is known by its name and a hash of the rules.
 
-Of likelihoods the likeliest option counts, under three rules: 'sum', the log-probability of the whole option; 'mean',
-per token; 'corrected', less the log-probability that the option has after the prompt's last line alone (Brown et al.
-2020, section 2.4).
+Of likelihoods the likeliest option counts, under two rules: 'sum', the log-probability of the whole option; 'mean', per
+token.
 
 The code that was published with KoBBQ is evaluation/3_postprocess_predictions.py of naver-ai/KoBBQ. It looks at the
 beginning of an answer, up to its first point or line break. Where that is neither a letter nor an option it looks again
@@ -29,23 +28,19 @@ from polyculture.instruments.questions.reading.choice import Ground, Reading, re
 from polyculture.instruments.questions.reading.open_answers import MATCHES, matches
 from polyculture.instruments.questions.reading.several import CUT_OFF, read_several
 
-Rule = Literal["sum", "mean", "corrected"]
+Rule = Literal["sum", "mean"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 TIE, LIKELIEST = "tie", "likeliest"  # grounds
 
 
-def read_likelihoods(
-    rule: Rule, scores: Sequence[float], tokens: Sequence[float] = (), unconditional: Sequence[float] = ()
-) -> Reading:
+def read_likelihoods(rule: Rule, scores: Sequence[float], tokens: Sequence[float] = ()) -> Reading:
     """The option with the highest value, of natural logarithms by place; none where several have it.
 
-    'mean' divides `scores` by `tokens`; 'corrected' subtracts `unconditional`.
+    'mean' divides `scores` by `tokens`.
     """
     values = list(scores)
     if rule == "mean":
         values = [score / count for score, count in zip(scores, tokens, strict=True)]
-    elif rule == "corrected":
-        values = [score - alone for score, alone in zip(scores, unconditional, strict=True)]
     best = max(values)
     return Reading(None, TIE) if values.count(best) > 1 else Reading(values.index(best), LIKELIEST)
 
@@ -127,7 +122,7 @@ def _published(answer: AnswerRow, _question: Question) -> Reading:
 
 
 def _likeliest(rule: Rule, answer: AnswerRow, _question: Question) -> Reading:
-    return read_likelihoods(rule, answer.scores or (), answer.tokens or (), answer.unconditional or ())
+    return read_likelihoods(rule, answer.scores or (), answer.tokens or ())
 
 
 def _matched(name: str, answer: AnswerRow, question: Question) -> Reading:
@@ -145,7 +140,7 @@ def _of_scores(rule: Rule, needed: str) -> Reader:
 
 _SUM, _MEAN = _of_scores("sum", "scores"), _of_scores("mean", "tokens")
 _BY_KIND: dict[Kind, tuple[Reader, ...]] = {
-    "choice": (_of_texts(OURS, "one", _choice), _SUM, _MEAN, _of_scores("corrected", "unconditional")),
+    "choice": (_of_texts(OURS, "one", _choice), _SUM, _MEAN),
     "gap": (_SUM, _MEAN),
     "pair": (_SUM, _MEAN),
     "open": tuple(_of_texts(name, name, partial(_matched, name)) for name in MATCHES),

@@ -102,8 +102,7 @@ def _prompt(rules: Rules, name: str, language: str, template: str, unknown: str 
         raise DataSetError(f"slot {{{wrong[0]}}} is missing, or no slot", where=where,
                            remedy="Slots are {context}, {question} and {options}, or {a}, {b}, {c}.")  # fmt: skip
     shown = tuple(_labels(label, _MOST_LABELS)) if rules.kind == "choice" else ()
-    last = template.rstrip().rpartition("\n")[2]
-    return Prompt(name, language, template, shown, option, "" if "{" in last else last, unknown)
+    return Prompt(name, language, template, shown, option, unknown)
 
 
 def _with_options(template: str, where: str) -> tuple[str, str, tuple[str, ...]]:

@@ -92,7 +92,7 @@ class Said:
             raw=None if failed else f"I say {self.said}", status="failed" if failed else "ok",
             error="no answer" if failed else None, scores=None if self.scores is None else list(self.scores),
             tokens=None if self.scores is None else [1.0 + place for place in range(len(self.scores))],
-            unconditional=None, finish_reason=None,
+            finish_reason=None,
             retryable=None, prompt_tokens=None, completion_tokens=None, model_version=None, purchase=None,
         )  # fmt: skip
 

@@ -12,9 +12,9 @@ from polyculture.instruments.questions.model import Kind, Prompt, Question, Ques
 HERE = SourceLocation("made-up.tsv", row=2)
 OWN = Prompt(
     "own", "en", "Choose.\n\nContext: {context}\nQuestion: {question}\nOptions:\n{options}\nAnswer:",
-    ("A", "B", "C", "D"), "{label}) {option}", "Answer:", "Cannot be known",
+    ("A", "B", "C", "D"), "{label}) {option}", "Cannot be known",
 )  # fmt: skip
-OPEN = Prompt("open", "en", "{question}\nAnswer briefly:", answer="Answer briefly:")
+OPEN = Prompt("open", "en", "{question}\nAnswer briefly:")
 
 
 def choice(number: int = 1, unit: str = "age-1", **changes: object) -> Question:

@@ -176,13 +176,13 @@ def test_samples_of_a_request_differ_in_their_seeds_alone() -> None:
 def test_candidates_stand_where_each_method_has_them() -> None:
     letter, text = job(choice(), method="letter"), job(choice(), method="text")
     sentence, gap = job(PAIR, method="sentence", prompts=(None,)), job(GAPPED, method="gap", prompts=(None,))
-    after, alone = letter.scored(next(letter.asks()))
+    after = letter.scored(next(letter.asks()))
     assert after.prefix.endswith("C) Cannot be known\nAnswer: ")
-    assert (alone.prefix, after.continuations, alone.continuations) == ("Answer: ", ("A", "B", "C"), ("A", "B", "C"))
-    assert text.scored(next(text.asks()))[0].continuations == ("The old man", "The young man", "Cannot be known")
-    (whole,) = sentence.scored(next(sentence.asks()))
+    assert after.continuations == ("A", "B", "C")
+    assert text.scored(next(text.asks())).continuations == ("The old man", "The young man", "Cannot be known")
+    whole = sentence.scored(next(sentence.asks()))
     assert (whole.prefix, whole.continuations, whole.suffix) == ("", ("we ate soup", "we ate rice"), "")
-    (within,) = gap.scored(next(gap.asks()))
+    within = gap.scored(next(gap.asks()))
     assert (within.prefix, within.continuations, within.suffix) == (
         "we ate ",
         ("soup", "rice", "cake"),

@@ -72,7 +72,7 @@ def test_a_causal_model_weighs_texts_to_their_end(tmp_path: Path, causal: Path, 
     }.get(method, (None, row["labels"] if method == "letter" else row["shown"]))
     asked = job(question, method=method, prompts=(OWN,) if before is None else (None,))
     if before is None:
-        before = asked.scored(next(asked.asks()))[0].prefix.rstrip(" ")
+        before = asked.scored(next(asked.asks())).prefix.rstrip(" ")
         texts = [f"{before} {one}" for one in texts]
     for place, text in enumerate(texts):
         ids = [tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]

@@ -201,10 +201,9 @@ def test_an_unknown_that_was_not_offered_is_never_read() -> None:
         assert read_choice(said, ("The man", "The woman"), "AB", None, "en").place is None
 
 
-def test_the_likeliest_option_by_three_rules() -> None:
-    scores, tokens, alone = (-6.0, -4.0, -9.0, -8.0), (3.0, 1.0, 9.0, 2.0), (-2.0, -1.0, -8.5, -2.0)
-    found = {rule: read_likelihoods(rule, scores, tokens, alone).place for rule in RULES}
-    assert found == {"sum": 1, "mean": 2, "corrected": 2}
+def test_the_likeliest_option_by_two_rules() -> None:
+    scores, tokens = (-6.0, -4.0, -9.0, -8.0), (3.0, 1.0, 9.0, 2.0)
+    assert {rule: read_likelihoods(rule, scores, tokens).place for rule in RULES} == {"sum": 1, "mean": 2}
     assert read_likelihoods("sum", (-1.0, -1.0, -2.0)).ground == "tie"
 
 
