@@ -16,7 +16,7 @@ from polyculture.metrics.comparison.compare import Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides, group_languages, native_sides, one_against_rest
 from polyculture.metrics.comparison.stored import StoredDifferences, facet_of, stated, turn
 from polyculture.metrics.places import PER_CONDITION
-from polyculture.metrics.responses import ALL
+from polyculture.metrics.responses import ALL, SELECTIONS
 
 CONDITION = "condition"
 _NEARLY = 80  # of 100: data sets have values that are alike
@@ -59,6 +59,11 @@ class ClaimedRun:
     run: ComparedRun
     native_pairs: tuple[tuple[str, str], ...]  # languages with the countries whose language they are
     fixed: Mapping[str, str]  # metrics in which no difference can be told, and why
+
+    @property
+    def selections(self) -> list[str]:
+        """Those that leave texts out: of others the rows are those of all texts."""
+        return [name for name in SELECTIONS if name != ALL and self.run.leaves_out(name)]
 
     def rows(self, claim: Claim, selections: Iterable[str]) -> dict[str, list[Row]]:
         """The comparisons of a claim in each selection of texts, in the same order; of what stands in the store of all.

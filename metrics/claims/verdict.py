@@ -20,7 +20,7 @@ Sci. 11, 283-319; Holm 1979, A simple sequentially rejective multiple test proce
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -29,7 +29,7 @@ from polyculture.metrics.claims.parts import ClaimedRun, UntestableError
 from polyculture.metrics.comparison.compare import Row
 from polyculture.metrics.comparison.reasons import with_remedy
 from polyculture.metrics.inference.limits import Interval
-from polyculture.metrics.responses import ALL, SELECTIONS
+from polyculture.metrics.responses import ALL
 
 LEVEL = 0.05
 
@@ -65,9 +65,9 @@ class _Judged:
 
 def judge(run: ClaimedRun, claims: Sequence[Claim]) -> list[Verdict]:
     """A verdict for each claim, in order; p is adjusted over all of them."""
-    judged = [_judged(run, claim) for claim in claims]
-    adjusted = holm([one[ALL].verdict.p for one in judged])
-    return [_decided(one, p) for one, p in zip(judged, adjusted, strict=True)]
+    judged = [_judged(run, claim, (ALL,))[ALL] for claim in claims]
+    adjusted = holm([one.verdict.p for one in judged])
+    return [_decided(run, one, p) for one, p in zip(judged, adjusted, strict=True)]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -81,23 +81,26 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return found
 
 
-def _decided(judged: Mapping[str, _Judged], adjusted: float | None) -> Verdict:
-    own = judged[ALL]
+def _decided(run: ClaimedRun, own: _Judged, adjusted: float | None) -> Verdict:
     verdict = replace(own.verdict, adjusted=adjusted)
     if adjusted is None:
         return verdict
     if adjusted < LEVEL:
-        same = {selection for selection, one in judged.items() if one.side == own.side and (one.verdict.p or 1) < LEVEL}
-        return replace(verdict, result=own.side, why="", not_in=tuple(name for name in judged if name not in same))
+        # A selection that leaves no text out says the same; of others a claim that is not decided has no need.
+        others = _judged(run, verdict.claim, run.selections)
+        not_in = (name for name, one in others.items() if one.side != own.side or (one.verdict.p or 1) >= LEVEL)
+        return replace(verdict, result=own.side, why="", not_in=tuple(not_in))
     reached = verdict.p is not None and verdict.p < LEVEL
     return replace(verdict, why="not after Holm over all claims" if reached else verdict.why)
 
 
-def _judged(run: ClaimedRun, claim: Claim) -> dict[str, _Judged]:
+def _judged(run: ClaimedRun, claim: Claim, selections: Sequence[str]) -> dict[str, _Judged]:
     """What each selection of texts says of a claim."""
+    if not selections:
+        return {}
     nothing = Verdict(claim, Result.UNDECIDED, None, 0, 0, None, None)
     try:
-        found = run.rows(claim, SELECTIONS)
+        found = run.rows(claim, selections)
     except UntestableError as fault:
         return {ALL: _Judged(replace(nothing, why=str(fault)), Result.UNDECIDED)}
     return {selection: _of_rows(nothing, rows) for selection, rows in found.items()}

@@ -47,6 +47,8 @@ target = "others"
 class Rows:
     """A run whose comparisons are given."""
 
+    selections = ("answered",)
+
     def __init__(self, *rows: Row, answered: Sequence[Row] | None = None) -> None:
         self.found = {"all": list(rows), "answered": list(answered or rows)}
 
