@@ -17,7 +17,8 @@ from pathlib import Path
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
-from polyculture.metrics.components.power import noise_of_one_side
+from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
+from polyculture.metrics.components.power import Noise, noise_of
 from polyculture.metrics.components.rows import METRICS as OF_METRICS
 from polyculture.metrics.components.rows import prompt_design
 
@@ -40,6 +41,20 @@ def main() -> None:
             values = {name: value for name, value in asdict(noise).items() if value is not None}
             numbers = "".join(f"{name} = {value!r}\n" for name, value in values.items())
             sys.stdout.write(f'\n[{metric}]\ncondition = "{found[0]}"\n\n[{metric}.noise]\n{numbers}')
+
+
+def noise_of_one_side(table: Design, responses: float) -> Noise | None:
+    """The most noise that comparisons of two models or languages can have, from a run that asked one of each.
+
+    The two are taken to have nothing in common: what differs between blocks and wordings of one side is all noise.
+    None where there is one block, more than one side, or where nothing tells sampling from the rest.
+    """
+    blocks, wordings = table.values.shape[2] * table.values.shape[3], table.values.shape[4]
+    if table.levels[MODEL] > 1 or table.levels[LANGUAGE] > 1 or blocks < 2 or table.sampling is None:
+        return None
+    flat = table.values.mean(axis=NAME).reshape(1, blocks, wordings)
+    count = table.levels[NAME]
+    return noise_of(flat, 1, table.sampling / count, responses, count)
 
 
 if __name__ == "__main__":

@@ -75,9 +75,6 @@ class CellMetrics:
         answers = self.answers
         if metric in answers.shares:
             return self._shares(answers.shares[metric], np.ones(len(answers.item)))
-        if metric == "granularity_defined":
-            defined = (at for at, cell in enumerate(answers.cells) if cell.topic in self._reader.defined_topics)
-            return self.table("granularity").some(defined)
         if metric == "specificity":
             return self._specificity(self._reader.countries)
         if metric == "specificity_gain":

@@ -18,15 +18,11 @@ PAIR_OF_WORDINGS: tuple[Level, ...] = (("language", "other_language", "topic", "
 PER_CONDITION = ("specificity", "specificity_gain")
 CONSENSUS = "consensus"
 # Shares of linked items, and their differences: all else counts which items there are.
-OF_ITEMS = (
-    *("granularity", "granularity_defined", "specificity", "specificity_gain"),
-    *("share_without_country", "linked_by_english"),
-)
+OF_ITEMS = ("granularity", "specificity", "specificity_gain", "share_without_country", "linked_by_english")
 
 # The lowest and the highest value of each metric.
 RANGES = {
     "granularity": (0.0, 1.0),
-    "granularity_defined": (0.0, 1.0),
     "diversity": (0.0, math.inf),
     "specificity": (0.0, 1.0),
     "share_without_country": (0.0, 1.0),

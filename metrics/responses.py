@@ -119,7 +119,6 @@ class ResponseReader:
         self._held_against: list[str] = [country for (country,) in asked]
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
         self.uncovered = frozenset(store.execute("SELECT topic, country FROM uncovered_countries").fetchall())
-        self.defined_topics = frozenset(topic for (topic,) in store.execute("FROM defined_topics").fetchall())
 
     @cached_property
     def leaves_out(self) -> Mapping[str, bool]:

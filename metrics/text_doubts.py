@@ -85,11 +85,11 @@ def text_doubts(
         yield f"{model}: {few}, and numbers have no interval: {why}"
     yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
     for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ELSEWHERE):
-        yield f"{model}: of what was asked in {languages}, {off} of {texts} texts are in another language"
+        yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"
     for model, texts, words in rows(_ENDINGS):
-        yield f"{model}: {texts} texts ended with words that are not known, and count as whole: {words}"
+        yield f"{model}: {texts} of its texts ended with words that are not known, and count as whole: {words}"
     for model, texts, cut in rows(_CUT):
-        yield f"{model}: {cut} of {texts} texts were cut where a next turn begins; `note` in responses says at what"
+        yield f"{model}: {cut} of {texts} texts lost a next turn that they began; `note` in responses says at what"
 
 
 def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:

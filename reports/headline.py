@@ -11,7 +11,6 @@ from polyculture.cache.manifest import UNSTATED, Manifest
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.metrics.limits import disqualified
 from polyculture.metrics.means import TOO_FEW_IN_COMMON
-from polyculture.reports.names import Names
 from polyculture.reports.numbers import FEWEST, FormattedEstimate, count, estimate_of, known, lacking
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
@@ -31,7 +30,6 @@ class Headline:
     mentions: int
     measured: bool  # the numbers are of the present data
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
-    defined: tuple[tuple[str, FormattedEstimate], ...]  # of models, without topics that the study does not define
     others: tuple[str, ...]  # sentences on the intervals of other prompts like these
     shared: str | None  # what is said where models lack numbers that others have
     fewest: int = FEWEST  # linked items: numbers that rest on fewer are grey
@@ -61,7 +59,6 @@ def build(data: ReportData) -> Headline:
         totals(health).get("mentions", 0),
         is_measured,
         tuple(map(data.names.condition, data.manifest.conditions)),
-        defined_granularity(numbers, data.manifest, data.names),
         others_notes(numbers),
         shared_note(numbers),
     )
@@ -113,21 +110,6 @@ def model_lines(numbers: Rows, health: Rows, manifest: Manifest) -> dict[tuple[s
                 printed["consensus"] = lacking("one_language")
             lines[model, language] = {"facts": facts, **printed}
     return lines
-
-
-def defined_granularity(numbers: Rows, manifest: Manifest, names: Names) -> tuple[tuple[str, FormattedEstimate], ...]:
-    """Per model the granularity of the topics that the study defines; nothing where these are all, or none."""
-    whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
-    found = []
-    for model in manifest.models:
-        every, some = (whole.get((model, metric)) for metric in ("granularity", "granularity_defined"))
-        if every and some and known(some["estimate"]) is not None and _cells(some) < _cells(every):
-            found.append((names.model(model), estimate_of(some, "granularity", thin=False)))
-    return tuple(found)
-
-
-def _cells(row: Mapping[str, Any]) -> int:
-    return int(row["cells"] + row["missing"])
 
 
 def _estimate(

@@ -14,11 +14,11 @@ from polyculture.reports.dots import Dots, dots
 from polyculture.reports.figures.asked_about import asked_about
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.findings import Findings, findings, target_lines
-from polyculture.reports.headline import METRICS, Rows, model_lines, totals
+from polyculture.reports.headline import Rows, model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.limits import ExtractionError, effects, extraction_error
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, known, share
+from polyculture.reports.numbers import count, share
 from polyculture.reports.reading import RUN_FACTS, SQL
 from polyculture.reports.section import ReportData
 from polyculture.reports.sections import COMPARISONS, THIN
@@ -62,7 +62,6 @@ class Opening:
     error: ExtractionError | None  # where nobody judged the run
     wordings: str | None  # '3 wordings, 2 names each'
     implied: tuple[str, ...]  # countries that only persons stand for
-    second_intervals: str | None  # a sentence, where anything was measured
     languages: tuple[str, ...]  # that were asked: those of the texts, then those of the instruments
     asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
@@ -103,7 +102,6 @@ def opening(data: ReportData) -> Opening:
         extraction_error(data.manifest) if data.manifest.extractor and not judged else None,
         wordings_and_names(asked["wordings"], asked["names"], asked["shared"]),
         implied_countries(data.reading.rows(RUN_FACTS["implied_countries"]), data.names),
-        second_intervals(numbers) if data.reading.rows(RUN_FACTS["methods"]) else None,
         languages := asked_languages(data),
         _asked(data, languages),
         judged,
@@ -179,17 +177,6 @@ def implied_countries(rows: Rows, names: Names) -> tuple[str, ...]:
         languages = ", ".join(names.language(str(row["language"])) for row in group)
         found.append(f"{names.country(country)} (only by names of persons, in {languages})")
     return tuple(found)
-
-
-def second_intervals(numbers: Rows) -> str:
-    """A sentence on the intervals of other prompts in the table of models."""
-    of_models = [row for row in numbers if row["language"] is None and row["metric"] in METRICS]
-    given = [known(row["wide_low"]) is not None for row in of_models if known(row["estimate"]) is not None]
-    first = any(known(row["low"]) is not None for row in of_models)
-    key = "all" if given and all(given) else "some" if any(given) else "none"
-    if not first:
-        key = "others" if any(given) else "without"
-    return texts().second_intervals[key]
 
 
 def _counted(number: int, what: str) -> str:

@@ -81,7 +81,6 @@ class Texts(_Data):
     missing: Mapping[str, str]
     others: Mapping[str, str]
     shared: Mapping[str, str]
-    second_intervals: Mapping[str, str]
     goals: Mapping[str, str]
     headings: Mapping[str, str]
     health: tuple[Column, ...]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.comparison.sides import RUN, Sides
 from polyculture.metrics.text_doubts import MOST_SHARED, same_texts
 
 if TYPE_CHECKING:
@@ -23,11 +22,6 @@ LEFT JOIN (FROM baseline WHERE model = $other) AS b ON a.prompt_id = b.prompt_id
 """
 _BOTH = "Name the candidate's model and the baseline's: compare CANDIDATE MODEL MODEL --baseline BASELINE."
 Models = tuple[tuple[str, str], ...]  # of the candidate, and of the baseline
-
-
-def run_sides(a: str, b: str, models: Models) -> Sides:
-    """The sides of two runs by these names."""
-    return Sides(RUN, a, b, pairs=models)
 
 
 def paired_models(

@@ -98,7 +98,8 @@ class StoredDifferences:
             groups: dict[Any, list[Difference]] = defaultdict(list)
             for row in self.rows:
                 if row.dimension == sides.dimension and {row.a, row.b} == {sides.a, sides.b} and row.metric in metrics:
-                    groups[_but_levels(row)].append(row if row.a == sides.a else turn(row))
+                    key = (row.measure, row.metric, row.dataset, row.method, row.reader, *sorted(row.facets.items()))
+                    groups[key].append(row if row.a == sides.a else turn(row))
             for group, target in product(groups.values(), targets):
                 found += _coarsest(_of_target(group, target), frozenset(by))
         return [_row(told) for told in found]
@@ -120,10 +121,6 @@ def facet_of(row: Difference, name: str) -> str:
     """A column of its key, or else a facet; '-' where it has none."""
     found = getattr(row, name, None)
     return found if isinstance(found, str) else row.facets.get(name, WITHOUT)
-
-
-def _but_levels(row: Difference) -> Any:
-    return row.measure, row.metric, row.dataset, row.method, row.reader, *sorted(row.facets.items())
 
 
 def _coarsest(rows: Sequence[Difference], by: frozenset[str]) -> list[Difference]:

@@ -81,7 +81,6 @@ def _consensus(parts: Numbers, doubts: Numbers, up: int) -> Numbers:
 # How a metric moves with what is unlinked: up (1), or down (-1).
 MOVED: Mapping[str, Callable[[Numbers, Numbers, int], Numbers]] = {
     "granularity": _granularity,
-    "granularity_defined": _granularity,
     "specificity": _specificity,
     "specificity_gain": _gain,
     "diversity": _diversity,

@@ -82,24 +82,10 @@ def noise_of_sides(table: Design, side: int, responses: float) -> Noise | None:
         return None
     flat = values.reshape(sides, blocks, wordings)
     count = table.levels[other] * table.levels[NAME]
-    return _noise_of(flat - flat.mean(axis=0), sides - 1, table.sampling / count, responses, count)
+    return noise_of(flat - flat.mean(axis=0), sides - 1, table.sampling / count, responses, count)
 
 
-def noise_of_one_side(table: Design, responses: float) -> Noise | None:
-    """The most noise that comparisons of two models or languages can have, from a run that asked one of each.
-
-    The two are taken to have nothing in common: what differs between blocks and wordings of one side is all noise.
-    None where there is one block, more than one side, or where nothing tells sampling from the rest.
-    """
-    blocks, wordings = table.values.shape[2] * table.values.shape[3], table.values.shape[4]
-    if table.levels[MODEL] > 1 or table.levels[LANGUAGE] > 1 or blocks < 2 or table.sampling is None:
-        return None
-    flat = table.values.mean(axis=NAME).reshape(1, blocks, wordings)
-    count = table.levels[NAME]
-    return _noise_of(flat, 1, table.sampling / count, responses, count)
-
-
-def _noise_of(
+def noise_of(
     flat: np.ndarray[tuple[int, ...], np.dtype[np.float64]], free: int, sampling: float, responses: float, count: int
 ) -> Noise:
     """The variances in sides x blocks x wordings of which `free` sides vary freely; a value is of `count` prompts."""

@@ -14,7 +14,3 @@ SELECT
 FROM numbered_cells AS c
 LEFT JOIN linked_incidences AS n USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);
-
--- defined_topics: a row is a topic whose specific kinds the study (Zhao et al. 2025) defines. For clothing and
--- transportation it defines none: which kinds are specific there is our choice, and in a topic of a user's, theirs.
-CREATE VIEW defined_topics AS SELECT unnest(['beverage', 'book', 'food', 'music']) AS topic;

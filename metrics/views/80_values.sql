@@ -1,6 +1,6 @@
 -- cell_values: a row is a metric of a cell (for consensus: of a pair of cells), with what it rests on: responses, and
--- the incidences of linked items in them. 'granularity_defined' is granularity, of `defined_topics` alone. NULL is a missing
--- number, and has no interval.
+-- the incidences of linked items in them. NULL is a missing number, and has no
+-- interval.
 --   responses: responses that the number rests on; of a gain and of consensus, those of both sides
 --   incidences: pairs of a response and a linked item that it mentions; of a gain and of consensus, those of both
 --     sides
@@ -9,10 +9,6 @@ SELECT
     'granularity' AS metric, model, language, NULL AS other_language, topic, condition, country, wording,
     granularity AS estimate, responses, incidences
 FROM granularity
-UNION ALL
-SELECT 'granularity_defined', model, language, NULL, topic, condition, country, wording, granularity, responses, incidences
-FROM granularity
-WHERE topic IN (FROM defined_topics)
 UNION ALL
 SELECT 'linked_by_english', model, language, NULL, topic, condition, country, wording, linked_by_english, responses, incidences
 FROM linked_by_english

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from polyculture.instruments.contract import Shown, Study
 
 # Of print_metrics: no line of a model without a number that can be compared.
-_TOLD = "language IS NOT NULL OR (estimate IS NOT NULL AND metric <> 'granularity_defined')"
+_TOLD = "language IS NOT NULL OR estimate IS NOT NULL"
 _SHARED = "†"
 _WIDE = ("wide_low", "wide_high")  # a second interval, of other prompts like these
 

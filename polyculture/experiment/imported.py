@@ -66,7 +66,7 @@ def origin_line(file: ImportedFile) -> str:
     """A file, in a line for people."""
     failed = f", {file.failed} rows not taken" if file.failed else ""
     origin = f"{file.format}, sha256 {file.import_id}…, {file.imported_at}"
-    return f"Imported {file.file} ({origin}): {file.texts} texts{failed}"
+    return f"Imported {file.file} ({origin}): {'1 text' if file.texts == 1 else f'{file.texts} texts'}{failed}"
 
 
 def read_imported(run: RunFolder, *, unfinished: bool = False) -> ImportedTexts:

@@ -27,11 +27,11 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.differences import between_languages, is_judged, with_judges
-from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, run_sides, texts_of_both
+from polyculture.metrics.comparison.baseline import measured_otherwise, paired_models, texts_of_both
 from polyculture.metrics.comparison.columns import ComparedRun
 from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, TARGETS, Row, Terms, compare, with_q
 from polyculture.metrics.comparison.gate import Condition, read_conditions
-from polyculture.metrics.comparison.sides import SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
+from polyculture.metrics.comparison.sides import RUN, SNAPSHOT, Sides, against_rest, group_sides, native_sides, sides_of
 from polyculture.metrics.comparison.stored import StoredDifferences
 from polyculture.metrics.inference.family import NO_SAMPLING
 from polyculture.metrics.limits import disqualified
@@ -276,7 +276,8 @@ def _with_baselines(
         models = paired_models(own, manifest, *names)
         theirs = _opened(stack, other, question.selection)
         both = (workspace.run.root.name, other.root.name)
-        sides = run_sides(*(both if both[0] != both[1] else (str(workspace.run.root), str(other.root))), models)
+        a, b = both if both[0] != both[1] else (str(workspace.run.root), str(other.root))
+        sides = Sides(RUN, a, b, pairs=models)
         pairs = ", ".join(one if one == their else f"{one} with {their}" for one, their in models)
         tell(f"a: this run ({sides.a}); b: the baseline ({sides.b}); compared: {pairs}")
         for doubt in text_doubts(theirs.store, manifest):

@@ -2,7 +2,7 @@
 -- headline: a row is a metric of a model, over all languages (`language` is NULL) or, where there are several, in one. Where
 -- models lack different cells, it is over those that all have (`shared`). Culture specificity and its gain are those of
 -- prompts that name the country; where no prompt is known to, of imported texts about a country whose file does not say its
--- prompts (`condition`). 'granularity_defined' is without topics whose specific kinds the study does not define.
+-- prompts (`condition`).
 --   shared: whether it is over the cells that all models have, as some lack others
 --   missing: cells of any model that it is not over
 -- printed: model, language, metric, estimate
@@ -15,7 +15,7 @@ WHERE
     (language = '*' OR (SELECT count(DISTINCT language) > 1 FROM prompts))
     AND ((
         regexp_full_match(level, 'model(, language)?(, shared)?')
-        AND metric IN ('granularity', 'granularity_defined', 'diversity', 'consensus')
+        AND metric IN ('granularity', 'diversity', 'consensus')
     )
     OR (
         regexp_full_match(level, 'model(, language)?, condition(, shared)?')

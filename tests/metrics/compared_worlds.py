@@ -84,7 +84,7 @@ class DrawnRun:
         self.deterministic, self.same_texts_as = False, None
         self.reader = cast(
             "ResponseReader",
-            SimpleNamespace(models=names, countries=[], uncovered=frozenset(), defined_topics=frozenset()),
+            SimpleNamespace(models=names, countries=[], uncovered=frozenset()),
         )
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}

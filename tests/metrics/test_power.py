@@ -9,14 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bench.demo_noise import noise_of_one_side
 from polyculture.metrics.components.design import LANGUAGE, MODEL, Design, PromptValue, design
-from polyculture.metrics.components.power import (
-    Noise,
-    Plan,
-    found_difference,
-    noise_of_one_side,
-    noise_of_sides,
-)
+from polyculture.metrics.components.power import Noise, Plan, found_difference, noise_of_sides
 from polyculture.metrics.inference.family import OTHERS, THESE
 from polyculture.metrics.inference.prompts import prompt_mean
 

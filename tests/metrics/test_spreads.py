@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -17,29 +16,6 @@ from tests.store_builder import StoreBuilder
 def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
     with open_store(built.write(), store_layout()) as store:
         return list(store.sql(query).to_arrow_table().to_pylist())
-
-
-def test_granularity_without_the_topics_that_the_study_does_not_define(tmp_path: Path) -> None:
-    built = StoreBuilder(tmp_path, countries=("JP",), n=10)
-    labels = {"food": (1, 0), "music": (1, 1), "clothing": (0, 0), "transportation": (0, 1), "pottery": (0, 0)}
-    for topic, said in labels.items():
-        prompt = built.ask("en", topic, "JP")
-        for label in said * 5:
-            built.answer(prompt, [{"surface": "thing", "granularity": label}])
-    built.link("thing", "Q1")
-    run = built.write()
-    measure(run)
-    with open_store(run, store_layout()) as store:
-        numbers = "FROM numbers WHERE level = 'model' AND metric"
-        [(whole,)] = store.sql(f"SELECT estimate {numbers} = 'granularity'").fetchall()
-        [(defined, low, *rested)] = store.sql(
-            f"SELECT estimate, low, cells, missing, units, n {numbers} = 'granularity_defined'"
-        ).fetchall()
-        unmeasured = store.sql("FROM numbers WHERE metric LIKE 'granularity%' AND low IS NULL").fetchall()
-    assert (whole, defined) == pytest.approx(((0.5 + 1 + 0 + 0.5 + 0) / 5, 0.75))
-    assert 0 < low < 0.75
-    assert rested == [2, 0, 20, 20]
-    assert unmeasured == []
 
 
 def test_rates_of_resolution_over_distinct_labels_and_entities(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_q_is_over_all_comparisons_of_the_first_page(run: RunFolder) -> None:
 
 def test_a_metric_that_the_extractor_fixes_tells_nothing(run: RunFolder, tmp_path: Path) -> None:
     manifest = require_run(run).model_copy(update={"extractor": {"with": "gazetteer"}})
-    assert set(disqualified(manifest)) == {"granularity", "granularity_defined"}
+    assert set(disqualified(manifest)) == {"granularity"}
     built = two_models(tmp_path, {"m": ITEMS, "n": ITEMS[:2]})
     write_manifest(require_run(built).model_copy(update={"extractor": {"with": "gazetteer"}}), built.manifest)
     measure(built)

@@ -94,7 +94,7 @@ def test_texts_that_were_cut_are_counted(tmp_path: Path) -> None:
             builder.answer(prompt, model=model, sample=sample, text=f"{answer.text} {model} {sample}", note=answer.note)
     with open_store(builder.write(), store_layout()) as store:
         lines = list(text_doubts(store, require_run(RunFolder(tmp_path / "run"))))
-    assert lines == ["one: 1 of 3 texts were cut where a next turn begins; `note` in responses says at what"]
+    assert lines == ["one: 1 of 3 texts lost a next turn that they began; `note` in responses says at what"]
 
 
 def test_half_of_the_texts_distinct_is_enough(tmp_path: Path) -> None:

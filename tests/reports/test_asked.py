@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from polyculture.reports.opening import second_intervals, wordings_and_names
+from polyculture.reports.opening import wordings_and_names
 from polyculture.reports.report import write_report
-from polyculture.reports.texts import texts
 from tests.report_run import sections_named
 from tests.store_builder import StoreBuilder
 
@@ -46,13 +42,3 @@ def test_a_run_without_persons_has_wordings_alone(tmp_path: Path) -> None:
 def test_names_that_wordings_share_are_said_to_be_shared() -> None:
     assert wordings_and_names(3, 1, shared=True) == "3 wordings, 1 name each (wordings share names)"
     assert wordings_and_names(0, 0, shared=False) is None
-
-
-@pytest.mark.parametrize(
-    ("lows", "key"), [((0.1, 0.2), "all"), ((0.1, None), "some"), ((None, None), "none"), ((), "without")]
-)
-def test_the_table_says_what_its_intervals_hold(lows: tuple[float | None, ...], key: str) -> None:
-    common: dict[str, Any] = {"metric": "granularity", "estimate": 0.5, "low": 0.3}
-    rows = [{**common, "language": None, "wide_low": low} for low in lows]
-    rows = rows or [{**common, "language": None, "low": None, "wide_low": None}]
-    assert second_intervals([*rows, {**common, "language": "en", "wide_low": None}]) == texts().second_intervals[key]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.reports.headline import defined_granularity, why_missing
+from polyculture.reports.headline import why_missing
 from polyculture.reports.health import notices
 from polyculture.reports.names import Names
 from polyculture.reports.reading import SQL, read_store
@@ -28,17 +28,6 @@ def row(metric: str, cells: int, value: float | None, language: str | None = Non
         "shared": False,
         **limits,
     }
-
-
-@pytest.mark.parametrize(("cells", "value", "shown"), [(8, 0.5, True), (12, 0.5, False), (8, None, False)])
-def test_it_stands_where_some_topics_are_left_out_and_others_are_not(
-    cells: int, value: float | None, shown: bool
-) -> None:
-    numbers = [row("granularity", 12, 0.4), row("granularity_defined", cells, value), row("granularity", 1, 0.9, "en")]
-    found = defined_granularity(numbers, manifest(["m", "n"], ["JP"], 1), Names(read_catalog(), ("m", "n")))
-    assert [(name, one.value, one.interval) for name, one in found] == (
-        [("m", "0.50", "0.40 to 0.60")] if shown else []
-    )
 
 
 @pytest.mark.parametrize(
