@@ -11,8 +11,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from functools import cache
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from polyculture.cache.errors import UserError
@@ -57,48 +57,32 @@ _COMPARED = 300  # pieces of a file whose language is compared
 _PIECE = re.compile(b'[^\r\n\t";]{1,400}')
 
 _MISREAD_AS = (WINDOWS, "mac-roman", "cp1251")  # what UTF-8 is taken for by tools that do not ask
-_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _USUAL = re.compile("[\xa0-\u017f\u2010-\u203a\u20ac]")  # letters and marks that may be the only ones of a text
 
 
 def misread(text: str) -> tuple[str, str] | None:
     """The encoding for which a text's UTF-8 was taken ("JosÃ©"), and what it says ("José"); None where nothing shows.
 
-    It shows where most parts beyond ASCII are UTF-8 once they are bytes again, which no language writes: a lead byte is
-    a capital or an accented letter there, and the next one a mark. One rare letter alone may be chance ("CAFÉ»").
+    It shows where the text is UTF-8 once it is bytes again, which no language writes: a lead byte is a capital or an
+    accented letter there, and the next one a mark. One rare letter alone may be chance ("CAFÉ»").
     """
-    if text.isascii():
-        return None
-    for encoding in _MISREAD_AS:
-        if not _begins_character(encoding).search(text):
-            continue
-        parts = _BEYOND_ASCII.findall(text)
-        meant = {part: _decoded_again(part, encoding) for part in parts}
-        right = [said for part in parts if (said := meant[part]) is not None]
-        found = "".join(right)
-        if 2 * len(right) > len(parts) and (len(found) > 1 or _USUAL.match(found)):
-            pieces = zip(_BEYOND_ASCII.split(text), [*(meant[part] or part for part in parts), ""], strict=True)
-            return encoding, "".join(chain.from_iterable(pieces))
+    for encoding in () if text.isascii() else _MISREAD_AS:
+        with suppress(UnicodeError):
+            said = text.encode(encoding, "as_byte").decode()
+            beyond = [character for character in said if character > "\x7f"]
+            if len(beyond) > 1 or any(map(_USUAL.match, beyond)):
+                return encoding, said
     return None
 
 
-def _decoded_again(part: str, encoding: str) -> str | None:
-    """A part as the UTF-8 that it was; None where its bytes are none."""
-    try:
-        # The bytes that Windows-1252 leaves open become control characters.
-        return b"".join(bytes([ord(one)]) if one < "\xa0" else one.encode(encoding) for one in part).decode()
-    except UnicodeError:
-        return None
+def _as_byte(fault: UnicodeError) -> tuple[bytes, int]:
+    """What the bytes that Windows-1252 leaves open became: control characters."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    return fault.object[fault.start : fault.end].encode("latin-1"), fault.end
 
 
-@cache
-def _begins_character(encoding: str) -> re.Pattern[str]:
-    """The first two bytes of a character beyond ASCII, as an encoding of one byte a letter shows them."""
-    lead, inner = (
-        re.escape("".join({bytes([code]).decode(encoding, "replace") for code in codes} - {"\ufffd"}))
-        for codes in (range(0xC2, 0xF5), range(0x80, 0xC0))
-    )
-    return re.compile(f"[{lead}][{inner}\x80-\x9f]")
+codecs.register_error("as_byte", _as_byte)
 
 
 def encoding_of(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class Columns:
     notes: tuple[str, ...] = ()  # what was guessed or left, a line each
     of_shape: tuple[str, ...] = ()  # fields that the file's shape has
     unused: tuple[str, ...] = ()  # columns of a plain table that no field is taken from
+    alike: Mapping[str, str] = field(default_factory=dict)  # topics by the labels that mean them
 
     @property
     def items(self) -> bool:
@@ -75,7 +76,7 @@ class Columns:
     def stored(self) -> dict[str, str]:
         """The mapping as a store keeps it: two mappings are the same where these are."""
         pattern = {} if self.pattern is None else {PARTS: f"{self.pattern[0]}={self.pattern[1].pattern}"}
-        return {**self.columns, **pattern}
+        return {**self.columns, **pattern, **{f"--like {label}": topic for label, topic in self.alike.items()}}
 
     @property
     def line(self) -> str:
@@ -134,7 +135,7 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
             continue
         if column.casefold() == "name" and columns.get("surface") not in first.values:
             what = "is not taken as the dictionary form: it does not stand beside the surfaces"
-            notes.append(f"{column!r} {what}. If it is: --mapping with name = {column!r}")
+            notes.append(f"{column!r} {what}. If it is: name={column}")
             continue
         if name == "country" and (why := _of_a_person([*first.values, column])):
             notes.append(f"country is not taken from {column!r}: {why}. If texts were asked about it: country={column}")

@@ -197,12 +197,12 @@ class TextReader:
     def topic(self, value: Any) -> str:
         """A catalogue's topic: by code or name, in any case."""
         written = self._label("topic", value)
-        code = self._names.topic(written)
+        code = self.columns.alike.get(written) or self._names.topic(written)
         if code is not None:
             return code
         known = ", ".join(self.catalog.topics)
         near = _near(written, self.catalog.topics)
-        what = f"the topic is not in the catalogue ({near}known are {known}; --like LABEL=food reads your own as food)"
+        what = f"the topic is not in the catalogue ({near}known are {known}; --like LABEL=food takes it for food)"
         raise NoTextError(what, shown(written))
 
     def country(self, value: Any) -> str | None:

@@ -74,7 +74,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Instruments": {},
     "Data": {
-        "wikidata": ("Build, pull, fill or inspect a snapshot of Wikidata.", ""),
+        "wikidata": ("Build, pull or inspect a snapshot of Wikidata.", ""),
         "data": ("List, fetch, check and show data sets.", ""),
         "pack": ("Begin a culture pack; list what it lacks.", ""),
     },
@@ -175,12 +175,12 @@ def _own(name: str, example: str) -> Any:
 
 def _of_instrument(name: str) -> Any:
     from polyculture.cli.instrument_command import instrument_command
-    from polyculture.cli.option_flags import many_values
+    from polyculture.cli.option_flags import command_class
 
     entry = next(entry for entry in INSTRUMENTS if name in entry.lines)
     command = entry.commands[name]
     app = typer.Typer(**_PLAIN)
-    app.command(name, cls=many_values(command), epilog=command.example)(instrument_command(name, command))
+    app.command(name, cls=command_class(command), epilog=command.example)(instrument_command(name, command))
     return get_command(app)
 
 

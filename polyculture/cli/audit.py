@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyculture.cache.errors import StoreError
-from polyculture.cli.audit_results import show_audit
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import Judgement
+from polyculture.cache.sql_file import read_sql
+from polyculture.cache.store import open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.tables import cell, print_table, write_records
+from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
+from polyculture.metrics import KEPT
+from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
+from polyculture.metrics.audit.judging import SQL as AUDIT_SQL
 from polyculture.metrics.audit.judging import changed_judgements, judgements_of
+from polyculture.metrics.audit.scores import Share, answer_shares, audit_scores, open_rows
+from polyculture.running.layout import store_layout
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def audit(
@@ -51,3 +67,142 @@ def audit(
         say(f"judges now: {', '.join(sorted({one.judge for one in judgements})) or 'none'}")
     if judgements:
         show_audit(run, judgements, format, output)
+
+
+DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
+QUESTIONS = ("mention", "link", "existence", "on_topic", "region")  # whose answers are words
+AUTOMATIC = "the linked items"  # whose labels of texts judges are held against
+AnswerKey = tuple[str, int | None, str]  # extraction, mention (None: the text itself), question
+Answers = dict[AnswerKey, str]
+KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
+
+
+def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, output: Path | None) -> None:
+    """Prints the results of the judgements, or writes their shares."""
+    with open_store(run, store_layout(), KEPT) as store:
+        shares, corrected = [*audit_scores(store), *answer_shares(store)], corrected_metrics(store)
+        disputed, relinked = open_rows(store)
+        automatic = _automatic_labels(store, judgements)
+        if format is not Format.TABLE or output is not None:
+            write_records([asdict(one) for one in shares], format, output)
+            return
+    print_table(("", "language", "topic", "hits", "of", "share", "low", "high"), [_share_line(one) for one in shares])
+    if len({one.judge for one in judgements}) > 1:
+        _show_disputed(shares, disputed)
+    said = answers_of([one for one in judgements if not one.adjudicator])
+    if judges := [*agreement(said), *agreement_of_all(said)]:
+        title = "How far judges agree (Cohen's kappa of two, Fleiss' of more; 95 % interval)"
+        print_table(KAPPA_COLUMNS, judges, title=title)
+    if held := against(said, automatic):
+        title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
+        print_table(KAPPA_COLUMNS, held, title=title)
+    if corrected:
+        columns = ("metric", "model", "language", "reported", "corrected", "judged responses")
+        print_table(columns, map(_corrected_line, corrected), title="The metrics, corrected for these errors")
+    if relinked:
+        say(f"{relinked} judged mentions have another link now: the judgements of their links do not count")
+    for one in corrected:
+        if one.refuted:
+            place = f"the {one.metric} of {one.model} in {one.language}"
+            say(f"{place} is not corrected: with the errors of its language it would leave its range")
+    if any(one.reported_low is None for one in corrected):
+        say(
+            "numbers without an interval were not measured since the data changed: run `polyculture run --only measure`"
+        )
+
+
+def _share_line(one: Share) -> tuple[Any, ...]:
+    return (
+        one.what,
+        one.language or "all",
+        one.topic or "all",
+        _count(one.hits),
+        _count(one.of),
+        one.value,
+        one.low,
+        one.high,
+    )
+
+
+def _corrected_line(one: Corrected) -> tuple[Any, ...]:
+    reported = _with_limits(one.reported, one.reported_low, one.reported_high)
+    corrected = _with_limits(one.corrected, one.low, one.high)
+    if one.corrected is None and one.judged_responses < FEWEST:
+        corrected = f"– (fewer than {FEWEST} judged)"
+    return one.metric, one.model, one.language, reported, corrected, one.judged_responses
+
+
+def _with_limits(value: float | None, low: float | None, high: float | None) -> str:
+    return cell(value) if low is None or high is None else f"{cell(value)} [{cell(low)}, {cell(high)}]"
+
+
+def _count(cases: float) -> float:
+    """A number of cases in its printed form: an integer, unless disputed cases count by halves."""
+    return int(cases) if cases.is_integer() else cases
+
+
+def _show_disputed(shares: Sequence[Share], rows: int) -> None:
+    """The number of disputed rows, and the shares with these all wrong, and all right."""
+    say(f"{rows} judged rows are disputed{'; an adjudicator may decide them (docs/audit.md)' if rows else ''}")
+    lines = [
+        (one.what, one.language or "all", one.topic or "all", one.disputed, _count(one.of), one.if_wrong, one.if_right)
+        for one in shares
+        if one.disputed
+    ]
+    if lines:
+        print_table(
+            DISPUTED_COLUMNS, lines, title="What judges differ on counts by halves; if it were all wrong or right"
+        )
+
+
+def _automatic_labels(store: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> Answers:
+    """The labels of the texts of which a judge said of which region they are; refusals have none."""
+    asked = sorted({one.extraction_id for one in judgements if one.region is not None})
+    rows = store.execute(read_sql(AUDIT_SQL, "text_labels"), {"extractions": asked}).fetchall() if asked else []
+    return {(extraction, None, "region"): label for extraction, label in rows}
+
+
+def answers_of(judgements: Sequence[Judgement]) -> dict[str, Answers]:
+    """What each judge answered, by row and question."""
+    said: dict[str, Answers] = {}
+    for one in sorted(judgements, key=lambda one: one.judge):
+        for what in QUESTIONS:
+            word = getattr(one, what)
+            if word is not None:
+                said.setdefault(one.judge, {})[one.extraction_id, one.ordinal, what] = word
+    return said
+
+
+def agreement(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
+    """A line per pair of judges and per question that either answered."""
+    lines = []
+    for a, b in combinations(said, 2):
+        for what in QUESTIONS:
+            own, other = ({key: word for key, word in said[name].items() if key[2] == what} for name in (a, b))
+            if own or other:
+                pairs = [(own[key], other[key]) for key in own if key in other]
+                lines.append(_kappa_line(f"{a}, {b}", what, cohens_kappa(pairs)))
+    return lines
+
+
+def against(said: Mapping[str, Answers], automatic: Answers) -> list[tuple[Any, ...]]:
+    """A line per judge who said of which region texts are."""
+    asked = {judge: {key: word for key, word in own.items() if key[2] == "region"} for judge, own in said.items()}
+    return [line for judge, own in asked.items() if own for line in agreement({judge: own, AUTOMATIC: automatic})]
+
+
+def agreement_of_all(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
+    """A line per question of which three judges or more answered the same rows."""
+    if len(said) < 3:
+        return []
+    common = sorted(set[AnswerKey].intersection(*map(set, said.values())), key=str)
+    by_question = {what: [key for key in common if key[2] == what] for what in QUESTIONS}
+    return [
+        _kappa_line(f"all {len(said)}", what, fleiss_kappa([[own[key] for own in said.values()] for key in keys]))
+        for what, keys in by_question.items()
+        if keys
+    ]
+
+
+def _kappa_line(judges: str, what: str, kappa: Kappa) -> tuple[Any, ...]:
+    return judges, what, kappa.n, kappa.observed, kappa.kappa, kappa.low, kappa.high

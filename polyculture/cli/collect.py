@@ -88,7 +88,9 @@ def collect(
     from polyculture.cache.catalog import read_catalog
     from polyculture.cli.tables import write_rows
     from polyculture.collect.wikidata.collect import Collection, collected
+    from polyculture.collect.wikidata.presets import find_preset
     from polyculture.console import say
+    from polyculture.experiment.snapshots import find_snapshot
 
     known = read_catalog(*catalog or ())
     if published is None:
@@ -98,8 +100,9 @@ def collect(
     else:
         if classes or stop or published.count(":") != 2:
             raise typer.BadParameter(f"{published}: write PRESET:TYPE:CULTURE, and no --class or --stop beside it")
-        preset, type, culture = published.split(":")
-        known, wanted = _preset(preset, type, culture, known)
+        name, type, culture = published.split(":")
+        preset = find_preset(name)
+        known, wanted = preset.with_languages(known), preset.collection(type, culture)
         wanted = replace(
             wanted,
             language=language or wanted.language,
@@ -112,20 +115,11 @@ def collect(
         at_least=wanted.at_least if at_least is None else at_least,
         most=wanted.most if most is None else most,
     )
-    source = _snapshot(snapshot) if endpoint is None else _pulled(known, wanted, endpoint, contact)
+    source = find_snapshot(snapshot, Path.cwd()) if endpoint is None else _pulled(known, wanted, endpoint, contact)
     with collected(source, known, wanted) as rows:
         write_rows(_as_wanted(rows, format, output), format, output)
         say(f"{len(rows)} items")
         _tell_limits(source, known, wanted, len(rows))
-
-
-def _preset(name: str, type: str, culture: str, catalog: Catalog) -> tuple[Catalog, Collection]:
-    """The catalogue with the languages of a preset, and its collection."""
-    from polyculture.collect.wikidata.presets import find_preset
-
-    preset = find_preset(name)
-    known = preset.with_languages(catalog)
-    return known, preset.collection(type, culture)
 
 
 def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: int) -> None:
@@ -137,12 +131,6 @@ def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: i
         say(f"at most {wanted.most} were asked for" + ("; there may be more" if rows == wanted.most else ""))
     if wanted.at_least and (lacking := without_names(source, catalog, wanted)):
         say(f"{source.name} keeps no names in {', '.join(lacking)}: no label counts in them")
-
-
-def _snapshot(name: str) -> Snapshot:
-    from polyculture.experiment.snapshots import find_snapshot
-
-    return find_snapshot(name, Path.cwd())
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:

@@ -29,7 +29,8 @@ def import_(
         typer.Argument(
             metavar="FIELD=COLUMN",
             help="Where a field stands: text=answer, or a path as text=messages[-1].content; language==ja says it of "
-            "all rows. Fields: text, language, topic, model, country, condition, prompt, id, seed.",
+            "all rows. Fields: text, language, topic, model, country, condition, prompt, id, seed; "
+            "surface, granularity, qid, label, name, english of items.",
         ),
     ] = None,
     experiment: Annotated[
@@ -58,18 +59,12 @@ def import_(
         str | None,
         typer.Option(metavar="COLUMN=PATTERN", help="Fields in one column: 'custom_id={language}-{topic}-{}'."),
     ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(metavar="TOML", help="A file with fields, also those of items, and their columns: [import]."),
-    ] = None,
     inputs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The requests of a batch, with the prompts.")
     ] = None,
     like: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL=TOPIC", help="A topic of your own, read with the kinds of a known one. Repeatable."
-        ),
+        typer.Option(metavar="LABEL=TOPIC", help="A label of the topics' column that means this topic. Repeatable."),
     ] = None,
     catalog: Packs = None,
     replace: Annotated[bool, typer.Option("--replace", help="Take a file that was imported before anew.")] = False,
@@ -84,12 +79,11 @@ def import_(
     guessed. What the file does not say is not known: it is never made up. Where a row cannot be taken, none is, unless
     --skip-rows says so; the view import_failures has them, with the reason. The same file twice changes nothing.
     """
-    from polyculture.running.importing import Wanted, field_columns, import_file, read_mapping_file
+    from polyculture.running.importing import Wanted, field_columns, import_file
 
-    columns = {} if mapping is None else read_mapping_file(mapping)
-    columns |= field_columns(fields or ())
-    wanted = Wanted(format=format, columns=columns, parts=parts, inputs=inputs, alike=_alike(like or ()),
-                    catalog=catalog or (), replace=replace, skip_rows=skip_rows, links=links)  # fmt: skip
+    wanted = Wanted(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
+                    alike=_alike(like or ()),
+                    catalog=catalog or (), replace_it=replace, skip_rows=skip_rows, links=links)  # fmt: skip
     if set_ is not None:
         from polyculture.cli.declared import print_tables
         from polyculture.running.importing_answers import import_answers

@@ -2,13 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyculture.cli.link_audit import audit
 from polyculture.cli.link_show import show
-from polyculture.cli.options import STAGE, ExperimentFile, Runs, StageGroup
+from polyculture.cli.options import (
+    STAGE,
+    ExperimentFile,
+    Format,
+    OutputFile,
+    OutputFormat,
+    Packs,
+    Runs,
+    SnapshotName,
+    StageGroup,
+)
+
+if TYPE_CHECKING:
+    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, Scored
+
+SHOWN_WRONG = 20
+# On a terminal; a file has all shares, each with its interval and of how many it is.
+COLUMNS = ("by", "value", "n", "accuracy", "clear", "precision", "NIL recall")
+WRONG_COLUMNS = ("line", "mention", "language", "expected", "got", "match", "why")
+
+
+def audit(
+    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Mentions and their items, tab-separated.")],
+    snapshot: SnapshotName = "starter",
+    catalog: Packs = None,
+    by: Annotated[list[str] | None, typer.Option(help="Score by this column of GOLD too; may be repeated.")] = None,
+    wrong: Annotated[Path | None, typer.Option(help="Write all wrong answers, with the reasons, to this file.")] = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Measure linking on gold mentions: a table of mention, language, topic and expected QID or NIL.
+
+    Accuracy, accuracy without ambiguous links, precision and NIL recall, in per cent with 95 % intervals, by language,
+    topic, how many items bear the name, kind of match and status; then the wrong answers. --output has all shares.
+    """
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.experiment.snapshots import find_snapshot
+    from polyculture.link.audit.audit import audit_links
+    from polyculture.link.audit.gold import read_gold_mentions
+
+    known = read_catalog(*catalog or ())
+    mentions = read_gold_mentions(gold, known, by or ())
+    index = find_snapshot(snapshot, Path.cwd())
+    result = audit_links(mentions, known, index, by or ())
+    _write_rows(result, format, output)
+    _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
+
+
+def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
+    from polyculture.cli.tables import print_table, write_records
+
+    if format is not Format.TABLE or output is not None:
+        write_records([row.flat() for row in result.rows], format, output)
+        return
+    title = f"{result.all.mentions} mentions, {result.all.outside} of them of items that the snapshot does not hold"
+    print_table(COLUMNS, [_shown(row) for row in result.rows], title=title)
+
+
+def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown: bool) -> None:
+    from polyculture.cli.tables import print_table, write_values
+    from polyculture.console import say
+    from polyculture.link.audit.verdict import WRONG
+
+    rows = [one.row() for one in result.wrong]
+    if file is not None:
+        write_values(WRONG, rows, Format.CSV if format is Format.TABLE else format, file)
+        say(f"Wrote {file}: {len(rows)} wrong answers")
+    elif rows and shown:
+        title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"
+        shown_rows = [dict(zip(WRONG, row, strict=True)) for row in rows[:SHOWN_WRONG]]
+        print_table(WRONG_COLUMNS, [[row[name] for name in WRONG_COLUMNS] for row in shown_rows], title=title)
+
+
+def _shown(row: LinkAuditRow) -> tuple[Any, ...]:
+    shares = _with_interval(row.linkable), _share(row.clear), _with_interval(row.links), _share(row.nil)
+    return (row.by, row.value, row.mentions, *shares)
+
+
+def _share(one: Scored) -> str | None:
+    return None if one.right is None else f"{100 * one.right:.1f}"
+
+
+def _with_interval(one: Scored) -> str | None:
+    """`96.2 [95, 97]`, in per cent."""
+    if one.right is None or one.interval is None:
+        return None
+    return f"{100 * one.right:.1f} [{100 * one.interval[0]:.0f}, {100 * one.interval[1]:.0f}]"
+
 
 app = typer.Typer(
     cls=StageGroup,

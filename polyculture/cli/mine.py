@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, StageGroup, repeated
-
-
-class ManyValues(StageGroup):
-    """A stage group in which one option may have several values: `--corpus a.jsonl b.jsonl`, as a shell expands *."""
-
-    takes_many = ("--corpus", "--annotators")
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        return super().parse_args(ctx, repeated(args, self.takes_many))
-
+from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, StageGroup, many_values
 
 app = typer.Typer(
-    cls=ManyValues,
+    cls=many_values(StageGroup, "--corpus", "--annotators"),
     no_args_is_help=True,
     help="Count the n-grams in the slots of patterns: `polyculture corpus mine --patterns FILE --corpus FILE...`.\n\n"
     "Then `corpus mine export` writes sheets for annotators, and `corpus mine agree` reads them back.",

@@ -18,7 +18,7 @@ from annotated_types import Ge
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
-from polyculture.cli.options import AcceptChanges, RetryCommand, RetryOption, Runs, repeated
+from polyculture.cli.options import AcceptChanges, RetryCommand, RetryOption, Runs, many_values
 from polyculture.instruments.contract import IN_FILE
 
 if TYPE_CHECKING:
@@ -27,20 +27,11 @@ if TYPE_CHECKING:
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
 
-def many_values(command: Command) -> type[TyperCommand]:
-    """The command class; its path options accept several values each, as a shell expands *."""
+def command_class(command: Command) -> type[TyperCommand]:
+    """The command class; its path options accept several values each."""
     fields = command.options.model_fields.items()
-    names = tuple(
-        f"--{flag_of(name)}" for name, field in fields if (field.json_schema_extra or {}) == {"many_values": True}
-    )
-    if not names:
-        return RetryCommand
-
-    class ManyValues(RetryCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            return super().parse_args(ctx, repeated(args, names))
-
-    return ManyValues
+    many = [f"--{flag_of(name)}" for name, field in fields if (field.json_schema_extra or {}) == {"many_values": True}]
+    return many_values(RetryCommand, *many)
 
 
 def parameters_of(command: Command) -> Iterator[Parameter]:

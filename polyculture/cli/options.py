@@ -94,6 +94,16 @@ def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
     return written
 
 
+def many_values(base: type[Any], *options: str) -> type[Any]:
+    """A class of commands whose `options` take several values each, as a shell expands *."""
+
+    class ManyValues(base):  # type: ignore[misc]
+        def parse_args(self, ctx: Any, args: list[str]) -> Any:
+            return super().parse_args(ctx, repeated(args, options))
+
+    return ManyValues
+
+
 class UsageError(TyperException):
     """Options or arguments that do not go together; the message says which."""
 
@@ -117,6 +127,8 @@ def _with_nearest(message: str, context: Any) -> str:
     command = getattr(context, "command", None)
     if (found := _UNKNOWN_COMMAND.match(message)) and isinstance(command, TyperGroup):
         known = command.list_commands(context)
+        if found["word"].endswith(".toml"):
+            return f"{found[0].rstrip('.')}: a command comes first, as in: polyculture run {found['word']}"
     elif (found := _UNKNOWN_FLAG.match(message)) and command:
         flags = [flag for one in command.get_params(context) for flag in (*one.opts, *one.secondary_opts)]
         known = [flag[2:] for flag in flags if flag.startswith("--")]  # the dashes are no likeness

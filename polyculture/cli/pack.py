@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.core import TyperCommand
 
-from polyculture.cli.options import UsageError, repeated
+from polyculture.cli.options import UsageError, many_values
 from polyculture.console import say
 
 app = typer.Typer(
@@ -19,14 +19,10 @@ app = typer.Typer(
 )
 
 
-class ManyValues(TyperCommand):
-    """A command whose `--countries` and `--topic` take several values."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, repeated(args, ("--countries", "--topic")))
-
-
-@app.command(cls=ManyValues, epilog="polyculture pack new sw mine --countries KE TZ --topic festival")
+@app.command(
+    cls=many_values(TyperCommand, "--countries", "--topic"),
+    epilog="polyculture pack new sw mine --countries KE TZ --topic festival",
+)
 def new(
     language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="Its BCP-47 code.")],
     folder: Annotated[

@@ -24,11 +24,15 @@ from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
 from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, asked_later, estimates, not_ready, unsupported
-from polyculture.running.linking import check_topics, tell_languages_without_names, tell_uncovered_countries
+from polyculture.running.linking import (
+    check_topics,
+    request_rows,
+    tell_languages_without_names,
+    tell_uncovered_countries,
+)
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import STAGES, run_status
 from polyculture.running.studies import calls_of_run, check_calls, open_works
-from polyculture.running.wikidata_requests import request_rows
 
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest

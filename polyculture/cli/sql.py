@@ -19,7 +19,7 @@ from polyculture.cache.shards import unsealed
 from polyculture.cache.store import open_store
 from polyculture.cache.view_template import asks_of_schema
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
-from polyculture.cli.tables import print_vertical, write_rows
+from polyculture.cli.tables import write_rows
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.running.layout import layout_of, store_layout
@@ -34,7 +34,6 @@ def sql(
     view: Annotated[
         str | None, typer.Option("--describe", metavar="VIEW", help="What a row of this view is, and its columns.")
     ] = None,
-    vertical: Annotated[bool, typer.Option("--vertical", "-x", help="A line per column: for wide rows.")] = False,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -55,8 +54,6 @@ def sql(
     asked = sys.stdin.read() if query == "-" else query
     if query and view is not None:
         raise UsageError("a query and --describe VIEW are asked one at a time")
-    if vertical and (format is not Format.TABLE or output is not None):
-        raise UsageError("--vertical is for the terminal: leave out --format and --output")
     question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)
     named = [selection for selection in SELECTIONS if selection in question.lower()]
 
@@ -73,7 +70,7 @@ def sql(
                 rows = store.sql(question, params={"view": name})
             else:
                 rows = store.sql(question)
-            (print_vertical(rows) if vertical else write_rows(rows, format, output))
+            write_rows(rows, format, output)
 
     with query_faults("polyculture sql EXPERIMENT", [run.root], timeout), scratch_folder("sql") as folder:
         check_query(question)  # before the store is built

@@ -11,7 +11,6 @@ import typer
 from polyculture.cache.errors import StoreError, did_you_mean, near_words
 from polyculture.cache.manifest import require_run
 from polyculture.cache.sql_file import OVER_ALL, typed
-from polyculture.cli.boards import print_boards
 from polyculture.cli.declared import print_declared
 from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 from polyculture.cli.tables import print_table, write_rows
@@ -82,19 +81,14 @@ def _show(
     on_terminal = format is Format.TABLE and output is None
     if selection is not StoreSelection.ALL:  # of all responses, numbers are a stage of the run
         run_measure(workspace, selection)
-    as_boards = on_terminal and table.name == "leaderboard"
-    asked = {"fewest": 1, **values} if as_boards else values  # a board of one model is shown, too
-    with table_rows(workspace, table, asked, selection) as rows:
+    with table_rows(workspace, table, values, selection) as rows:
         if not on_terminal:
             write_rows(rows, format, output)
-            return
-        if as_boards and (entries := rows.fetchall()):
-            print_boards([dict(zip(rows.columns, entry, strict=True)) for entry in entries])
             return
         if not values or rows.limit(1).fetchall():
             print_declared(table.declared, rows, values)
             return
-    say(_nothing_fits(workspace, table, asked, selection) or f"the table {table.name} has no row with all of these")
+    say(_nothing_fits(workspace, table, values, selection) or f"the table {table.name} has no row with all of these")
 
 
 def _nothing_fits(

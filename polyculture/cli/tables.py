@@ -47,15 +47,6 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         file.writelines(text)
 
 
-def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
-    """Prints a query's rows on standard output, a line per column, under the number of the row."""
-    lines = _first_rows(rows)
-    heads = [escape_control_chars(name) for name in rows.columns]
-    _print_vertical(heads, [[escape_control_chars(cell(value)) for value in row] for row in lines[:SHOWN_ROWS]])
-    if len(lines) > SHOWN_ROWS:
-        sys.stdout.write(f"{MORE}\n")
-
-
 def _print_vertical(heads: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
     width = max(map(len, heads), default=0)
     for number, row in enumerate(texts, 1):

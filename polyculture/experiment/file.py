@@ -187,7 +187,8 @@ def read_experiment(file: Path) -> Experiment:
 def read_keys(file: Path) -> dict[str, Any]:
     """The keys of an experiment file. Raises `ExperimentError` where it cannot be read."""
     if not file.exists():
-        remedy = "Write one with: polyculture init"
+        meant = file.with_name(f"{file.name}.toml")
+        remedy = f"Did you mean {meant}?" if meant.exists() else "Write one with: polyculture init"
         raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")

@@ -15,10 +15,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from polyculture.cache.catalog import read_catalog
-from polyculture.cache.catalog.read import BUILT_IN
 from polyculture.cache.errors import ExperimentError, StoreError
-from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.files import replacing
 from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
@@ -28,7 +26,6 @@ from polyculture.generate.request import imported_request_id
 
 TEMPLATE = Path(__file__).parents[1] / "cli" / "imported.toml"
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
-_TOPIC = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 LISTS = ("models", "languages", "topics", "countries")
 
 UNKNOWN = (
@@ -104,7 +101,7 @@ def name_of(file: Path) -> str:
 
 
 def catalog_of(file: Path, named: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """The culture packs of an import: by the experiment file, else the named ones, else the one of the usual name.
+    """The culture packs of an import: by the experiment file, else the named ones.
 
     Raises `ExperimentError` where the file names other ones than `named`.
     """
@@ -121,37 +118,7 @@ def catalog_of(file: Path, named: Sequence[Path] = ()) -> tuple[Path, ...]:
             )
             raise ExperimentError(what, where=file, remedy=f"Write catalog = {written} into it, relative to it.")
         return packs
-    usual = file.with_name(f"{name_of(file)}-catalog")
-    return tuple(named) or ((usual,) if usual.is_dir() else ())
-
-
-def add_topics(file: Path, alike: Mapping[str, str], found: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Writes a topic for each label into the first pack that was found, or a new one, with the kinds of a known one.
-
-    Returns the packs.
-    """
-    folder = found[0] if found else file.with_name(f"{name_of(file)}-catalog")
-    if not found and file.exists():
-        remedy = f'Write catalog = "{folder.name}" into it, make the folder {folder.name}/topics, and import again.'
-        raise ExperimentError("names no catalogue for --like to write to", where=file, remedy=remedy)
-    known = read_catalog(*found)
-    for label, like in alike.items():
-        topic = known.topic(like)
-        if not _TOPIC.fullmatch(label):
-            what = f"--like {label!r} is no code of a topic"
-            raise ExperimentError(what, remedy="Small letters, digits, - and _ alone; rename it in the file first.")
-        files = (one / "topics" / f"{topic.code}.toml" for one in (*found, BUILT_IN))
-        text = next(one for one in files if one.exists()).read_text(encoding="utf-8")
-        text = re.sub(r"^code = .*$", f"code = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
-        text = re.sub(r"^name = .*$", f"name = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
-        target = folder / "topics" / f"{label}.toml"
-        if label in known.topics and not target.exists():
-            raise ExperimentError(f"--like {label}={like}: there is a topic {label!r} already", remedy="Leave it out.")
-        with store_faults(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
-                target.write_text(text, encoding="utf-8")
-    return found or (folder,)
+    return tuple(named)
 
 
 def write_lists(

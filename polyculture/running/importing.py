@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
 from polyculture.experiment.file import read_experiment
-from polyculture.experiment.imported import add_topics, catalog_of, name_of, read_imported, write_lists
+from polyculture.experiment.imported import catalog_of, name_of, read_imported, write_lists
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.run_place import run_place
 from polyculture.experiment.sections import PUBLISHED
@@ -37,7 +36,7 @@ class Wanted:
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
     catalog: Sequence[Path] = ()
-    replace: bool = False  # whether a file that is there already is taken anew
+    replace_it: bool = False  # whether a file that is there already is taken anew
     skip_rows: bool = False
     links: str = PUBLISHED  # of items that a file came with: 'published', or 'ours'
 
@@ -56,16 +55,15 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         why = f": row {bad.row}: {bad.reason}" if bad else ""
         raise UserError(f"read as {source.format}, it has no text{why}", where=path, remedy="See docs/importing.md.")
     told = {name: path for name, path in wanted.columns.items() if not (name == "text" and source.shape.finds_texts)}
-    columns = find_mapping(records, source, told, wanted.parts)
     packs = catalog_of(experiment, wanted.catalog)
-    if wanted.alike:
-        packs = add_topics(experiment, wanted.alike, packs)
     catalog = read_catalog(*packs)
+    alike = {label: catalog.topic(topic).code for label, topic in wanted.alike.items()}
+    columns = replace(find_mapping(records, source, told, wanted.parts), alike=alike)
     name = read_experiment(experiment).name if experiment.exists() else name_of(experiment)
     run = run_place(name, experiment, runs)
     before = _lists(run) if (run.root / "imported_files.parquet").exists() else {}
     with watch("import", 0) as progress:
-        taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.replace, path),
+        taken = take_file(run, source, columns, catalog, progress, again=_again(wanted.replace_it, path),
                           skip_rows=wanted.skip_rows)  # fmt: skip
         progress(Outcome(taken.file.texts, taken.file.failed))
     if taken.columns is not None:
@@ -93,31 +91,19 @@ def _again(replace: bool, path: Path) -> Callable[[str], bool]:
     return ask
 
 
-def read_mapping_file(file: Path) -> dict[str, str]:
-    """The columns in the table `[import]` of a TOML file, or at its top. Raises `UserError` where it is none."""
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise UserError(f"cannot be read: {fault}", where=file, remedy="Write fields and columns as TOML.") from fault
-    return _checked(data.get("import", data), file)
-
-
 def field_columns(words: Sequence[str]) -> dict[str, str]:
     """`text=answer`, `language==ja` as columns of fields. Raises `UserError` where one names no field or no column."""
-    if wrong := [word for word in words if "=" not in word]:
-        remedy = "A command takes one file, or a folder: polyculture import FILE --as EXPERIMENT."
-        raise UserError(f"{wrong[0]!r} is no FIELD=COLUMN", remedy=remedy)
-    return _checked({field: column for field, _, column in (word.partition("=") for word in words)}, None)
-
-
-def _checked(columns: Mapping[str, object], file: Path | None) -> dict[str, str]:
-    checked: dict[str, str] = {}
-    for name, column in columns.items():
-        if name not in (*FIELDS, *ITEM_FIELDS) or not isinstance(column, str) or not column:
+    columns: dict[str, str] = {}
+    for word in words:
+        name, equals, column = word.partition("=")
+        if not equals:
+            remedy = "A command takes one file, or a folder: polyculture import FILE --as EXPERIMENT."
+            raise UserError(f"{word!r} is no FIELD=COLUMN", remedy=remedy)
+        if name not in (*FIELDS, *ITEM_FIELDS) or not column:
             remedy = did_you_mean(name, (*FIELDS, *ITEM_FIELDS)) or f"Fields are: {', '.join(FIELDS)}."
-            raise UserError(f"{name!r} is no field with the name of a column", where=file, remedy=remedy)
-        checked[name] = column
-    return checked
+            raise UserError(f"{name!r} is no field with the name of a column", remedy=remedy)
+        columns[name] = column
+    return columns
 
 
 def _write_experiment(

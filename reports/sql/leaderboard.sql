@@ -3,7 +3,7 @@
 --   $type = NULL: a type of entities, instead of all types
 --   $fewest = 2: boards of fewer models are left out
 -- no rows: no model has such a measure yet: run an instrument, or polyculture run --only measure
--- printed: task, metric, dataset, setting, variant, language, culture, rank, model, estimate
+-- printed: rank, model, estimate, contexts, task, metric, dataset, setting, variant, language, culture, same_items, reason, doubt
 SELECT *, CASE WHEN rank_low < rank_high THEN rank_low || '–' || rank_high ELSE rank_low::VARCHAR END AS rank
 FROM leaderboard
 WHERE entity_type IS NOT DISTINCT FROM $type AND models >= $fewest

@@ -20,7 +20,7 @@ from polyculture.experiment.opening import open_workspace
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
-from polyculture.running.wikidata_requests import assumed_names
+from polyculture.running.linking import assumed_names
 from tests.imports.conftest import ALL, stored, take
 from tests.polyculture.test_command_line import polyculture
 
@@ -165,7 +165,7 @@ def test_a_model_is_known_without_its_engine() -> None:
     assert near_words("qwen", ["openai:llama3", "xqwen:other"]) == []
 
 
-def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Path) -> None:
+def test_a_label_of_ones_own_means_a_topic(tmp_path: Path) -> None:
     row: dict[str, object] = {
         "text": "Pizza.",
         "language": "en",
@@ -180,7 +180,7 @@ def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Pat
     done = polyculture("import", "b.jsonl", "--as", "exp.toml", "--like", "festival=food", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = rows_of(tmp_path, "SELECT topic, condition, country FROM responses")
-    assert found == [{"topic": "festival", "condition": "persona", "country": ""}]
+    assert found == [{"topic": "food", "condition": "persona", "country": ""}]
     for stage in ("extract", "link", "measure"):  # no text of the run is of any country
         done = polyculture("run", "--only", stage, "exp.toml", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -196,11 +196,10 @@ def test_a_column_that_the_first_row_lacks_is_found(tmp_path: Path) -> None:
     )
 
 
-def test_a_mapping_file_and_parts_of_a_column(tmp_path: Path) -> None:
+def test_parts_of_a_column(tmp_path: Path) -> None:
     write_lines(tmp_path / "c.jsonl", [{"out": "Pizza.", "key": "en|food|IT|17"}])
-    (tmp_path / "map.toml").write_text('[import]\ntext = "out"\nmodel = "=m"\n', encoding="utf-8")
     parts = ("--parts", "key={language}|{topic}|{country}|{}")
-    done = polyculture("import", "c.jsonl", "--as", "exp.toml", "--mapping", "map.toml", *parts, cwd=tmp_path)
+    done = polyculture("import", "c.jsonl", "--as", "exp.toml", "text=out", "model==m", *parts, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert rows_of(tmp_path, "SELECT country FROM responses") == [{"country": "IT"}]
 

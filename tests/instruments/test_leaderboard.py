@@ -230,7 +230,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
         encoding="utf-8",
     )
     shown = polyculture("table", "leaderboard", "exp.toml", cwd=tmp_path)
-    assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
+    assert "no tokens" in shown.stdout
     assert f"all {scores} failed: no tokens" in write_report(
         run, layout=store_layout(), sections=sections_named("leaderboards", "method")
     ).read_text(encoding="utf-8")

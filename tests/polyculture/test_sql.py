@@ -171,15 +171,6 @@ def test_a_view_that_is_not_there_is_told_with_names_like_it(experiment: Path) -
     assert "one at a time" in one_line(both)
 
 
-def test_rows_are_printed_a_line_per_column(experiment: Path) -> None:
-    done = polyculture(
-        "sql", "exp.toml", "SELECT 1 AS a, 'x' AS longer UNION ALL SELECT 2, NULL", "-x", cwd=experiment.parent
-    )
-    assert done.stdout == "row 1\n  a       1\n  longer  x\nrow 2\n  a       2\n  longer  –\n"
-    piped = polyculture("sql", "exp.toml", "SELECT 1", "--vertical", "--format", "csv", cwd=experiment.parent)
-    assert "leave out --format" in one_line(piped)
-
-
 @pytest.mark.parametrize(
     ("query", "hint"),
     [
