@@ -46,6 +46,10 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
+    if " " in str(experiment) and not experiment.exists():
+        raise UsageError(
+            "the experiment comes first, then the query, in quotes: polyculture sql EXPERIMENT 'SELECT ...'"
+        )
     run = stored_run(experiment, runs)
     waiting = unsealed(run)
     if waiting:

@@ -100,7 +100,7 @@ def test_the_same_file_twice_changes_nothing_and_a_changed_one_is_told(folder: P
     before = rows_of(folder, "SELECT count(*) AS n FROM responses")
     changed = polyculture("import", copy / "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
     assert changed.returncode == 2
-    assert "has changed since a file of this name was imported" in changed.stderr
+    assert "has changed since it was imported" in changed.stderr
     assert rows_of(folder, "SELECT count(*) AS n FROM responses") == before
 
 
