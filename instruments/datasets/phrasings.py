@@ -2,8 +2,7 @@
 language omits are absent.
 
 Where a data set's own contexts have a pronoun that `pronouns.toml` names, the pairs come from them, by rule: as they
-stand, and without it. In Japanese, Korean and Chinese no published context is written so; there are pairs of our own,
-in `paired/contexts.tsv`: neutral, ending at the gap.
+stand, and without it. A user's own contexts name theirs.
 """
 
 from __future__ import annotations
@@ -16,11 +15,8 @@ from pathlib import Path
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.load import Loader
 from polyculture.instruments.datasets.model import DataSet, MaskedContext
-from polyculture.instruments.datasets.rules import rules_of
 
-FOLDER = Path(__file__).parent / "paired"
 PRONOUNS = Path(__file__).parent / "pronouns.toml"
 ENGLISH_LIKE, PRO_DROP = "english-like", "pro-drop"
 
@@ -44,15 +40,9 @@ class DroppedPronouns:
 
 
 def with_phrasings(dataset: DataSet) -> DataSet:
-    """The data set with the pairs of its own contexts, and ours in its languages, of its cultures and types."""
-    fitting = {(entity.language, entity.culture, entity.entity_type) for entity in dataset.entities}
-    ours = [
-        replace(context, dataset=dataset.name)
-        for context in Loader(rules_of("own"), FOLDER).load().contexts
-        if (context.language, context.culture, context.entity_type) in fitting
-    ]
+    """The data set with the pairs of its contexts."""
     pairs = [each for context in dataset.every_context for each in _pair(context)]
-    return replace(dataset, every_context=(*dataset.every_context, *pairs, *ours))
+    return replace(dataset, every_context=(*dataset.every_context, *pairs))
 
 
 def without_pronoun(text: str, language: str) -> str:

@@ -17,7 +17,7 @@ from polyculture.instruments.cbs.contrasts import mean_contrast, paired
 from polyculture.instruments.cbs.step import prefixed_contexts, scoring_jobs
 from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.load import Loader
-from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext, SourceLocation
+from polyculture.instruments.datasets.model import DataSet, MaskedContext, SourceLocation
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
@@ -223,19 +223,6 @@ def test_camels_contexts_with_the_pronoun_are_those_that_were_counted(shared_dat
     counts = {(one.form, one.setting): (one.with_pronoun, one.contexts, one.pairs) for one in found}
     assert counts["causal", "neutral"] == (309, 378, 309)
     assert counts["masked", "neutral"] == (324, 378, 324)
-
-
-def test_our_own_pairs_are_whole() -> None:
-    entities = (("ja", "Japanese"), ("ko", "Korean"), ("zh", "Chinese"), ("ar", "Arab"))
-    kinds = [(language, culture, kind) for language, culture in entities for kind in ("food", "beverage")]
-    lines = "".join(f"{language},{culture},{kind},x\n" for language, culture, kind in kinds)
-    found = with_phrasings(write_own_entities(lines))
-    paired = Counter((context.pair, context.language) for context in found.contexts if context.pair)
-    assert set(paired.values()) == {2}
-    assert Counter(language for _, language in paired) == dict.fromkeys(("ja", "ko", "zh"), 10)
-    for context in found.contexts:
-        assert context.pair is None or context.text.endswith(MASK)
-        assert context.phrasing in (None, "english-like", "pro-drop")
 
 
 def write_own_entities(lines: str) -> DataSet:
