@@ -1,8 +1,7 @@
-"""Agreement of annotators beyond chance: Cohen's kappa of two, Fleiss' of more, with their intervals.
+"""Agreement of two annotators beyond chance: Cohen's kappa with its interval.
 
 Cohen (1960), doi:10.1177/001316446002000104; the variance is the large-sample one of Fleiss, Cohen & Everitt (1969),
 doi:10.1037/h0028106, equation 13, which holds for any true kappa, not only under the hypothesis of no agreement.
-Fleiss (1971), doi:10.1037/h0031619; its interval is the jackknife's over items, with Student's quantile.
 """
 
 from __future__ import annotations
@@ -12,18 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scipy.special import stdtrit
-
 CONFIDENCE_95 = 1.959964  # standard errors on each side
 
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """The agreement of annotators on `n` items that all of them judged.
+    """The agreement of two annotators on `n` items that both judged.
 
     `kappa` and the interval are None where kappa is undefined: no common items, or all used one and the same label
-    throughout, so that the expected agreement is 1. Fleiss' kappa also lacks the interval where it is undefined
-    without one of the items.
+    throughout, so that the expected agreement is 1.
     """
 
     n: int
@@ -49,35 +45,6 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]]) -> Kappa:
     kappa = (observed - expected) / (1 - expected)
     error = CONFIDENCE_95 * sqrt(_variance(joint, first, second, observed, expected) / n)
     return Kappa(n, observed, expected, kappa, max(-1.0, kappa - error), min(1.0, kappa + error))
-
-
-def fleiss_kappa(items: Sequence[Sequence[str]]) -> Kappa:
-    """Kappa of the labels that the same number of annotators, two or more, gave to each item."""
-    n = len(items)
-    if not n:
-        return Kappa(0, None, None, None, None, None)
-    observed, expected, kappa = _fleiss([Counter(labels) for labels in items])
-    if kappa is None:
-        return Kappa(n, observed, expected, None, None, None)
-    kappas = [_fleiss([Counter(labels) for labels in (*items[:left], *items[left + 1 :])])[2] for left in range(n)]
-    without = [one for one in kappas if one is not None]
-    if n < 2 or len(without) < n:
-        return Kappa(n, observed, expected, kappa, None, None)
-    mean = sum(without) / n
-    error = float(stdtrit(n - 1, 0.975)) * sqrt((n - 1) / n * sum((one - mean) ** 2 for one in without))
-    return Kappa(n, observed, expected, kappa, max(-1.0, kappa - error), min(1.0, kappa + error))
-
-
-def _fleiss(items: Sequence[Counter[str]]) -> tuple[float | None, float | None, float | None]:
-    """The observed and the expected agreement of pairs of annotators, and kappa, where there is one."""
-    if not items:
-        return None, None, None
-    annotators = items[0].total()
-    pairs = annotators * (annotators - 1)
-    observed = sum(sum(count * (count - 1) for count in item.values()) / pairs for item in items) / len(items)
-    labels: Counter[str] = sum(items, Counter())
-    expected = sum((count / labels.total()) ** 2 for count in labels.values())
-    return observed, expected, None if len(labels) == 1 else (observed - expected) / (1 - expected)
 
 
 def _variance(

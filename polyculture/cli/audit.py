@@ -17,7 +17,7 @@ from polyculture.cache.sql_file import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.tables import cell, print_table, write_records
-from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
+from polyculture.collect.mining.kappa import Kappa, cohens_kappa
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
 from polyculture.metrics import KEPT
@@ -90,9 +90,8 @@ def show_audit(run: RunFolder, judgements: Sequence[Judgement], format: Format, 
     if len({one.judge for one in judgements}) > 1:
         _show_disputed(shares, disputed)
     said = answers_of([one for one in judgements if not one.adjudicator])
-    if judges := [*agreement(said), *agreement_of_all(said)]:
-        title = "How far judges agree (Cohen's kappa of two, Fleiss' of more; 95 % interval)"
-        print_table(KAPPA_COLUMNS, judges, title=title)
+    if judges := agreement(said):
+        print_table(KAPPA_COLUMNS, judges, title="How far judges agree (Cohen's kappa, 95 % interval)")
     if held := against(said, automatic):
         title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
         print_table(KAPPA_COLUMNS, held, title=title)
@@ -189,19 +188,6 @@ def against(said: Mapping[str, Answers], automatic: Answers) -> list[tuple[Any, 
     """A line per judge who said of which region texts are."""
     asked = {judge: {key: word for key, word in own.items() if key[2] == "region"} for judge, own in said.items()}
     return [line for judge, own in asked.items() if own for line in agreement({judge: own, AUTOMATIC: automatic})]
-
-
-def agreement_of_all(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
-    """A line per question of which three judges or more answered the same rows."""
-    if len(said) < 3:
-        return []
-    common = sorted(set[AnswerKey].intersection(*map(set, said.values())), key=str)
-    by_question = {what: [key for key in common if key[2] == what] for what in QUESTIONS}
-    return [
-        _kappa_line(f"all {len(said)}", what, fleiss_kappa([[own[key] for own in said.values()] for key in keys]))
-        for what, keys in by_question.items()
-        if keys
-    ]
 
 
 def _kappa_line(judges: str, what: str, kappa: Kappa) -> tuple[Any, ...]:
