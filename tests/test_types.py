@@ -12,6 +12,7 @@ pytest.importorskip("mypy", reason="mypy is not installed")
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_types_agree() -> None:
     words = ["-m", "mypy", "-p", "polyculture", "-m", "tests.polyculture.typed_use"]
     done = subprocess.run([sys.executable, *words], cwd=Path(__file__).parents[1], capture_output=True, text=True)
