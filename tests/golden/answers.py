@@ -40,7 +40,8 @@ def number_of(*parts: Any) -> int:
 
 def answer(body: Mapping[str, Any], _before: int) -> Reply:
     """The answer to a chat request: an extraction, a swapped text, a choice of letters or of words, or a text."""
-    asked, model = str(body["messages"][-1]["content"]), str(body["model"])
+    texts, model = [str(turn["content"]) for turn in body["messages"] if turn["role"] == "user"], str(body["model"])
+    asked = texts[-2] if texts[-1].startswith("Write that as JSON") else texts[-1]
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
     keys = list(schema.get("properties", {}))
     if "mentions" in keys:
