@@ -48,7 +48,6 @@ SHARES = {
     "ambiguous": "ambiguous_accuracy",
     "links": "precision",
     "nil": "nil_recall",
-    "unlinked": "nil_precision",
 }
 
 
@@ -66,7 +65,6 @@ class LinkAuditRow:
     ambiguous: Scored  # linkable and answered 'ambiguous'
     links: Scored  # answered with an item, correct or not, also of those outside
     nil: Scored  # NIL: no item is expected; right without a link
-    unlinked: Scored  # answered without an item; right where NIL
 
     def flat(self) -> dict[str, Any]:
         """The line with each share as four columns: of how many, the share, `..._low` and `..._high`."""
@@ -212,7 +210,6 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:
         _scored([one for one in linkable if one.status == "ambiguous"]),
         _scored([one for one in verdicts if one.qid is not None]),
         _scored([one for one in scored if one.nil]),
-        _scored([one for one in scored if one.qid is None]),
     )
 
 

@@ -6,7 +6,7 @@ explanations = explain(Linker(catalog, source), "เสื้อฮาวาย"
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import duckdb
@@ -155,19 +155,9 @@ def _explanation(
 
 
 def _ranked(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> RankedCandidate:
-    kept = (
-        "matched_by",
-        "match",
-        "matched",
-        "matched_language",
-        "rank",
-        "reached_kind",
-        "distance",
-        "sitelinks",
-        "reason",
-    )
     path = tuple(items[qid] for qid in row["path"] or ())
-    return RankedCandidate(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
+    columns = {field.name: row[field.name] for field in fields(RankedCandidate) if field.name not in ("item", "path")}
+    return RankedCandidate(item=items[row["qid"]], path=path, **columns)
 
 
 def _country(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> CountryEvidence:
