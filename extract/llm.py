@@ -19,6 +19,7 @@ from polyculture.extract.base import Extracted, NamedEntity, ResponseText
 from polyculture.extract.reading import read_mentions
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
+from polyculture.generate.refusals import is_refusal
 from polyculture.generate.request import as_lists, request_id
 
 MAX_TOKENS = 1024  # for the answer about a text
@@ -26,7 +27,8 @@ MAX_TOKENS = 1024  # for the answer about a text
 TEMPERATURES = (0.0, 0.4, 0.8)
 # Behind an answer in words: what they mean, in any language, its own model knows best.
 _AS_JSON = (
-    'Write that as JSON of the form {"mentions": [...]}, and nothing else; {"mentions": []} where nothing is named.'
+    'Write that as JSON of the form {"mentions": [...]}, and nothing else; {"mentions": []} if it says that nothing is '
+    "named. If it says something else, write it again as it is."
 )
 
 
@@ -55,10 +57,10 @@ class LlmExtractor:
     """Extracts the mentions of a topic's kinds with `engine`, which runs `model`.
 
     An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the model is asked to
-    write its own words as JSON, or where a limit cut them for the same again with another seed. After the last attempt
-    the response has failed, with the answer kept. Each unusable answer is a row of its own as it comes, since its cost
-    is paid even if the run is killed before the next attempt. Errors of the engine are not retried here; `retryable`
-    tells whether a later run should.
+    write its own words as JSON, or where it refused or a limit cut them for the same again with another seed. After the
+    last attempt the response has failed, with the answer kept. Each unusable answer is a row of its own as it comes,
+    since its cost is paid even if the run is killed before the next attempt. Errors of the engine are not retried here;
+    `retryable` tells whether a later run should.
     """
 
     costly = True
@@ -147,10 +149,12 @@ class LlmExtractor:
 
 
 def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText) -> Request:
-    """What is sent after the unusable answers about a text, each of them empty where it is not to be shown again."""
+    """What is sent after the unusable answers about a text, each of them empty where it is not to be shown again: a
+    refusal neither, since an empty list is what many models would make of it."""
     attempt = len(response.unusable)
     words = response.unusable[-1] if attempt else ""
-    again = (Message("assistant", words), Message("user", _AS_JSON)) if words.strip() else ()
+    shown = words.strip() and not is_refusal(words, response.language)
+    again = (Message("assistant", words), Message("user", _AS_JSON)) if shown else ()
     messages = (*head, Message("user", response.text), *again)
     return Request(response.response_id, messages, _decoding(topic, TEMPERATURES[attempt]), seeds=(attempt,))
 

@@ -303,10 +303,16 @@ def test_the_model_itself_says_what_its_words_mean(words: str) -> None:
     assert engine.requests[1].messages[:-2] == engine.requests[0].messages
 
 
-def test_a_cut_answer_is_not_shown_again() -> None:
-    engine = ScriptedEngine(cut)
-    list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "en", TEXT)]))
+REFUSALS = (lambda _text, _seed: "I cannot do that.", lambda _text, _seed: "Das kann ich nicht tun.")
+
+
+@pytest.mark.parametrize("script", [cut, *REFUSALS])
+def test_a_cut_answer_or_a_refusal_is_not_shown_again(script: Script) -> None:
+    """Asked to write a refusal as JSON, many models would write an empty list."""
+    engine = ScriptedEngine(script)
+    found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "de", TEXT)]))
     assert len({request.messages for request in engine.requests}) == 1
+    assert found[-1].status == "failed"
 
 
 DRAFT, FINAL = answer(("pork", "ingredient"), ("ramen", "dish")), answer(("ramen", "dish"))
