@@ -51,13 +51,13 @@ def trust(
 
 
 def _without_country(countryless: Rows, names: Names) -> list[Fact]:
-    """How many of the linked items no country is known of, and the topic with the largest share."""
+    """Of how many different items no country is known, each topic's counted for itself, and the topic with the largest share."""
     items, without = (sum(row[name] for row in countryless) for name in ("items", "without_country"))
     if (said := share(without, items)) is None:
         return []
     worst = max(countryless, key=lambda row: row["without_country"] / row["items"])
     where = f"{count(worst['without_country'])} of {count(worst['items'])} in {names.topic(worst['topic'])}"
-    return [Fact("Without a country", said, f"of linked items; {where}")]
+    return [Fact("Without a country", said, f"of different items; {where}")]
 
 
 def _what(part: str, says: str, manifest: Manifest) -> str:

@@ -99,7 +99,7 @@ class LinkSection(Section):
     """The source of entities: a local snapshot of Wikidata, or the links of imported texts."""
 
     source: Literal["snapshot", "published"] = "snapshot"
-    snapshot: str = "starter"  # a file of `polyculture wikidata build`, `pull` or `fill`; or the bundled one
+    snapshot: str = "starter"  # a file of `polyculture wikidata build` or `pull`; or the bundled one
     fill: bool = False  # ask the live service for the names that `snapshot` was never asked for, and keep them in it
     forms: Forms = "all"  # "paper": labels and aliases as they stand, and the surface alone
     contact: str | None = None  # for the live service: an address that Wikimedia can write to

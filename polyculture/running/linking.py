@@ -240,7 +240,7 @@ def assumed_names(workspace: Workspace) -> int:
 
 
 def own_file(workspace: Workspace) -> Path:
-    """The snapshot that `wikidata pull EXPERIMENT` writes, and `fill` where [link] names none: beside the file."""
+    """The snapshot that `wikidata pull EXPERIMENT` writes, and [link] fill fills where it names none: beside the file."""
     return workspace.file.parent / f"{workspace.experiment.name}-wikidata.duckdb"
 
 

@@ -320,7 +320,7 @@ def test_trust_says_the_share_and_where_it_is_worst() -> None:
     ]
     facts = trust(health, countryless, thin, manifest, Names(read_catalog(), [A]))
     found = {fact.name: (fact.value, fact.says) for fact in facts}
-    assert found["Without a country"] == ("30\u00a0%", "of linked items; 13 of 38 in Food")
+    assert found["Without a country"] == ("30\u00a0%", "of different items; 13 of 38 in Food")
     assert found["Without an item"] == ("30\u00a0%", "of mentions; 50\u00a0% in Japanese")
     assert found["Distinct texts"] == ("80\u00a0%", "of texts; 60\u00a0% in Japanese")
     assert found["Off-language"] == ("10\u00a0%", "of texts; 20\u00a0% in Japanese")
