@@ -12,7 +12,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.cache.sanitize import CUT_WORDS
 
 FEWEST_DISTINCT = 0.5  # of texts: with fewer, they are no independent samples, and nothing is known of their variance
-MOST_ELSEWHERE = 0.5  # of the texts: with more in another language, a language's numbers say little of it
+MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a language's numbers say little of it
 MOST_SHARED = 0.5  # of the texts under the same prompts: with more, two models may be one
 
 if TYPE_CHECKING:
@@ -37,15 +37,16 @@ _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts
 WHERE model < other_model AND shared > $most * texts ORDER BY ALL
 """
-_ELSEWHERE = """
-SELECT model, sum(texts)::BIGINT, sum(off)::BIGINT, string_agg(language, ', ' ORDER BY language)
+_ASIDE = """
+SELECT model, sum(texts)::BIGINT, sum(aside)::BIGINT, string_agg(language, ', ' ORDER BY language)
 FROM (
-    SELECT model, language, count(*) AS texts,
-        count(*) FILTER (is_off_language(detected_language, language, script_share)) AS off
+    SELECT model, language, count(*) AS texts, count(*) FILTER ({condition}) AS aside
     FROM responses WHERE status = 'ok' GROUP BY ALL
 )
-WHERE off > $most * texts GROUP BY model ORDER BY model
+WHERE aside > $most * texts GROUP BY model ORDER BY model
 """
+_ELSEWHERE = _ASIDE.format(condition="is_off_language(detected_language, language, script_share)")
+_REFUSED = _ASIDE.format(condition="refused")
 # A word of an imported file that is missing says nothing; a server that gives none leaves the ending open.
 _ENDINGS = """
 SELECT model, sum(texts)::BIGINT, string_agg(coalesce(finish_reason, 'none'), ', ' ORDER BY finish_reason)
@@ -60,7 +61,9 @@ _CUT = f"""
 SELECT model, count(*), count(*) FILTER (contains(note, '{CUT_WORDS}')) AS cut FROM responses
 WHERE status = 'ok' GROUP BY model HAVING cut > 0 ORDER BY model
 """  # noqa: S608
-ASKED = " ".join((_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _ENDINGS, _CUT))  # all that `text_doubts` asks a store
+ASKED = " ".join(
+    (_VERSIONS, _REPEATED, _SHARED, _ELSEWHERE, _REFUSED, _ENDINGS, _CUT)
+)  # all that `text_doubts` asks a store
 
 
 def text_doubts(
@@ -84,8 +87,10 @@ def text_doubts(
         few = f"in {languages} {distinct} of {texts} texts are distinct within their prompt"
         yield f"{model}: {few}, and numbers have no interval: {why}"
     yield from _alike([row for row in rows(_SHARED, most=MOST_SHARED) if models is None or row[1] in models])
-    for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ELSEWHERE):
+    for model, texts, off, languages in rows(_ELSEWHERE, most=MOST_ASIDE):
         yield f"{model}: of what was asked in {languages}, {off} of {texts} texts came in another language"
+    for model, texts, refused, languages in rows(_REFUSED, most=MOST_ASIDE):
+        yield f"{model}: in {languages} {refused} of {texts} texts are refusals, which name nothing"
     for model, texts, words in rows(_ENDINGS):
         yield f"{model}: {texts} of its texts ended with words that are not known, and count as whole: {words}"
     for model, texts, cut in rows(_CUT):

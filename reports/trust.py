@@ -51,7 +51,7 @@ def trust(
 
 
 def _without_country(countryless: Rows, names: Names) -> list[Fact]:
-    """Of how many different items no country is known, each topic's counted for itself, and the topic with the largest share."""
+    """Of how many different items of each topic no country is known, and the topic with the largest share."""
     items, without = (sum(row[name] for row in countryless) for name in ("items", "without_country"))
     if (said := share(without, items)) is None:
         return []

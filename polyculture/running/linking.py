@@ -240,7 +240,7 @@ def assumed_names(workspace: Workspace) -> int:
 
 
 def own_file(workspace: Workspace) -> Path:
-    """The snapshot that `wikidata pull EXPERIMENT` writes, and [link] fill fills where it names none: beside the file."""
+    """The snapshot that `wikidata pull EXPERIMENT` writes, and that is filled where [link] names none."""
     return workspace.file.parent / f"{workspace.experiment.name}-wikidata.duckdb"
 
 

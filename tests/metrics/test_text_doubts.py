@@ -80,7 +80,10 @@ def test_refusals_in_the_same_words_are_samples_all_the_same(tmp_path: Path) -> 
             else:
                 builder.answer(prompt, [DISHES[sample % 4]], model=model, sample=sample, text=f"{model} {sample}")
     with open_store(run := measured(builder), store_layout()) as store:
-        assert list(text_doubts(store, require_run(run))) == []
+        lines = list(text_doubts(store, require_run(run)))
+        assert lines == [
+            f"{model}: in en {N - N // 5} of {N} texts are refusals, which name nothing" for model in ("one", "two")
+        ]
         found = store.sql("SELECT DISTINCT distinct_texts, repeated, shared, refused FROM health").fetchall()
     assert found == [(N // 5, 0, 0, N - N // 5)]
 
