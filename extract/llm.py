@@ -25,10 +25,11 @@ from polyculture.generate.request import as_lists, request_id
 MAX_TOKENS = 1024  # for the answer about a text
 # The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
 TEMPERATURES = (0.0, 0.4, 0.8)
-# Behind an answer in words: what they mean, in any language, its own model knows best.
+# Behind an answer in words: what they mean, in any language, its own model knows best. It shows no list, which a model
+# that repeats what it is told would be read by.
 _AS_JSON = (
-    'Write that as JSON of the form {"mentions": [...]}, and nothing else; {"mentions": []} if it says that nothing is '
-    "named. If it says something else, write it again as it is."
+    "Write that as JSON in the form asked for, and nothing else; with an empty list if it says that nothing is named. "
+    "If it says something else, write it again as it is."
 )
 
 
