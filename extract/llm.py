@@ -19,7 +19,7 @@ from polyculture.extract.base import Extracted, NamedEntity, ResponseText
 from polyculture.extract.reading import read_mentions
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
-from polyculture.generate.refusals import is_refusal
+from polyculture.generate.refusals import is_refusal_anywhere
 from polyculture.generate.request import as_lists, request_id
 
 MAX_TOKENS = 1024  # for the answer about a text
@@ -154,7 +154,7 @@ def _request(head: tuple[Message, ...], topic: Topic, response: ResponseText) ->
     refusal neither, since an empty list is what many models would make of it."""
     attempt = len(response.unusable)
     words = response.unusable[-1] if attempt else ""
-    shown = words.strip() and not is_refusal(words, response.language)
+    shown = words.strip() and not is_refusal_anywhere(words)
     again = (Message("assistant", words), Message("user", _AS_JSON)) if shown else ()
     messages = (*head, Message("user", response.text), *again)
     return Request(response.response_id, messages, _decoding(topic, TEMPERATURES[attempt]), seeds=(attempt,))

@@ -16,8 +16,9 @@ from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
 from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.engines.endings import ending_of
+from polyculture.generate.refusals import is_refusal_anywhere
 
-VERSION = 11  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 12  # of the rules in the code that decide mentions: raise it when they change
 
 
 def present_reader(endings: Endings = NO_ENDINGS) -> str:
@@ -41,6 +42,8 @@ def read_mentions(
     Raises `UnusableAnswerError`, with a message of one line, where nothing of it can be read.
     """
     read = read_answer(answer, topic.kinds, ending_of(finish_reason))
+    if not read.entities and is_refusal_anywhere(answer):  # `I cannot do that. {"mentions": []}`
+        raise UnusableAnswerError("the answer is a refusal")
     return ReadMentions(locate(text, read.entities, language, endings), read.note)
 
 

@@ -249,6 +249,11 @@ def find_refusal(text: str, language: str, own: Phrases | None = None) -> str | 
     return refusal_detector(language, own).find(text)
 
 
+def is_refusal_anywhere(text: str) -> bool:
+    """Does `text` decline the task in any of the built-in languages? For answers whose language nobody chose."""
+    return any(find_refusal(text, code) for code in sorted(built_in_languages()))
+
+
 def is_refusal(text: str, language: str, own: Phrases | None = None) -> bool | None:
     """Does `text` decline the task? None where it declines not in English, and its language has no phrases."""
     if find_refusal(text, language, own) is not None:

@@ -303,14 +303,14 @@ def test_the_model_itself_says_what_its_words_mean(words: str) -> None:
     assert engine.requests[1].messages[:-2] == engine.requests[0].messages
 
 
-REFUSALS = (lambda _text, _seed: "I cannot do that.", lambda _text, _seed: "Das kann ich nicht tun.")
+REFUSALS = ("I cannot do that.", "Das kann ich nicht tun.", 'I cannot help with that. {"mentions": []}')
 
 
-@pytest.mark.parametrize("script", [cut, *REFUSALS])
+@pytest.mark.parametrize("script", [cut, *(lambda _text, _seed, said=said: said for said in REFUSALS)])
 def test_a_cut_answer_or_a_refusal_is_not_shown_again(script: Script) -> None:
-    """Asked to write a refusal as JSON, many models would write an empty list."""
+    """Asked to write a refusal as JSON, many models would write an empty list. They refuse in any language."""
     engine = ScriptedEngine(script)
-    found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "de", TEXT)]))
+    found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r0", "th", TEXT)]))
     assert len({request.messages for request in engine.requests}) == 1
     assert found[-1].status == "failed"
 
