@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,8 +21,11 @@ from polyculture.experiment.imported import read_imported
 from polyculture.imports.mapping import Columns
 from polyculture.imports.record import Record
 from polyculture.imports.text import NoTextError, TextReader
-from tests.imports.conftest import stored, take
+from tests.imports.conftest import stored, take, write_lines
 from tests.polyculture.test_command_line import polyculture
+from tests.polyculture.test_retry_failed import answer
+from tests.servers import Reply, StubServer
+from tests.stored import rows
 
 MORE = ("topic==food", "model==m")
 
@@ -167,3 +174,40 @@ def test_a_replacement_that_is_killed_at_any_write_is_whole_after_the_next(
     assert sorted(row["sample"] for row in stored(run)) == [0, 1, 2]
     assert not unfinished_import(run).exists()
     assert sum(read_imported(run).texts.values()) == 3
+
+
+def test_what_an_extractor_said_of_equal_texts_is_paid_once_whatever_replaces(tmp_path: Path) -> None:
+    file, texts = tmp_path / "exp.toml", [f"We ate ramen on day {day}." for day in range(8)]
+
+    def asked(*texts: str) -> list[str]:
+        """The texts that the extractor is asked about, once a request, after a file with these has been imported."""
+        before = len(server.bodies)
+        write_lines(tmp_path / "a.jsonl", *({"text": text, "id": f"r{row}"} for row, text in enumerate(texts)))
+        done = polyculture("import", "a.jsonl", "--as", "exp.toml", "--replace", "language==en", *MORE, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        setup = re.sub("(?m)^with = .*", 'with = "openai:x"', file.read_text(encoding="utf-8"))
+        options = f'[options."openai:x"]\nbase_url = "{server.url}"\n'
+        file.write_text(setup if options in setup else setup + options, encoding="utf-8")
+        done = polyculture("run", "--only", "extract", "exp.toml", cwd=tmp_path)
+        assert done.returncode in (0, 4), done.stderr
+        about = [" ".join(turn["content"] for turn in body["messages"][-3:]) for body in server.bodies[before:]]
+        return [text for text in texts for one in about if text in one]
+
+    with StubServer(behaviour=says_ramen) as server:
+        assert asked(*texts[:4]) == texts[:4]
+        odd = ["Nothing."] * 3  # no answer about it is of use
+        assert asked("Nothing.", *texts) == [*odd, *texts[4:]]  # and the ids are of other texts now
+        assert asked(*texts[2:6]) == []
+        joined = "FROM extractions AS e JOIN responses AS r USING (response_id)"
+        found = f"SELECT r.text, r.sample = e.sample, e.status, e.mentions {joined}"
+        assert sorted(rows(file, found)) == [(text, True, "ok", 1) for text in texts[2:6]]
+        assert asked("Nothing.", *texts) == []
+    assert sorted(rows(file, found)) == [("Nothing.", True, "failed", 0), *((text, True, "ok", 1) for text in texts)]
+    assert rows(file, "SELECT count(*) FROM mentions") == [(8,)]
+    assert rows(file, "SELECT count(*) FROM purchases WHERE stage = 'extract'") == [(8 + len(odd),)]
+
+
+def says_ramen(body: Mapping[str, Any], _: int) -> Reply:
+    item = {"text": "ramen", "kind": "dish", "name": "ramen", "english": "ramen"}
+    is_odd = any("Nothing." in turn["content"] for turn in body["messages"][-3:])
+    return answer("no JSON" if is_odd else json.dumps({"mentions": [item]}))
