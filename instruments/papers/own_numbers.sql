@@ -64,7 +64,7 @@ stated AS (
             CASE WHEN coalesce(asked_of_label, questions) < coalesce(of_label, of_set)
                 THEN (coalesce(of_label, of_set) - coalesce(asked_of_label, questions)) || ' of ' || coalesce(of_label, of_set)
                     || ' questions not asked' END
-        ) AS lacking, questions,
+        ) AS lacking, coalesce(asked_of_label, questions) AS questions,
         CASE WHEN measure = 'entities' AND o.texts > 0
             THEN o.texts || ' of ' || of_texts || ' texts are not in their prompt''s language' END AS told,
         count(*) OVER of_place AS wordings,

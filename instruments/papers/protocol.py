@@ -62,10 +62,10 @@ class AskedProtocol:
             min((self._told(part, call, one) for part in parts for call in alike), key=len)
             for alike in _standing(list(self._asked(command, one, english=english)), one)
         ]
-        size = next((part.size for part in parts if part.size), None)
+        size = next((part.size for part in parts if part.size and _is_whole(part, one)), None)
         sizes = (
             [f"{one.questions:,} questions of the set, {size:,} by the counts that the paper prints"]
-            if size and one.questions not in (None, size) and "label" not in one.facets and one.topic in (EVERY, NONE)
+            if size and one.questions not in (None, size) and one.topic in (EVERY, NONE)
             else []
         )
         if not found:
@@ -144,6 +144,12 @@ def _about(values: Mapping[str, Any], one: OwnNumber) -> bool:
         return one.dataset in [name.strip().replace(":", "-") for name in str(values["set"]).split(",")]
     data = values.get("data", one.dataset)
     return one.dataset in (data, "-") or data is None
+
+
+def _is_whole(part: PaperPart, one: OwnNumber) -> bool:
+    """Whether a number is of all questions of a part, which may itself be of one label."""
+    label = one.facets.get("label")
+    return label is None or ("only" in part.options and f"label={label}" in part.options["only"].value)
 
 
 def _reaches(values: Mapping[str, Any], one: OwnNumber) -> bool:

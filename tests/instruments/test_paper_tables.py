@@ -455,16 +455,19 @@ def test_of_two_reasons_the_one_that_leaves_nothing_is_told() -> None:
 
 
 def test_the_size_of_a_set_is_told_of_the_whole_set_alone() -> None:
-    def told(**place: Any) -> bool:
-        one = replace(as_own(published("kobbq")[-5]), measure="questions", dataset="kobbq", questions=104, **place)
+    def told(size: str = "2,144", dataset: str = "kobbq", **place: Any) -> bool:
+        one = replace(as_own(published("kobbq")[-5]), measure="questions", dataset=dataset, questions=37, **place)
         preset = read_preset("kobbq")
         return any(
-            "2,144" in part for part in AskedProtocol(RunFolder(Path("none")), "kobbq", preset, None).differences(one)
+            f"{size} by the counts" in part
+            for part in AskedProtocol(RunFolder(Path("none")), "kobbq", preset, None).differences(one)
         )
 
     assert told(facets={}, topic="*")
     assert not told(facets={"label": "TM"}, topic="*")
     assert not told(facets={}, topic="age")
+    assert told("42", "kobbq-survey", facets={"label": "TM"}, topic="*")
+    assert not told("42", "kobbq-survey", facets={"label": "NC"}, topic="*")
 
 
 def test_what_stands_behind_plus_minus_is_told(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from polyculture.instruments.questions.rules.files import row_place
 
 NAME, GROUP = "kobbq-survey", "group"
 LANGUAGE = "ko"
+MODIFIED = "TM"  # the label of templates with other target groups than BBQ's
 FILE, TEMPLATES, NO_STEREOTYPE = "KoBBQ_survey_result.json", "KoBBQ_templates.tsv", "no_stereo"
 RESPONDENTS = 100  # of every stereotype
 ONE_OF = 3  # answers of a question with one answer: two groups, and that there is no such stereotype
@@ -62,7 +63,7 @@ def kobbq_survey(folder: Path | None, selection: str | None = None) -> QuestionS
 
 
 def _labels(file: Path) -> Mapping[tuple[str, str], str]:
-    """The label of the templates with a stereotype, by its category; of several labels, or without the file, none."""
+    """The label of the templates with a stereotype, by its category; of several, `MODIFIED` or none."""
     if not file.is_file():
         return {}
     found: dict[tuple[str, str], set[str]] = {}
@@ -70,7 +71,11 @@ def _labels(file: Path) -> Mapping[tuple[str, str], str]:
         if isinstance(row, Record):
             key = str(row.values.get("Category")).lower(), str(row.values.get("Stereotype"))
             found.setdefault(key, set()).add(str(row.values.get("Label_annotation") or ""))
-    return {key: labels.pop() for key, labels in found.items() if len(labels) == 1}
+    return {
+        key: MODIFIED if MODIFIED in labels else labels.pop()
+        for key, labels in found.items()
+        if MODIFIED in labels or len(labels) == 1
+    }
 
 
 def _question(place: SourceLocation, entry: Mapping[str, Any], labels: Mapping[tuple[str, str], str]) -> Question:

@@ -56,7 +56,7 @@ class Measured:
 class Stereotype:
     """The groups that people hold it of, and those that each answer names."""
 
-    label: str  # of its template; '' where there are several
+    label: str  # of its templates; '' where these have several, and TM is none of them
     held: frozenset[str]
     named: Sequence[frozenset[str]]
 

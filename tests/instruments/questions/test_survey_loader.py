@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.questions.loaders.kobbq_survey import FILE, kobbq_survey
+from polyculture.instruments.questions.loaders.kobbq_survey import FILE, TEMPLATES, kobbq_survey
 
 
 def write(folder: Path, *entries: Any) -> Path:
@@ -33,6 +33,13 @@ def test_votes_are_weights_and_no_stereotype_is_the_last_option(tmp_path: Path) 
     assert (one.options, one.roles) == (("old", "young", "no_stereo"), ("group", "group", "unknown"))
     assert (one.weights, one.right, one.facets) == ((70.0, 60.0, 0.0), (), {"category": "age"})
     assert (found.name, found.read_as) == ("kobbq-survey", ("several",))
+
+
+def test_a_stereotype_of_several_labels_is_target_modified_where_one_of_its_templates_is(tmp_path: Path) -> None:
+    folder = write(tmp_path, *(entry(name, old=70, young=60, no_stereo=0) for name in "abc"))
+    lines = ["Category\tStereotype\tLabel_annotation", "Age\ta\tNC", "Age\ta\tTM", "Age\tb\tNC", "Age\tb\tST"]
+    (folder / TEMPLATES).write_text("\n".join([*lines, "Age\tc\tST"]), encoding="utf-8")
+    assert [one.facets.get("label") for one in kobbq_survey(folder).questions] == ["TM", None, "ST"]
 
 
 def test_an_entry_that_cannot_be_used_is_a_remark(tmp_path: Path) -> None:
@@ -59,6 +66,7 @@ def test_three_wordings_have_labels_for_all_options(shared_data: Path) -> None:
     found = kobbq_survey(shared_data / "kobbq")
     assert len(found.questions) == len({one.name for one in found.questions}) == 83
     assert sum("one of two" in line.reason for line in found.remarks) == 184
+    assert sum(one.facets.get("label") == "TM" for one in found.questions) == 37
     assert len(found.prompts) == 3
     for prompt in found.prompts:
         assert "{question}" in prompt.template
