@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import dropwhile, product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.model import country_names
 from polyculture.cache.catalog.written import written_names
 from polyculture.cache.errors import CatalogError
+from polyculture.cache.inflection import Endings, forms
 from polyculture.generate.names import read_names
 from polyculture.generate.wording import read_wording
 
@@ -59,6 +61,14 @@ def country_words(language: str, catalog: Catalog) -> CountryWords:
     if language == "en":
         codes |= written_names()["countries"]
     persons, table = _given_names(language), _table()
+    persons_or_words = frozenset(map(small, (*persons, *table["persons_or_words"].get(language, ()))))
+    other_places = frozenset(map(small, table["other_places"].get(language, ())))
+    codes |= {
+        form: code
+        for name, code in codes.items()
+        for form in _cases(name, language)
+        if form not in codes and name not in persons_or_words | other_places
+    }
     like = map(plain, (*codes, *_regions(language), *_languages(language)))
     before, after = (table[name].get(language, ()) for name in ("before", "after"))
     return CountryWords(
@@ -66,20 +76,37 @@ def country_words(language: str, catalog: Catalog) -> CountryWords:
         _any_of(map(_whole, codes)),
         _any_of(filter(None, map(_inflected, like))),
         _any_of(map(_whole, map(small, persons))),
-        frozenset(map(small, (*persons, *table["persons_or_words"].get(language, ())))),
-        frozenset(map(small, table["other_places"].get(language, ()))),
+        persons_or_words,
+        other_places,
         re.compile(_any_of(map(_whole, before)).pattern + r"\s*$"),
         re.compile(r"\s*" + _any_of(("", re.escape(one), "") for one in after).pattern),
     )
 
 
 def _worded(language: str, catalog: Catalog) -> dict[str, str]:
-    """The names in our own prompts, where they are not CLDR's (한국); a pack may have a language without prompts."""
+    """The names in our own prompts, where they are not CLDR's (한국), and as their case has them there, behind words in
+    small letters ("aus dem Vereinigten Königreich"); a pack may have a language without prompts."""
     try:
         wording = read_wording(catalog.language(language), catalog.countries)
     except CatalogError:
         return {}
-    return {small(one.name): code for code, one in wording.countries.items() if code in catalog.countries}
+    return {
+        small(name): code
+        for code, one in wording.countries.items()
+        for name in (one.name, *(_from_capital(form) for form in (one.form, one.origin or "") if one.name not in form))
+        if code in catalog.countries and name
+    }
+
+
+def _from_capital(form: str) -> str:
+    return "".join(dropwhile(lambda letter: not letter.isupper(), form))
+
+
+def _cases(name: str, language: str) -> Iterator[str]:
+    """A name with the endings of other cases, word by word: "den Niederlanden"."""
+    endings: Endings = _table()["cases"]
+    if language in endings:
+        yield from map(" ".join, product(*((word, *forms(word, language, endings)) for word in name.split())))
 
 
 def capitals_show_names(language: str) -> bool:

@@ -17,7 +17,8 @@ from polyculture.generate.detection import detect
 from polyculture.imports.prompt_words import CountryWords, capitals_show_names, country_words, plain, small
 
 LONGEST = 1_000  # characters: a longer prompt may name a country and ask about another thing
-_START = re.compile(r"(?:^|[.!?…:;\n\"'“”„«»‘’(\[*#>¿¡-])\s*$")  # before the first word of a sentence
+# Before the first word of a sentence; the apostrophe of "dall'Italia" is none.
+_START = re.compile(r"(?:^|[.!?…:;\n\"“”„«»‘(\[*#>¿¡-]|(?<!\w)['’])\s*$")
 _CAPITAL = re.compile(r"(?<!\w)[^\W\d_](?:\w|[’'-](?=\w))+")
 _SUBJECT = re.compile(r"(?:['’]s)? [^\W\d_A-Z]")
 

@@ -28,7 +28,30 @@ def test_our_own_neutral_prompts_are_neutral_and_the_explicit_ones_name_their_co
             assert prompt.country in named.possible, prompt.text
     certain = [READER.named(one.text, language).countries == {one.country}
                for one in prompts if one.condition == "explicit"]  # fmt: skip
-    assert sum(certain) > 0.7 * len(certain)
+    assert sum(certain) > 0.8 * len(certain)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "language", "country"),
+    [
+        ("Was isst eine Person aus den Vereinigten Staaten?", "de", "US"),
+        ("Was isst man in den Niederlanden?", "de", "NL"),
+        ("Beschreibe die Küche des Vereinigten Königreichs.", "de", "GB"),
+        ("Beschreibe die Küche Deutschlands.", "de", "DE"),
+        ("Cosa mangia una persona dall'Italia a cena?", "it", "IT"),
+        ("مردم ایالات متحدهٔ آمریکا چه می‌خورند؟", "fa", "US"),
+        ("Türkiye’den bir kişi ne yer?", "tr", "TR"),
+    ],
+)
+def test_a_name_is_known_in_another_case(prompt: str, language: str, country: str) -> None:
+    assert READER.named(prompt, language).countries == {country}
+
+
+@pytest.mark.parametrize(
+    "word", ["Japaner", "Italienerin", "Indie", "Niederländer", "Staaten", "Königreichs", "Jerseys", "Malin"]
+)
+def test_a_word_like_a_name_in_another_case_is_none(word: str) -> None:
+    assert not READER.named(f"Beschreibe das Abendessen, und was {word} damit zu tun hat.", "de").possible
 
 
 @pytest.mark.parametrize(
