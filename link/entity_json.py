@@ -48,6 +48,11 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
 }
 NAME_KINDS = ("label", "alias")
 SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
+# The same without dictionaries: DuckDB would make ENUMs of them, which take no other words.
+PLAIN = {
+    name: pa.schema([(field.name, pa.string() if field.type == _FEW else field.type) for field in schema])
+    for name, schema in SCHEMAS.items()
+}
 
 Numbers: TypeAlias = "array.array[int]"  # of items
 _TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each

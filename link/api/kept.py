@@ -23,7 +23,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.api.answers import Entity
 from polyculture.link.api.names import Term
 from polyculture.link.entity import number
-from polyculture.link.entity_json import SCHEMAS, Rows
+from polyculture.link.entity_json import PLAIN, Rows
 from polyculture.link.index.parts import part_files
 from polyculture.link.index.snapshot import VERSION, Snapshot, assemble
 from polyculture.link.origins import create_states
@@ -130,7 +130,7 @@ class Kept:
     def write(self, out: Path, provenance: Mapping[str, Any]) -> Snapshot:
         """Writes the snapshot `out` of the answers. Raises what `assemble` raises."""
         with tempfile.TemporaryDirectory(dir=self._file.parent, prefix="rows-") as folder:
-            for name, schema in SCHEMAS.items():
+            for name, schema in PLAIN.items():
                 rows = self._connection.table(f"wikidata.{name}").select(*schema.names)
                 rows.write_parquet(str(Path(folder, f"{name}-00000.parquet")))
             files = partial(part_files, Path(folder))
@@ -150,9 +150,8 @@ class Kept:
             self._connection.execute("CREATE SCHEMA wikidata; CREATE TABLE bases (identity VARCHAR)")
             self._connection.execute("CREATE TABLE unfinished (language VARCHAR, term VARCHAR, start BIGINT)")
             self._connection.execute("CREATE TABLE topic_items (item UINTEGER)")
-            for name, schema in SCHEMAS.items():
-                columns = pa.schema([(field.name, _plain(field.type)) for field in schema])
-                self._connection.from_arrow(columns.empty_table()).create(f"wikidata.{name}")
+            for name, schema in PLAIN.items():
+                self._connection.from_arrow(schema.empty_table()).create(f"wikidata.{name}")
         for name in ("roots", "states"):
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
         kinds = [kind for topic in catalog.topics.values() for kind in topic.kinds.values()]
@@ -180,14 +179,14 @@ class Kept:
     def _take_over(self, base: Snapshot) -> None:
         if (base.identity,) in self._fetchall("FROM bases"):
             return
-        tables = SCHEMAS if self.languages <= base.languages else ("fetched",)
+        tables = PLAIN if self.languages <= base.languages else ("fetched",)
         self._connection.execute("ATTACH $file AS base (READ_ONLY)", {"file": str(base.path)})
         with self._transaction():
             for name in tables:
                 # A snapshot keeps a name's key apart, and only where it is not the normal form.
                 keyed = "(SELECT names.*, coalesce(key, normalised) AS key FROM base.names LEFT JOIN base.keys"
                 rows = f"{keyed} USING (item, language, name))" if name == "names" else f"base.{name}"
-                columns = ", ".join(SCHEMAS[name].names)
+                columns = ", ".join(PLAIN[name].names)
                 self._connection.execute(f"INSERT INTO wikidata.{name} SELECT {columns} FROM {rows}")  # noqa: S608  ours
             self._connection.execute("INSERT INTO bases VALUES ($identity)", {"identity": base.identity})
         self._connection.execute("DETACH base")
@@ -205,7 +204,7 @@ class Kept:
     def _add_fetched(self, language: str, term: str, hits: Sequence[int]) -> None:
         now = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
         row = {"language": language, "term": term, "asked_at": now, "hits": list(hits)}
-        self._insert("wikidata.fetched", pa.Table.from_pylist([row], SCHEMAS["fetched"]))
+        self._insert("wikidata.fetched", pa.Table.from_pylist([row], PLAIN["fetched"]))
 
     def _insert(self, name: str, rows: pa.Table) -> None:
         if rows.num_rows:
@@ -223,11 +222,6 @@ class Kept:
             self._connection.rollback()
             raise
         self._connection.commit()
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type without a dictionary: DuckDB makes an ENUM of one, which takes no other words."""
-    return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
 
 
 def _searches(connection: duckdb.DuckDBPyConnection, table: str) -> dict[Term, bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.cache.files import cache_folder, store_faults
 from polyculture.cache.identity import content_id
-from polyculture.link.entity_json import SCHEMAS
+from polyculture.link.entity_json import PLAIN
 from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
 from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
@@ -49,18 +49,19 @@ REMEDIES = {
 UNKNOWN = "Make it again, as it was made: polyculture wikidata build or pull, or [link] fill = true."
 MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
 
-# The columns that are read, by table; keys have a table of their own.
-COLUMNS = {
-    **{name: [column for column in schema.names if column != "key"] for name, schema in SCHEMAS.items()},
-    "keys": ["item", "language", "name", "kind", "key"],
-    "members": ["scope", "item", "distance", "root", "path"],
-}
-# The types of those that are no text.
-TYPES = {
-    **dict.fromkeys(("item", "target", "root", "sitelinks"), "UINTEGER"),
-    **{"revision": "UBIGINT", "asked_at": "TIMESTAMP_S", "distance": "UTINYINT"},
-    **dict.fromkeys(("ended", "scope"), "SMALLINT"),
-    **dict.fromkeys(("hits", "path"), "UINTEGER[]"),
+# The tables, each with the columns that are read and their types; keys have a table of their own.
+TABLES = {
+    **{name: pa.schema([field for field in schema if field.name != "key"]) for name, schema in PLAIN.items()},
+    "keys": pa.schema([PLAIN["names"].field(name) for name in ("item", "language", "name", "kind", "key")]),
+    "members": pa.schema(
+        {
+            "scope": pa.int16(),
+            "item": pa.uint32(),
+            "distance": pa.uint8(),
+            "root": pa.uint32(),
+            "path": pa.list_(pa.uint32()),
+        }
+    ),
 }
 
 Files = Callable[[str], list[Path]]  # table -> its Parquet files
@@ -178,10 +179,11 @@ def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
 
 def _wrong_types(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
     """Yields what is wrong with columns of the tables; a column that is missing is DuckDB's error."""
-    for table, columns in COLUMNS.items():
-        found = connection.sql(f"SELECT {', '.join(columns)} FROM {table}").types  # noqa: S608  our own names
-        for column, kind in zip(columns, found, strict=True):
-            if str(kind) != (wanted := TYPES.get(column, "VARCHAR")):
+    for table, schema in TABLES.items():
+        found = connection.sql(f"SELECT {', '.join(schema.names)} FROM {table}").types  # noqa: S608  our own names
+        declared = connection.from_arrow(schema.empty_table()).types
+        for column, kind, wanted in zip(schema.names, found, declared, strict=True):
+            if kind != wanted:
                 yield f"is not a Wikidata snapshot of Polyculture: {table}.{column} is {kind}, not {wanted}"
 
 
@@ -201,7 +203,7 @@ def verify(snapshot: Snapshot) -> None:
     if mark.exists():
         return
     with damage_named(snapshot), duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        for table in COLUMNS:
+        for table in TABLES:
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -245,24 +247,23 @@ def assemble(
     try:
         with store_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
             file = Path(sorting) / out.name
-            meta = _build(file, files, Path(sorting), sorted(set(languages)), provenance)
+            _build(file, files, Path(sorting), sorted(set(languages)), provenance)
+            snapshot = open_snapshot(file)  # what would be refused later replaces nothing
             flush(file)
             file.replace(out)
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
         remedy = "Free space or choose another folder, then build again."
         raise StoreError(f"cannot be written: {fault}", where=out, remedy=remedy) from fault
-    return Snapshot(out, meta)
+    return replace(snapshot, path=out)
 
 
-def _build(
-    file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]
-) -> dict[str, Any]:
+def _build(file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
         connection.execute("SET temp_directory = $folder", {"folder": str(sorting)})
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
-        for table in SCHEMAS:
+        for table in PLAIN:
             _part(connection, files(table), table).create_view(f"part_{table}")
         # Small row groups: a name is found by reading few, as the tables are sorted by what is looked up.
         connection.execute(f"ATTACH $file AS snapshot (ROW_GROUP_SIZE {ROW_GROUP})", {"file": str(file)})
@@ -281,7 +282,6 @@ def _build(
         rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
         connection.from_arrow(rows).create("snapshot.meta")
         connection.execute("DETACH snapshot")
-    return meta
 
 
 def _keep_members(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -298,11 +298,12 @@ def _keep_members(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _part(connection: duckdb.DuckDBPyConnection, files: list[Path], table: str) -> duckdb.DuckDBPyRelation:
-    return (
-        connection.read_parquet([str(file) for file in files])
-        if files
-        else connection.from_arrow(SCHEMAS[table].empty_table())
-    )
+    declared = connection.from_arrow(PLAIN[table].empty_table())
+    if not files:
+        return declared
+    # Parquet has no seconds, for one: a time comes back in milliseconds.
+    columns = [f"{name}::{kind} AS {name}" for name, kind in zip(declared.columns, declared.types, strict=True)]
+    return connection.read_parquet([str(file) for file in files]).select(", ".join(columns))
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

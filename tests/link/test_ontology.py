@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
-from polyculture.link.entity_json import SCHEMAS
+from polyculture.link.entity_json import PLAIN
 from polyculture.link.ontology import open_members, scopes_of
 from tests.link_world import CATALOG
 
@@ -41,8 +41,7 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
     with duckdb.connect() as connection:
         connection.execute("CREATE SCHEMA wikidata")
         for name in ("items", "claims"):
-            plain = [pa.field(field.name, getattr(field.type, "value_type", field.type)) for field in SCHEMAS[name]]
-            connection.from_arrow(pa.schema(plain).empty_table()).create(f"wikidata.{name}")
+            connection.from_arrow(PLAIN[name].empty_table()).create(f"wikidata.{name}")
         columns = list(zip(*claims, strict=True)) or [(), (), ()]
         columns.append([None] * len(claims))
         types = (pa.uint32(), pa.string(), pa.uint32(), pa.int16())
