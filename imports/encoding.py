@@ -48,6 +48,8 @@ _PAGES = {
     "cp949": frozenset({"ko"}),
     "cp874": frozenset({"th"}),  # last: nearly all bytes are some letter of Thai, and all that are Thai for fastText
 }  # other encodings, and the languages that are written in each rather than in Windows-1252
+# Japanese has kana, Korean Hangul, and no Hangul stands around a Chinese character: Chinese in their encodings has.
+_CHINESE = re.compile(r"^[^\u3041-\u30fa\uac00-\ud7a3]*$|[\uac00-\ud7a3][\u4e00-\u9fff]+[\uac00-\ud7a3]")
 # No text has a capital letter behind a small one in most of its lines, frames, or signs within words.
 _MISREAD = re.compile(r"[a-zà-öø-ÿа-яёіїєґ][A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]|[\u2500-\u259f]|\w[×÷¤¦±¶¸¹‡†‰‹›„“”•]\w")
 _ICELANDIC = frozenset("ÐðÞþÝý")  # what other pages have in the places of Turkish, Polish and Baltic letters
@@ -165,6 +167,8 @@ def _other_page(path: Path) -> tuple[str, str] | None:
                     continue
                 pieces[page] += 1
                 language, confidence = ("", 0.0) if "\ufffd" in text or _MISREAD.search(text) else likeliest(text)
+                if language in ("ja", "ko") and _CHINESE.search(text):
+                    continue
                 if language in languages and confidence > clearest + (_CLEARER if page == "mac-roman" else 0):
                     votes[page] += 1
                     likely[page, language] = confidence
