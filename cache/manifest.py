@@ -68,11 +68,12 @@ class Manifest(BaseModel):
         return self.sampling.get("temperature") == 0 or self.sampling.get("top_k") == 1
 
     def why_without(self, condition: str) -> str | None:
-        """Why no text has a condition, as a key of `texts().missing`; None where some have it. Of imported texts whose
-        file does not say theirs it is not known."""
+        """Why no text has a condition, as a key of `texts().missing`; None where some have it. It is not known of imported
+        texts whose file does not say theirs, unless it says which prompts name a country."""
         if condition in self.conditions:
             return None
-        return UNSTATED if UNSTATED in self.conditions else f"no_{condition}"
+        is_known = UNSTATED not in self.conditions or "explicit" in self.conditions
+        return f"no_{condition}" if is_known else UNSTATED
 
     def following(self, before: Manifest) -> Manifest:
         """The same, with the setups of the manifest before it among the former ones."""

@@ -31,12 +31,18 @@ def row(metric: str, cells: int, value: float | None, language: str | None = Non
 
 
 @pytest.mark.parametrize(
-    ("conditions", "why"),
-    [(["neutral"], "no_explicit"), (["unstated"], "unstated"), (["neutral", "unstated"], "unstated")],
+    ("metric", "conditions", "why"),
+    [
+        ("specificity", ["neutral"], "no_explicit"),
+        ("specificity", ["unstated"], "unstated"),
+        ("specificity", ["neutral", "unstated"], "unstated"),
+        ("specificity_gain", ["unstated"], "unstated"),
+        ("specificity_gain", ["explicit", "unstated"], "no_neutral"),
+    ],
 )
-def test_texts_of_an_unstated_condition_may_well_name_a_country(conditions: list[str], why: str) -> None:
+def test_texts_of_an_unstated_condition_may_well_name_a_country(metric: str, conditions: list[str], why: str) -> None:
     told = manifest(["m"], ["JP"], 1).model_copy(update={"conditions": conditions})
-    assert why_missing("specificity", {}, told) == why
+    assert why_missing(metric, {}, told) == why
     assert why in texts().missing
 
 
