@@ -68,8 +68,8 @@ class Manifest(BaseModel):
         return self.sampling.get("temperature") == 0 or self.sampling.get("top_k") == 1
 
     def why_without(self, condition: str) -> str | None:
-        """Why no text has a condition, as a key of `texts().missing`; None where some have it. It is not known of imported
-        texts whose file does not say theirs, unless it says which prompts name a country."""
+        """Why no text has a condition, as a key of `texts().missing`; None where some have it. Of imported texts whose
+        file does not say theirs it is not known, unless it says which prompts name a country."""
         if condition in self.conditions:
             return None
         is_known = UNSTATED not in self.conditions or "explicit" in self.conditions

@@ -52,7 +52,6 @@ class Cell:
     diversity: int | None
     texts: int
     distinct_texts: int  # within their prompt
-    shared: int  # that another model wrote under the same prompt
 
     @property
     def place(self) -> Place:

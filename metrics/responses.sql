@@ -1,12 +1,12 @@
 -- The cells under numbers, and what each response names: temporary, so that no query carries names of columns.
 -- `responses.py` reads one model at a time.
 
--- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, how many of its
--- texts are distinct, and how many another model wrote, too.
+-- measured_cells: a row is a cell under its number, with its diversity, the responses that this rests on, and how many of
+-- its texts are distinct.
 CREATE TEMP TABLE measured_cells AS
 SELECT
     cell, model, language, topic, condition, country, wording, responses, diversity,
-    coalesce(texts, 0) AS texts, coalesce(distinct_texts, 0) AS distinct_texts, coalesce(shared, 0) AS shared
+    coalesce(texts, 0) AS texts, coalesce(distinct_texts, 0) AS distinct_texts
 FROM cell_diversity
 LEFT JOIN cell_texts USING (cell);
 

@@ -99,13 +99,25 @@ def text_doubts(
 
 def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:
     """A line for each model that others are like: of many models alike, not one for each pair of them."""
-    told = set[str]()
-    for model in dict.fromkeys(model for model, *_ in pairs):
-        like = [(other, shared, texts) for one, other, shared, texts in pairs if one == model and other not in told]
-        if model not in told and like:
-            told |= {model, *(other for other, *_ in like)}
-            more = f" and {len(like) - 1} more models" if len(like) > 1 else ""
-            yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
+    first_of = _first_of(pairs)
+    for model in dict.fromkeys(first_of.values()):
+        like = [row[1:] for row in pairs if row[0] == model and first_of.get(row[1]) == model]
+        more = f" and {len(like) - 1} more models" if len(like) > 1 else ""
+        yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
+
+
+def copies(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Models that wrote most of what another one wrote, too, with that one: they may be one under two names."""
+    return _first_of(store.execute(_SHARED, {"most": MOST_SHARED}).fetchall())
+
+
+def _first_of(pairs: Sequence[tuple[str, str, int, int]]) -> dict[str, str]:
+    """Of each model that is like one before it, that one."""
+    first_of: dict[str, str] = {}
+    for model, other, *_ in pairs:
+        if model not in first_of:
+            first_of.setdefault(other, model)
+    return first_of
 
 
 def same_texts(models: str, shared: int, texts: int) -> str:

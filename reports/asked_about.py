@@ -12,8 +12,9 @@ countries, or pairs of countries, that it was the most extreme of.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -174,10 +175,14 @@ def _few(shares: Mapping[str, ModelShare]) -> bool:
     return any(one.items < FEWEST or one.responses < FEWEST_RESPONSES for one in shares.values())
 
 
-def sentence(lines: Sequence[CountryLine], names: Names) -> Sentence:
-    """The title: of another country that comes up more than the one asked about, else of the two that differ most."""
+def sentence(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str] = MappingProxyType({})) -> Sentence:
+    """The title: of another country that comes up more than the one asked about, else of the two that differ most.
+
+    `copies` are models that count as no further ones, each with the one that it is like.
+    """
     said = texts().figures["asked_about"].panels
-    testable = [line for line in lines if not line.withheld]
+    testable = [_without(copies, line) for line in lines if not line.withheld]
+    uncounted = _uncounted(lines, names, copies)
     candidates = [*_elsewhere(testable), *_extremes(testable)]
     q_values = iter(adjusted([p for one in candidates for p in one.p_values]))
     worst = [max((q for q in islice(q_values, len(one.p_values)) if q is not None), default=1.0) for one in candidates]
@@ -185,10 +190,27 @@ def sentence(lines: Sequence[CountryLine], names: Names) -> Sentence:
     if not told:
         reason = said["none_told"] if candidates else said["none_testable"]
         smallest = probability(min(worst)) if worst else ""
-        return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest))
+        return Sentence(texts().figures["asked_about"].title, told=False, rests=reason.format(q=smallest) + uncounted)
     kind = min(one.kind for one, _ in told)  # 'elsewhere' before 'extremes'
     best, q = max((pair for pair in told if pair[0].kind == kind), key=lambda pair: sum(pair[0].effects))
-    return Sentence(_says(best, names), told=True, rests=_rests(best, q))
+    return Sentence(_says(best, names), told=True, rests=_rests(best, q) + uncounted)
+
+
+def _without(copies: Mapping[str, str], line: CountryLine) -> CountryLine:
+    def counted(shares: Mapping[str, ModelShare]) -> Mapping[str, ModelShare]:
+        return {model: one for model, one in shares.items() if copies.get(model) not in line.models}
+
+    return replace(line, models=counted(line.models), answering=counted(line.answering))
+
+
+def _uncounted(lines: Sequence[CountryLine], names: Names, copies: Mapping[str, str]) -> str:
+    """A sentence on the models that no sentence is of: those without an item, and those that are like another."""
+    said = texts().figures["asked_about"].panels
+    drawn = {model for line in lines for model in line.models}
+    alike = {model: first for model, first in copies.items() if {model, first} <= drawn}
+    models = [said["same"].format(model=names.model(one), first=names.model(two)) for one, two in alike.items()]
+    models += [said["empty"].format(model=names.model(model)) for model in names.models if model not in drawn]
+    return f" {said['uncounted'].format(models=', '.join(models))}" if models else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +264,9 @@ def _says(found: _Candidate, names: Names) -> str:
     said = texts().figures["asked_about"].panels
     first, last = found.lines[0], found.lines[-1]
     models = list(first.models)
-    who = names.model(models[0]) if len(models) == 1 else said["both"] if len(models) == 2 else said["all"]
+    of = len(names.models)
+    many = said["most"] if len(models) < of else said["both"] if of == 2 else said["all"]
+    who = names.model(models[0]) if len(models) == 1 else many.format(models=len(models), of=of)
     shares = {
         "here": _range([one.here.value for one in first.models.values()]),
         "elsewhere": _range([one.elsewhere.value for one in first.models.values()]),
@@ -251,7 +275,7 @@ def _says(found: _Candidate, names: Names) -> str:
     other = names.country(first.other) if first.other else ""
     key = f"{found.kind}_one" if len(models) == 1 else found.kind
     return said[key].format(
-        who=who.format(models=len(models)),
+        who=who,
         country=names.country(first.country),
         last=names.country(last.country),
         other=other,

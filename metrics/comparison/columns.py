@@ -23,7 +23,7 @@ from polyculture.metrics.inference.jackknife import Changes, Integers, Numbers, 
 from polyculture.metrics.means import are_dependent
 from polyculture.metrics.places import CONSENSUS, Place
 from polyculture.metrics.responses import ALL, Answers, Cell, ResponseReader
-from polyculture.metrics.text_doubts import MOST_SHARED
+from polyculture.metrics.text_doubts import copies
 
 _DOUBTS = """
 SELECT
@@ -73,10 +73,7 @@ class ComparedRun:
     @cached_property
     def copies(self) -> frozenset[str]:
         """The models most of whose texts another model wrote, too: they may be one model under two names."""
-        more: dict[str, float] = defaultdict(float)
-        for cell in self.reader.cells:
-            more[cell.model] += cell.shared - MOST_SHARED * cell.texts
-        return frozenset(model for model, texts in more.items() if texts > 0)
+        return frozenset(model for pair in copies(self.store).items() for model in pair)
 
     @cached_property
     def values(self) -> Mapping[str, set[str]]:

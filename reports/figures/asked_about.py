@@ -34,8 +34,6 @@ def asked_about(lines: Sequence[CountryLine], said: Sentence, manifest: Manifest
     ]
     absent = [names.country(code) for code in manifest.countries if code not in {line.country for line in lines}]
     unspoken += [f"{told.panels['absent']}: {', '.join(absent)}"] if absent else []
-    silent = [names.model(model) for model in manifest.models if model not in models]
-    unspoken += [f"{told.panels['silent']}: {', '.join(silent)}"] if silent else []
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
     chart = _chart(lines, models, f"{said.says}. {said.rests}", names)
@@ -82,7 +80,8 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
             things = ", ".join(plain(thing, 20) for thing in line.things)
             said = f"{plain(names.country(line.country))}: {things}"
             words = said if len(said) <= _LETTERS else f"{said[: _LETTERS - 1]}…"  # the commonest things come first
-            axes.text(0, up, words, va="center_baseline", color=INK)
+            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # no grid line runs through the words
+            axes.text(0, up, words, va="center_baseline", color=INK, bbox=behind, zorder=1)
             if line.other:
                 axes.annotate(
                     plain(names.country(line.other), _NAME), (top, row + middle), (8, 0),

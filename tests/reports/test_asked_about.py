@@ -209,3 +209,23 @@ def test_a_dot_of_a_country_in_no_sentence_keeps_its_interval() -> None:
     lines = [line("MX", "US", (0.25, 0.15), (0.3, 0.15), withheld="few")]
     figure = asked_about(lines, sentence(lines, NAMES), manifest, NAMES)
     assert figure.rows[0][0].chart.frame[["low", "high"]].notna().all(axis=None)
+
+
+def test_a_model_that_wrote_what_another_wrote_is_no_further_model(tmp_path: Path) -> None:
+    """Texts under two names were counted as evidence of "all models", as was a model that named nothing."""
+    built = StoreBuilder(tmp_path / "run", models=["a:one", "a:twin", "b:two", "b:mute"], countries=("JP",), n=30)
+    prompt = built.ask("en", "food", "JP")
+    for model in built.models:
+        for sample in range(30):
+            text = f"{sample} {'one' if model == 'a:twin' else model.partition(':')[2]}"
+            built.answer(prompt, [] if model == "b:mute" else ["taco"], model=model, sample=sample, text=text)
+    built.link("taco", "Q1")
+    built.entity("Q1", "taco", MX="P495")
+    built.know()
+    with open_report(built.write(), None, METRICS, ()) as data:
+        figure = picture(data)
+    assert figure.title.startswith("Asked about Japan, 2 of 4 models name more from Mexico")
+    assert "60 linked items in 60 responses" in figure.caption
+    assert figure.caption.endswith(
+        "Not counted: twin (most of its texts are those of one, word for word), mute (no linked item)."
+    )
