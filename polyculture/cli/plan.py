@@ -32,7 +32,7 @@ from polyculture.running.linking import (
 )
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.run_status import STAGES, run_status
-from polyculture.running.studies import calls_of_run, check_calls, open_works
+from polyculture.running.studies import calls_in_file, calls_of_run, check_able, check_calls, open_works
 
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
@@ -86,6 +86,7 @@ def plan(
             check_calls(calls_of_run(workspace))
         _print_costs(list(estimates(workspace, retry)), f"{workspace.experiment.name}: no texts, instruments alone")
         _print_unsupported(workspace)
+        check_able(calls_in_file(workspace))
         return
     if not accept_changes:
         check_calls(calls_of_run(workspace))
@@ -123,6 +124,7 @@ def plan(
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
+    check_able(calls_in_file(workspace))
     status = run_status(workspace)
     over = status.reported and not status.surfaces_left and not any(one.open for one in status.jobs)
     say(f"Next: {next_command(workspace) if over else f'polyculture run {shlex.quote(str(experiment))}'}")

@@ -158,7 +158,8 @@ class InstrumentCall:
         """Raises `EngineError` where no model can be asked it."""
         unable = list(self.unable())
         if unable and len(unable) == len(self._every(quiet=True).models):
-            raise unable[0][1]
+            fault = unable[0][1]
+            raise EngineError(f"{self.title} can be asked of no model: {fault.what}", remedy=fault.remedy)
 
     def unable(self) -> Iterator[tuple[str, EngineError]]:
         """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""

@@ -130,7 +130,8 @@ def test_a_model_that_cannot_score_is_told_by_plan_and_refused_before_anything_i
     asks = f"\n[instruments.cbs]\n{own}\n[instruments.embeddings]\n{own}"
     file.write_text(EXPERIMENT.format(model="llamacpp:smollm2") + asks, encoding="utf-8")
     planned = polyculture("plan", "exp.toml", cwd=folder)
-    assert planned.returncode == 0, planned.stderr
+    assert planned.returncode == 2
+    assert "cbs can be asked of no model: llamacpp:smollm2 gives no" in planned.stderr
     told = planned.stdout.partition("What models cannot do is not asked")[2]
     assert re.search(r"cbs +llamacpp:smollm2 +gives no log-probabilities", told)
     assert re.search(r"embeddings +llamacpp:smollm2 +gives no hidden states", told)
