@@ -22,7 +22,7 @@ from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.dumps.worker_pool import ingested
 from polyculture.link.index.parts import PartWriter, part_files
 from polyculture.link.index.snapshot import Snapshot, assemble, open_snapshot
-from polyculture.link.index.under_way import locked_folder
+from polyculture.link.index.under_way import building_folder, locked_folder
 
 ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
 MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
@@ -70,7 +70,7 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
     Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
     `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
-    wanted, path = frozenset(languages), out.with_name(f"{out.name}.building")
+    wanted, path = frozenset(languages), building_folder(out)
     with locked_folder(path):
         folder = CheckpointFolder(path, wanted)
         if folder.state.built and not out.is_file():

@@ -25,6 +25,7 @@ from polyculture.cache.files import cache_folder, store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import PLAIN
 from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
+from polyculture.link.index.under_way import note_written
 from polyculture.link.keys import keys_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import create_members, scopes_of
@@ -250,6 +251,7 @@ def assemble(
             _build(file, files, Path(sorting), sorted(set(languages)), provenance)
             snapshot = open_snapshot(file)  # what would be refused later replaces nothing
             flush(file)
+            note_written(folder, file)
             file.replace(out)
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
         remedy = "Free space or choose another folder, then build again."

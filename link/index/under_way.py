@@ -11,6 +11,8 @@ from filelock import FileLock, Timeout
 from polyculture.cache.errors import JobHeldError, WikidataError
 from polyculture.cache.files import claim_folder, remove_folder, store_faults
 
+_WRITTEN = "written"
+
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
@@ -23,9 +25,15 @@ def locked_folder(folder: Path) -> Iterator[None]:
         claim_folder(folder)
     try:
         with FileLock(folder / ".lock", timeout=0):
+            (folder / _WRITTEN).unlink(missing_ok=True)  # what is made from here on is another file
             yield
     except Timeout:
         raise JobHeldError(f"{folder}: another process is making this snapshot") from None
+
+
+def building_folder(out: Path) -> Path:
+    """Where the parts of a dump for the snapshot `out` stand until it is written."""
+    return out.with_name(f"{out.name}.building")
 
 
 def answers_folder(out: Path) -> Path:
@@ -44,3 +52,27 @@ def answers_beside(out: Path, pattern: str) -> Iterator[Path]:
             if not any(folder.glob(pattern)):
                 remove_folder(folder)  # nothing was answered
             raise
+
+
+def note_written(folder: Path, file: Path) -> None:
+    """Notes in the folder which file is about to be moved into the snapshot's place."""
+    (folder / _WRITTEN).write_text(_stamp(file), encoding="utf-8")
+
+
+def tidied_after_kill(out: Path) -> bool:
+    """Whether `out` was made of a folder beside it, whose process was killed once it was there; removes the folder.
+
+    Raises `JobHeldError` where another process has the folder.
+    """
+    for folder in (building_folder(out), answers_folder(out)):
+        note = folder / _WRITTEN
+        if out.is_file() and note.is_file() and note.read_text(encoding="utf-8") == _stamp(out):
+            with locked_folder(folder):
+                remove_folder(folder)
+            return True
+    return False
+
+
+def _stamp(file: Path) -> str:
+    found = file.stat()  # neither changes when the file is moved
+    return f"{found.st_size} {found.st_mtime_ns}"

@@ -79,7 +79,8 @@ def pull(
     if requests_per_minute is not None:
         bounds["requests_per_minute"] = requests_per_minute
     settings = SparqlSettings(wanted.service.contact, endpoint, tell=say, **bounds)
-    check_free(wanted.output, replace)
+    if _is_done(wanted.output, replace):
+        return
     title = f"pull {wanted.output.name}, items"
     report = pull_index(
         wanted.catalog,
@@ -102,6 +103,17 @@ def check_free(output: Path, replace: bool) -> None:
 
     if output.exists() and not replace:
         raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
+
+
+def _is_done(output: Path, replace: bool) -> bool:
+    """Whether a command that was killed had written the snapshot already. Raises what `check_free` raises."""
+    from polyculture.link.index.under_way import tidied_after_kill
+
+    if not replace and tidied_after_kill(output):
+        say(f"{output} is whole: the command that was killed had written it")
+        return True
+    check_free(output, replace)
+    return False
 
 
 def _of_experiment(
@@ -163,7 +175,8 @@ def build(
 
     The same command resumes a build that was killed.
     """
-    check_free(output, replace)
+    if _is_done(output, replace):
+        return
     _build_from_dump(dump, output, _kept_languages(catalog, also), workers)
 
 

@@ -22,8 +22,11 @@ from filelock import FileLock
 from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError
 from polyculture.cache.files import claim_folder
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
+from polyculture.link.dumps.checkpoint import CheckpointFolder
 from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.under_way import answers_folder, building_folder
 from tests.link_world import Entity, item
+from tests.polyculture.test_command_line import polyculture
 
 LANGUAGES = ["en", "ja"]
 ITEMS = 4_000
@@ -97,6 +100,10 @@ def kill_after(build: subprocess.Popen[str], out: Path, parts: int) -> None:
     build.communicate()
 
 
+def stop(*_arguments: Any) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_dump(tmp_path_factory.mktemp("dump") / "dump.json.gz", entities(), broken=[7, 1_000, 2_345, 4_000])
@@ -152,6 +159,37 @@ def test_a_build_that_is_killed_while_it_tidies_up_is_done(dump: Path, in_one_go
     assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
 
 
+@pytest.mark.parametrize("kind", ["build", "pull"])
+def test_a_command_killed_as_its_snapshot_is_there_ends_well_the_next_time(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Another file in the snapshot's place is not taken for it."""
+    out = tmp_path / "index.duckdb"
+    folder = building_folder(out)
+    with monkeypatch.context() as patch:
+        patch.setattr(CheckpointFolder, "finish", stop)
+        with pytest.raises(KeyboardInterrupt):
+            build_index(dump, out, LANGUAGES)
+    command = (
+        ("build", dump)
+        if kind == "build"
+        else ("pull", "--contact", "me@example.org", "--endpoint", "http://127.0.0.1:9")
+    )
+    if kind == "pull":
+        folder = folder.rename(answers_folder(out))
+    aside = out.rename(tmp_path / "aside.duckdb")
+    out.write_bytes(b"of somebody else")
+    refused = polyculture("wikidata", *command, "-o", out, cwd=tmp_path)
+    assert (refused.returncode, folder.exists()) == (2, True)
+    assert "is there already" in refused.stderr
+    aside.replace(out)
+    resumed = polyculture("wikidata", *command, "-o", out, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "is whole" in resumed.stderr + resumed.stdout
+    assert open_snapshot(out).languages == set(LANGUAGES)
+    assert not folder.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("kills", "workers"), [(3, 0), pytest.param(8, 2, marks=pytest.mark.full)])
 def test_it_may_be_killed_at_any_moment(
@@ -174,9 +212,6 @@ def test_it_may_be_killed_at_any_moment(
 def test_a_build_killed_while_it_sorts_reads_nothing_again(
     dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(*_arguments: Any) -> None:
-        raise KeyboardInterrupt
-
     out, said = tmp_path / "index.duckdb", list[str]()
     with monkeypatch.context() as patch:
         patch.setattr("polyculture.link.dumps.build.assemble", stop)
