@@ -282,9 +282,14 @@ def test_a_killed_worker_is_reported_and_the_build_resumes(
 ) -> None:
     monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", BLOCK)
 
+    killed = list[int]()
+
     def kill_one(_read: int, _size: int) -> None:
+        if killed:  # it may be a zombie by now, or the others gone, too
+            return
         workers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
         workers[0].kill()
+        killed.append(workers[0].pid)
 
     settings = BuildSettings(workers=2, seal_every=0.0, progress=kill_one)
     with pytest.raises(StoreError, match="was killed"):
