@@ -88,7 +88,7 @@ class Run:
 
     @property
     def tables(self) -> list[str]:
-        """The names of all tables: rows that count now, and metrics. `describe` says what each is."""
+        """The names of the store's tables: rows that count now, and metrics. `polyculture table` has the report's."""
         return sorted({view for view in self.sql(DICTIONARY)["view"] if "*" not in view})
 
     def describe(self, table: str | None = None) -> pd.DataFrame:
