@@ -149,24 +149,25 @@ def _narrowest(heads: Sequence[str], texts: Iterable[Sequence[str]]) -> list[int
 
 
 def _grid(heads: Sequence[str], texts: Sequence[Sequence[str]], title: str | None, headed: bool, width: int) -> Table:
-    """A rich table. Other columns give way first where those of the first are short: names of models have no spaces
-    to break at; longer ones are broken as late as they may be."""
+    """A rich table. The widest columns give way, but for the first, whose names of models have no spaces to break at,
+    and none below its narrowest: Rich itself would cut off the last one."""
     from rich import box
     from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     widths = [max(map(cell_len, column)) for column in zip(heads, *texts, strict=True)]
-    fits = _together(widths) <= width
-    narrowest = _narrowest(heads, texts)  # Rich cuts off what has no room for them: see `fits`
+    narrowest = _narrowest(heads, texts)
+    edged, most = _together(narrowest) <= width, max(widths)
+    room = width if edged else width + _EDGES
+    if _together(widths) > room:
+        widths[0] = narrowest[0]
+    while _together(shown := [max(min(most, one), least) for one, least in zip(widths, narrowest, strict=True)]) > room:
+        most -= 1
     table = Table(title=title and Text(title), box=box.SIMPLE_HEAD, show_header=headed, padding=(0, 1, 0, 0),
-                  show_edge=_together(narrowest) <= width, title_justify="left")  # fmt: skip
-    for number, head in enumerate(heads):
-        first, short = number == 0, widths[number] <= NAME
-        own = NAME if first and not (short or fits) else None
-        # The columns that give way do not, where it would break their words.
-        least = narrowest[number]
-        table.add_column(Text(head), overflow="fold", no_wrap=first and (short or fits), width=own, min_width=least)
+                  show_edge=edged, title_justify="left")  # fmt: skip
+    for head, size in zip(heads, shown, strict=True):
+        table.add_column(Text(head), overflow="fold", width=size)
     for row in texts:
         table.add_row(*map(Text, row))
     return table
