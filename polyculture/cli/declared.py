@@ -52,7 +52,11 @@ def print_declared(
     print_table(heads, [[line[name] for name in columns] for line in lines], ". ".join(filter(None, [heading, of_all])))
     if "shared" in rows.columns and any(row[rows.columns.index("shared")] for row in shown):
         sys.stdout.write(f"{_SHARED} over the cells of all models that have at least half of them\n")
-    if "missing" in rows.columns and "missing" not in told and (lacking := _lacking(rows.columns, shown)):
+    if (
+        {"cells", "missing", "estimate"} <= {*rows.columns}
+        and "missing" not in told
+        and (lacking := _lacking(rows.columns, shown))
+    ):
         sys.stdout.write(f"{lacking}\n")
     if len(shown) > SHOWN_ROWS:
         say(MORE)

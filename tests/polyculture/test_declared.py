@@ -30,6 +30,14 @@ def test_a_mean_over_some_of_a_models_cells_is_marked(shared: bool, capsys: pyte
     assert "no number in" not in shown
 
 
+def test_a_table_of_what_is_missing_needs_no_column_of_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    with duckdb.connect() as connection:
+        print_declared(
+            HEADLINE.declared, connection.sql(f"SELECT * EXCLUDE (cells) FROM ({ROWS.format(shared=False, missing=4)})")
+        )
+    assert "2.5" in capsys.readouterr().out
+
+
 def test_means_that_lack_more_than_a_twentieth_of_their_cells_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     with duckdb.connect() as connection:
         print_declared(HEADLINE.declared, connection.sql(ROWS.format(shared=False, missing=4)))
