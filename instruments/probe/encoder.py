@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.errors import DataSetError, EngineError, MissingDependencyError
 from polyculture.cache.identity import model_sha256
+from polyculture.generate.engines.model_files import SILENT, hub_arguments
 
 _AT_ONCE = 64
 _OF_LANGUAGE = re.compile(r"([a-z]{2,3}(?:-\w+)*)=(.+)")
@@ -59,10 +60,12 @@ def open_encoder(encoder: str) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as fault:
         raise MissingDependencyError("transformers", "transformers", f"The encoder {encoder}") from fault
+    arguments = {} if Path(encoder).is_dir() else hub_arguments()
     try:
-        return AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder).eval()
+        tokenizer = AutoTokenizer.from_pretrained(encoder, **arguments)
+        return tokenizer, AutoModel.from_pretrained(encoder, **arguments).eval()
     except (OSError, ValueError, ImportError, KeyError) as fault:
-        reason = " ".join(str(fault).split())[:300]
+        reason = SILENT if arguments else " ".join(str(fault).split())[:300]
         raise EngineError(f"cannot be opened as an encoder: {reason}", where=encoder, remedy=_REMEDY) from fault
 
 
