@@ -120,10 +120,13 @@ def printed_rows(cells: Iterable[PublishedCell], read: Callable[[PublishedCell],
         places = max(0, -int(value.as_tuple().exponent))
         number = None if found.number is None else round(found.number / thousands, places or None)
         printed = float(value) if places else int(value)
-        notes = [one.note for one in same if one.note != NONE]
+        # A note on a cell with ± is on that, and explains no difference.
+        notes, on_spread = ([one.note for one in same if one.note != NONE and (one.spread is not None) == wanted]
+                            for wanted in (False, True))  # fmt: skip
         where = ", ".join(dict.fromkeys(one.row if one.table == "text" else f"Table {one.table}" for one in same))
-        compared = _compared(found, number, printed, places, where, notes)
-        rows.append((what, kind, culture, of, number, printed, *compared))
+        difference, where, why = _compared(found, number, printed, places, where, notes)
+        why = "; ".join(dict.fromkeys(filter(None, (*on_spread, why))))
+        rows.append((what, kind, culture, of, number, printed, difference, where, why))
     return rows
 
 

@@ -120,7 +120,10 @@ def test_questions_count_by_facets_and_options_by_their_countries() -> None:
     left_out = LeftOut(SourceLocation("sheet.csv", None, 9), "not asked: an option is empty")
     found = of_sheets("culture-mcq", *questions, remarks=(left_out,))
     europe = found["questions", None, "Europe, region"]
-    assert (europe["read"], europe["published"], europe["why"]) == (3, 789, "not asked: an option is empty: 1")
+    assert (europe["read"], europe["published"], europe["why"]) == (3, 789, "not explained")
+    many = [asked(number, ("own", "biased"), countries="UK; Spain", **of) for number in range(788)]
+    lacks_one = of_sheets("culture-mcq", *many, remarks=(left_out,))["questions", None, "Europe, region"]
+    assert (lacks_one["difference"], lacks_one["why"]) == (-1, "not asked: an option is empty: 1")
     assert found["options", None, "same region, region"]["read"] == 1.5
     assert found["options_low", None, "same region, region"]["read"] == pytest.approx(
         1.5 - 12.7062 * 0.5 / 2**0.5, abs=0.01

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
@@ -115,7 +116,11 @@ def published_rows(found: QuestionSet) -> list[tuple[Any, ...]]:
     """Every count that a paper prints of the set; one of no paper has none."""
     name = _DATASETS.get(found.name, found.name)
     cells = [one for paper in PAPERS for one in published(paper) if one.measure == DATA and one.dataset == name]
-    left_out = "; ".join(f"{reason}: {number}" for reason, number, _ in by_reason(found.remarks))
+    # What was left out explains a number that lacks as many, and no other.
+    left_out: dict[int | Decimal, str] = {
+        number: f"{reason}: {number}" for reason, number, _ in by_reason(found.remarks)
+    }
+    left_out[len(found.remarks)] = "; ".join(left_out.values())
     there = {one.facets.get("country") for one in found.questions}
     absent = [country for country in read_cultures().countries if country not in there] if name == "blend" else []
 
@@ -125,7 +130,7 @@ def published_rows(found: QuestionSet) -> list[tuple[Any, ...]]:
             return Read(number, no_file(absent), is_whole=False)
         if number is None:
             return Read(None, _OF_ALL if cell.metric == "samples" else _UNTOLD)
-        return Read(number, left_out if number != cell.value else "")
+        return Read(number, left_out.get(cell.value - Decimal(number), ""))
 
     return printed_rows(cells, read)
 
