@@ -12,7 +12,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.contract import Listing
 from polyculture.instruments.datasets.presets import Preset, read_preset
-from polyculture.instruments.papers.join import COUNTS, INCOMPLETE, THIN, Cell, JoinedTable, Line
+from polyculture.instruments.papers.join import COUNTS, INCOMPLETE, THIN, Cell, JoinedTable, Line, notes_in
 from polyculture.reports.escaping import csv_text, latex_text
 from polyculture.reports.latex import end_of, longtable
 from polyculture.reports.numbers import FEWEST
@@ -59,7 +59,7 @@ def _down(joined: JoinedTable, told: Told, published: str) -> Grid:
     for line in joined.lines:
         name = line.model if line.own or not published else f"{line.model} ({published})"
         cells = [line.cells.get(column, "") for column in joined.columns]
-        rows.append([*(name, line.row)[: len(names)], *cells, told(line, "") if line.own else ""])
+        rows.append([*(name, line.row)[: len(names)], *cells, told(line, "")])
     return Grid([*names, *joined.columns, PROTOCOL], rows, len(names), [line.own for line in joined.lines])
 
 
@@ -72,9 +72,12 @@ def _across(joined: JoinedTable, told: Told, published: str) -> Grid:
     ]
     rows: list[list[Cell | str]] = []
     for row in turned.columns:
-        of_row = [line for line in joined.lines if line.own and line.row in (row, "")]
-        apart = len({line.protocol for line in of_row}) > 1
-        notes = dict.fromkeys(told(line, f"{line.model}: " if apart else "") for line in of_row)
+        of_row = [line for line in joined.lines if line.protocol and line.row in (row, "")]
+        apart = len({line.protocol for line in of_row}) > 1 or not all(line.own for line in of_row)
+        notes = dict.fromkeys(
+            told(line, f"{line.model}{'' if line.own else f' ({published or PUBLISHED})'}: " if apart else "")
+            for line in of_row
+        )
         rows.append([row, *(one.cells.get(row, "") for one in turned.lines), " | ".join(filter(None, notes))])
     return Grid(["", *heads, PROTOCOL], rows)
 
@@ -90,7 +93,8 @@ def _on_its_side(joined: JoinedTable) -> JoinedTable:
     for model, own, column in sorted(found, key=lambda at: (models.index(at[:2]), joined.columns.index(at[2]))):
         some = found[model, own, column]
         cells = {line.row: line.cells[column] for line in some if column in line.cells}
-        protocol = _joined(list(dict.fromkeys(one for line in some for one in _remarks(line.protocol))))
+        remarks = dict.fromkeys(one for line in some for one in _remarks(line.protocol))
+        protocol = _joined(list(remarks)) if own else notes_in(cells)
         lines.append(Line(model, column, own, cells, protocol))
     rows = dict.fromkeys([*(heads.row for _, heads in joined.table.cells), *(line.row for line in joined.lines)])
     return replace(joined, columns=list(rows), lines=lines)
@@ -131,19 +135,26 @@ def _marks_in_names(found: Grid) -> Grid:
 
 
 def _marked(lay_out: Callable[..., Grid], joined: JoinedTable, published: str) -> Shown:
-    """With a mark for each protocol. What all rows of one's own have in common is said once, without a mark."""
-    remarks = [list(_remarks(line.protocol)) for line in joined.lines if line.own]
-    alike = len({tuple(some) for some in remarks}) < 2
-    common = [] if alike else [one for one in remarks[0] if all(one in some for some in remarks)]
+    """With a mark for each protocol. What all rows of a side have in common is said once, without a mark."""
+    common = {own: _common([list(_remarks(line.protocol)) for line in joined.lines if line.own == own])
+              for own in (True, False)}  # fmt: skip
     notes: dict[str, str] = {}
 
     def mark(line: Line, named: str) -> str:
-        own = _joined([one for one in _remarks(line.protocol) if one not in common])
+        own = _joined([one for one in _remarks(line.protocol) if one not in common[line.own]])
         return notes.setdefault(named + own, f"[{len(notes) + 1}]") if own else ""
 
     whole = lay_out(joined, mark, published)
-    said = [f"All rows of this run: {_joined(common)}"] if common else []
+    said = [f"All {name}: {_joined(common[own])}"
+            for own, name in ((True, "rows of this run"), (False, "published rows")) if common[own]]  # fmt: skip
     return Shown([whole], (*said, *(f"{mark} {note}" for note, mark in notes.items())))
+
+
+def _common(remarks: Sequence[Sequence[str]]) -> list[str]:
+    """What all lines remark; nothing where their remarks are the same."""
+    if len({tuple(some) for some in remarks}) < 2:
+        return []
+    return [one for one in remarks[0] if all(one in some for some in remarks)]
 
 
 def _remarks(protocol: str) -> Iterator[str]:
@@ -296,7 +307,10 @@ def _values(cell: Cell | str) -> tuple[object, ...]:
     if isinstance(cell, str):
         return (cell or None, None, None, None)
     numbers = cell.value, cell.low, cell.high, cell.spread
-    return tuple(None if one is None else round(one, 6) for one in numbers)
+    whole = "." not in cell.text  # a count
+    return tuple(
+        int(one) if one is not None and whole and one.is_integer() else one and round(one, 6) for one in numbers
+    )
 
 
 def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
@@ -311,7 +325,7 @@ def _cells(joined: JoinedTable) -> Iterator[tuple[object, ...]]:
                 cell.n,
                 cell.unit or None,
                 cell.note or None,
-                line.protocol or None,
+                (line.own and line.protocol) or None,
             )
 
 
@@ -344,4 +358,5 @@ def _write(path: Path, text: str) -> Path:
 
 def notes_of(tables: Mapping[str, str]) -> str:
     """A line about tables without a number of the run."""
-    return "Without a number of this run: " + "; ".join(f"{name} ({title})" for name, title in tables.items())
+    named = "; ".join(f"{name} ({title})" for name, title in tables.items())
+    return f"Without a number of this run: {named}. docs/papers.md has the command and the set that each needs"

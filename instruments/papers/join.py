@@ -52,7 +52,7 @@ class Line:
     row: str
     own: bool
     cells: Mapping[str, Cell]
-    protocol: str = ""  # of one's own: 'same protocol', or what differs and what is missing
+    protocol: str = ""  # 'same protocol', or what differs and what is missing; of published cells their notes
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,13 @@ def _published_lines(table: PaperTable) -> Iterator[Line]:
         counts = COUNTS if (one.measure, one.unit) == ("sentiment", "count") else ""
         found.setdefault((f"{name}{counts}", heads.row), {})[heads.column] = one
     for (model, row), cells in found.items():
-        yield Line(model, row, False, {column: _printed(one) for column, one in cells.items()})
+        printed = {column: _printed(one) for column, one in cells.items()}
+        yield Line(model, row, False, printed, notes_in(printed))
+
+
+def notes_in(cells: Mapping[str, Cell]) -> str:
+    """The notes of published cells, each with what the cells are called where these are not all."""
+    return "; ".join(_told({name: list(filter(None, cell.note.split("; "))) for name, cell in cells.items()}))
 
 
 def _printed(one: PublishedCell) -> Cell:

@@ -255,7 +255,8 @@ UNION ALL BY NAME
 SELECT
     model, '' AS variant, 'linking' AS measure, metric, '-' AS level, '-' AS dataset, '*' AS language, '-' AS culture, topic,
     '-' AS condition, MAP {} AS facets, estimate, NULL AS low, NULL AS high, 'a count' AS no_interval, labels AS n,
-    'label' AS unit, '' AS lacking
+    'label' AS unit, '' AS lacking,
+    CASE WHEN metric <> 'items' THEN 'a label counts once in each language and kind (C.3 does not say)' END AS told
 FROM (
     SELECT model, topic, labels, unnest(['unlinked', 'items', 'labels', 'resolve_rate']) AS metric,
         unnest([1 - label_rate, items, labels, items / labels]) AS estimate

@@ -158,7 +158,8 @@ def _as_rate(one: PublishedCell, cells: Sequence[PublishedCell]) -> PublishedCel
     if one.language not in sizes:
         return one
     rate = (100 * one.value / sizes[one.language]).quantize(Decimal("0.01"))
-    return replace(one, value=rate, unit="percent", note=f"{one.value} of {sizes[one.language]} texts")
+    printed = f"printed as a count of {sizes[one.language]} texts"
+    return replace(one, value=rate, unit="percent", note=printed if one.note == NONE else f"{printed}; {one.note}")
 
 
 def _printed(paper: str, name: str, title: str, cells: Sequence[PublishedCell]) -> PaperTable:

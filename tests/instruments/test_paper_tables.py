@@ -384,7 +384,7 @@ def test_unread_answers_to_the_survey_are_told_at_its_row_and_beside_several_mod
     )  # fmt: skip
     write_tables(tmp_path, "kobbq", [table])
     first, second = rows(tmp_path / "text.csv")
-    assert second["protocol"] == of_survey.protocol
+    assert second["protocol"].startswith(f"{MODEL}: {of_survey.protocol} | GPT-4 (published): exact match: 10 of 42")
     assert first["protocol"].startswith("openai:b: how it was asked")
     assert f" | {MODEL}: how it was asked" in first["protocol"]
 
@@ -452,6 +452,14 @@ def test_of_two_reasons_the_one_that_leaves_nothing_is_told() -> None:
     assert stopped(table, [replace(one, estimate=None, lacking=why) for why in told]) == {
         one.model: "30 of 30 answers not read"
     }
+
+
+def test_notes_of_published_cells_are_shown_with_their_columns() -> None:
+    [table] = [one for one in paper_tables("makieval", published("makieval")) if one.name == "11"]
+    joined = join(table, [as_own(cell) for cell, _ in table.cells], lambda _: [])
+    assert joined
+    said = " ".join(note for one in listings(read_preset("makieval"), joined) for note in one.notes)
+    assert "Resolve Rate: C.3 makes it the ratio of items to labels, which is 31.6 %" in " ".join(said.split())
 
 
 def test_the_size_of_a_set_is_told_of_the_whole_set_alone() -> None:
