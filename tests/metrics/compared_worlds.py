@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.schema.measured import Difference
 from polyculture.metrics.cell_changes import CellMetrics
-from polyculture.metrics.comparison.columns import ComparedRun
+from polyculture.metrics.comparison.columns import Columns, ComparedRun
 from polyculture.metrics.comparison.compare import TARGETS, Row, Terms, compare
 from polyculture.metrics.comparison.sides import Sides
 from polyculture.metrics.inference.family import HIGHER, LOWER, OTHERS, THESE
@@ -88,6 +88,8 @@ class DrawnRun:
         )
         self._drawn = {name: self._model(at, name) for at, name in enumerate(names)}
         self._metrics: dict[tuple[str, bool], CellMetrics] = {}
+        self.kept_columns: dict[tuple[object, ...], Columns] = {}
+        self.copies = frozenset[str]()  # all write for themselves
         self.unlinked: Mapping[Place, tuple[float, float, float]] = {}
         self.cell_of = {cell.place: cell for answers, _ in self._drawn.values() for cell in answers.cells}
         self.values = {facet: {getattr(place, facet) for place in self.cell_of} for facet in ("model", "language")}
