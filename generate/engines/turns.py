@@ -91,13 +91,10 @@ def _is_left_over(before: str, behind: str) -> bool:
 def _is_one_of_a_list(body: str, found: re.Match[str]) -> bool:
     """Whether the name of a role is one of the text's own headings, or of its list: others of the same form stand
     beside it ("### Natural: ...", "Machine: 10 %"), and no answerer's name follows, as in an invented dialogue."""
-    sign, labels = found["sign"], _labels(body, found["sign"])
-    users, _, answerers = names_of_speakers()
-    if any(at > found.start() and name in answerers for at, name in labels):
+    others, last_answer = _other_labels(body, found["sign"])
+    if last_answer > found.start():
         return False
-    turns = {*users, *answerers, *map(str.casefold, tables()["turn"]["headed"])}
-    others = {at for at, name in labels if name not in turns}
-    if sign:
+    if found["sign"]:
         return bool(others)
     line = body[found.end() :].partition("\n")[0]
     return found.end() + len(line) + 1 in others and not line.rstrip().endswith(_QUESTION_MARKS)
@@ -123,6 +120,16 @@ def _is_invented(body: str, found: re.Match[str]) -> bool:
         return True
     names = (name for at, name in _labels(body, found["sign"]) if at > found.end())
     return glued and next(names, "") not in before.casefold()
+
+
+@lru_cache(maxsize=8)
+def _other_labels(body: str, sign: str) -> tuple[frozenset[int], int]:
+    """Where the labels of a text begin that name nobody who takes turns, and where the last one of an answerer does."""
+    users, _, answerers = names_of_speakers()
+    turns = {*users, *answerers, *map(str.casefold, tables()["turn"]["headed"])}
+    labels = _labels(body, sign)
+    others = frozenset(at for at, name in labels if name not in turns)
+    return others, max((at for at, name in labels if name in answerers), default=-1)
 
 
 @lru_cache(maxsize=8)
