@@ -155,9 +155,9 @@ def find_mapping(records: Sequence[Record], source: Source, told: Mapping[str, s
     if lacking:
         name = lacking[0]
         remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
-        remedy += (
-            f" Or of its name, {first.get(FILE)!r}: --parts '{FILE}={{model}}_{{language}}'." if first.has(FILE) else ""
-        )
+        of_file = str(first.get(FILE)) if first.has(FILE) else ""
+        if re.search(r"[^\W_][\W_]+[^\W_]", of_file):  # several words, of which one may say it
+            remedy += f" Or of its name, {of_file!r}: --parts '{FILE}={{{name}}}_{{language}}'."
         raise UserError(f"read as {source.format}: nothing says the {name} of a text", where=path, remedy=remedy)
     ordered = {name: columns[name] for name in fields if name in columns}
     used = {one for column in [*columns.values(), *(parts[:1] if parts else ())]

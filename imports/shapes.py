@@ -82,9 +82,7 @@ class Shape:
     chat: bool = False
     at: str | None = None  # of a chat: where its messages are, as the user says
     items: bool = False
-    wide: Mapping[str, str] = field(
-        default_factory=dict
-    )  # columns that hold a text each: which language or model it is
+    wide: Mapping[str, str] = field(default_factory=dict)  # columns of texts: of which language or model each is
     fields: Mapping[str, str] = field(default_factory=dict)  # of a text: the paths where they are
 
     @property
