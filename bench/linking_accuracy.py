@@ -1,10 +1,9 @@
 """How well mentions are linked on real data: gold sets built on the fly, a line each.
 
-    python -m bench.linking_accuracy [--snapshot FILE] [--data FOLDER] [--wrong FILE] [--each 60]
-                                      [--language en]
+    python -m bench.linking_accuracy [--snapshot FILE] [--data FOLDER] [--each 60] [--language en]
 
-Without --snapshot the slice among the real data is built into an index first (half a minute). --wrong writes every
-wrong answer with its cause. What the sets are, what they cannot show and what was measured: docs/evidence.md.
+Without --snapshot the slice among the real data is built into an index first (half a minute). Why a mention of one's
+own gold is linked wrongly, says `polyculture link audit`. What was measured: docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -12,16 +11,18 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
 from bench.linking_nils import Taken, displaced, invented
-from bench.linking_report import print_causes, print_matches, print_nils, print_sets, write_wrong
 from bench.linking_sets import Name, cube, fmlama, hard_cases, labels
+from bench.results import keep
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.proportions import wilson_interval
+from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import LinkAudit, judge, score
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.dumps.build import build_index
@@ -36,17 +37,44 @@ SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--la
 
 
 def main() -> None:
-    """Prints the sets; the NILs, the matches and the causes of what went wrong below."""
+    """Prints the sets, and the NILs below."""
     given = arguments()
     catalog = read_catalog()
     with opened(given.snapshot, given.data, catalog) as snapshot:
         done = list(score_sets(snapshot, catalog, given))
-        print_sets(done)
-        print_nils(done)
-        print_matches(done)
-        print_causes(done)
-        if given.wrong:
-            write_wrong(given.wrong, done)
+    fmlama_sets = [one for name, result in done if name.startswith("FmLAMA") for one in result.verdicts]
+    sets = [*done, ("FmLAMA, all", score(fmlama_sets))]
+    print_lines("Linkable mentions", ("n", "accuracy", "in the topic", "precision"), map(_linkable, sets))
+    print_lines("NIL mentions", ("n", "linked plainly"), map(_nil, done))
+
+
+def print_lines(title: str, columns: Sequence[str], lines: Iterable[Sequence[str] | None]) -> None:
+    """A line per set that has any such mention, in per cent."""
+    shown = [line for line in lines if line is not None]
+    for name, *numbers in shown:
+        keep("linking", title, name, dict(zip(columns, numbers, strict=True)))
+    print_table(("set", *columns), shown, title=f"{title}, in per cent")
+
+
+def _linkable(scored: tuple[str, LinkAudit]) -> Sequence[str] | None:
+    """How many are linked to the expected item; of those whose item is in the topic; and of all that are linked."""
+    name, result = scored
+    every = result.all
+    shares = [_percent(one.right, one.interval) for one in (every.linkable, every.in_topic, every.links)]
+    return (name, f"{every.linkable.of:,}", *shares) if every.linkable.of else None
+
+
+def _nil(scored: tuple[str, LinkAudit]) -> Sequence[str] | None:
+    """How many mentions without an item are linked all the same."""
+    name, result = scored
+    nil = [one.status == "linked" for one in result.verdicts if one.nil]
+    return (name, f"{len(nil):,}", _percent(sum(nil) / len(nil), wilson_interval(sum(nil), len(nil)))) if nil else None
+
+
+def _percent(share: float | None, interval: tuple[float, float] | None) -> str:
+    if share is None or interval is None:
+        return "–"
+    return f"{100 * share:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
 def arguments() -> argparse.Namespace:
@@ -54,7 +82,6 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--snapshot", type=Path, help="an index of the slice; built where it is not given")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
-    parser.add_argument("--wrong", type=Path, help="where to write the wrong answers, tab-separated")
     parser.add_argument("--each", type=int, default=LABELS_A_KIND, help=f"labels of a kind (default: {LABELS_A_KIND})")
     parser.add_argument("--language", nargs="*", help="of labels and of FmLAMA (default: all)")
     return parser.parse_args()

@@ -1,13 +1,11 @@
-"""The store at a million responses: how fast it is written, how fast all metric views read it, in how much memory.
+"""The store at a million responses: how fast the views of six metrics read it, in how much memory.
 
     python -m bench.store [--responses 1000000]
-    python -m bench.store --bulk --responses 6000000 --folder /tmp/full     # written once, then used as it is
+    python -m bench.store --responses 6000000 --folder /tmp/full     # written once, then used as it is
 
-A run of the study's shape: 7 models, 13 languages, 6 topics, neutral and 19 countries. Written twice: record by record
-through the journal, as an engine's answers come in (batches of 64, as many as are in flight), and as finished Arrow
-tables, as the gazetteer does in bulk. All metric views are then read whole on one connection, as the report reads
-them. The peer is pandas: the same aggregations of the same Parquet files in the same run, with equal results. Each
-part runs in a process of its own, so that its peak of memory is its own.
+A run of the study's shape: 7 models, 13 languages, 6 topics, neutral and 19 countries. The views are read whole on one
+connection, as the report reads them. The peer is pandas: the same aggregations of the same Parquet files in the same
+run, with equal results. Each runs in a process of its own, so that its peak of memory is its own.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import multiprocessing
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +36,8 @@ from polyculture.cache.store import open_store
 from polyculture.generate.design import read_preset
 from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout
-from tests.large_run import LargeRun, records
+from tests.large_run import LargeRun
 
-IN_FLIGHT = 64
 COUNTRIES = tuple(sorted(read_preset("full").countries))
 LANGUAGES = tuple(sorted(read_catalog().languages))
 TOPICS = tuple(sorted(read_catalog().topics))
@@ -66,48 +62,25 @@ COMPARED = {
         "no_path",
     ),
 }
-# The other views whose rows are cells, pairs of cells, items of cells or means of them.
-OTHERS = (
-    *("lengths", "resolution", "resolution_rates", "specificity_gain"),
-    *("saturation", "cell_values", "cell_incidence", "cell_doubts", "entity_counts", "flows", "model_flows"),
-    *("associations", "spending"),
-)
-TRAIL = "SELECT * FROM mention_trail WHERE qid = 'Q1' AND model = 'openai:one' AND language = 'en'"
 KEEPING = "opened, what all rest on"
-
-
-@dataclass
-class Written:
-    """What was written, and how long it took."""
-
-    responses: int
-    mentions: int
-    took: Seconds
 
 
 def main() -> None:
     """Prints seconds, peaks of memory and the ratio to pandas."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--responses", type=int, default=1_000_000, help="about how many (default: 1,000,000)")
-    parser.add_argument("--bulk", action="store_true", help="write as Arrow tables only: for stores of full size")
     parser.add_argument("--folder", type=Path, help="where the run is written, or used as it is (default: a new one)")
     parser.add_argument("--smallest", action="store_true", help="two models, languages and countries, one topic")
     asked = parser.parse_args()
     size = shape(asked.responses, asked.smallest)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = asked.folder or Path(temporary)
-        ways = [("through the journal", write_records), ("as Arrow tables", write_tables)]
-        for name, write in ways[asked.bulk :]:
-            root = folder / write.__name__
-            if root.exists():
-                continue
-            done, peak = in_own_process(write, size, root)
-            print(f"written {name}: {done.responses:,} responses, {done.mentions:,} mentions in {done.took}", end=", ")
-            print(f"peak {peak:,} MiB", flush=True)
+        root = asked.folder or Path(temporary) / "run"
+        if not root.exists():
+            write_tables(size, root)
         ours, peak = in_own_process(read_views, root)
         for view, found in ours.items():
             print(f"{view:24} {found.rows:>10,} rows  {found.took}")
-        print(f"all views: {total(ours, ours)}, peak {peak:,} MiB", flush=True)
+        print(f"all: {total(ours, ours)}, peak {peak:,} MiB", flush=True)
         theirs, peer_peak = in_own_process(read_pandas, root)
     for view, columns in COMPARED.items():
         check_equal(columns, ours[view].frame, theirs[view].frame)
@@ -137,44 +110,15 @@ def total(found: Mapping[str, Read], names: Iterable[str]) -> Seconds:
     return sum((found[name].took for name in names), Seconds(0, 0))
 
 
-def write_records(size: LargeRun, root: Path) -> Written:
-    """Answers and extractions record by record, as the stages append them; making the rows is not timed."""
+def write_tables(size: LargeRun, root: Path) -> None:
+    """The responses and their mentions as finished Arrow tables, as the gazetteer writes them."""
     run = RunFolder(root)
     size.write_whole(run)
-    done = Written(0, 0, Seconds(0, 0))
     for job in size.jobs:
         tables = size.tables_of(job)
-        answers = [{"responses": [row]} for row in tables["responses"].to_pylist()]
-        answered = [answers[start : start + IN_FLIGHT] for start in range(0, len(answers), IN_FLIGHT)]
-        extracted = list(records(tables, IN_FLIGHT))
-        started = Seconds.now()
-        with JobShards(run, job, [RESPONSES]) as shards:
-            for batch in answered:
-                shards.append_many(batch)
-        with JobShards(run, job, [MENTIONS, EXTRACTIONS]) as shards:
-            for batch in extracted:
-                shards.append_many(batch)
-        done.took += Seconds.now() - started
-        done.responses += len(answers)
-        done.mentions += tables["mentions"].num_rows
-    return done
-
-
-def write_tables(size: LargeRun, root: Path) -> Written:
-    """The same rows in bulk."""
-    run = RunFolder(root)
-    size.write_whole(run)
-    done = Written(0, 0, Seconds(0, 0))
-    for job in size.jobs:
-        tables = size.tables_of(job)
-        started = Seconds.now()
         for group in ([RESPONSES], [MENTIONS, EXTRACTIONS]):
             with JobShards(run, job, group) as shards:
                 shards.append_part({table.name: tables[table.name] for table in group})
-        done.took += Seconds.now() - started
-        done.responses += tables["responses"].num_rows
-        done.mentions += tables["mentions"].num_rows
-    return done
 
 
 def read_views(root: Path) -> dict[str, Read]:
@@ -186,11 +130,6 @@ def read_views(root: Path) -> dict[str, Read]:
             started = Seconds.now()
             frame = store.sql(f"SELECT * FROM {view}").df()
             found[view] = Read(Seconds.now() - started, len(frame), frame)
-        questions = {view: f"SELECT * FROM {view}" for view in OTHERS} | {"mention_trail, an item": TRAIL}
-        for view, question in questions.items():
-            started = Seconds.now()
-            rows = sum(batch.num_rows for batch in store.sql(question).to_arrow_reader(100_000))
-            found[view] = Read(Seconds.now() - started, rows)
     return found
 
 

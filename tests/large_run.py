@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -154,16 +154,3 @@ def _table(name: str, size: int, columns: Mapping[str, Any]) -> pa.Table:
         scalar = value is None or isinstance(value, str | int | float)
         arrays.append(pa.array([value] * size if scalar else value, type=column.type))
     return pa.Table.from_arrays(arrays, schema=TABLES[name].schema)
-
-
-def records(tables: Mapping[str, pa.Table], batch: int) -> Iterator[list[dict[str, list[dict[str, Any]]]]]:
-    """A job's extractions and their mentions as a stage hands them over: batches of records of plain dictionaries."""
-    mentions = iter(tables["mentions"].to_pylist())
-    many: list[dict[str, list[dict[str, Any]]]] = []
-    for row in tables["extractions"].to_pylist():
-        many.append({"mentions": [next(mentions) for _ in range(row["mentions"])], "extractions": [row]})
-        if len(many) == batch:
-            yield many
-            many = []
-    if many:
-        yield many

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench import refusals as bench
 from bench.refusal_gold import read_gold
 from polyculture.cache.catalog import Language, read_catalog
 from polyculture.cache.errors import CatalogError
@@ -128,8 +127,3 @@ def test_short_texts_are_fast() -> None:
     for text in texts:
         is_refusal(text, "en")
     assert (time.process_time() - started) / len(texts) < 500e-6
-
-
-def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    bench.main(texts=130)
-    assert "130 texts" in capsys.readouterr().out

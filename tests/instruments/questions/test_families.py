@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.questions import compare, write
 from polyculture.cache.schema.measured import Number
 from tests.instruments.questions.answered import (
     FAILED,
@@ -340,9 +338,3 @@ def test_right_candidates_are_found_as_geomlamas_script_counts(drawn: list[Any],
 
 def values_of(rows: Sequence[Said]) -> float | None:
     return values(rows, ["golds_found"])[0]
-
-
-def test_pandas_gives_the_same_numbers(tmp_path: Path) -> None:
-    assert write(tmp_path, 3) > 1000
-    views, intervals, theirs = compare(tmp_path)
-    assert min(views, intervals, theirs) > 0
