@@ -28,5 +28,5 @@ class Extra:
 
 
 DUMPS = Extra("dumps", ("isal", "rapidgzip"))
-MINING = Extra("mining", ("re2", "icu4py"))
+MINING = Extra("mining", ("icu4py",))
 SHEETS = Extra("sheets", ("python_calamine",))

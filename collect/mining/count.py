@@ -15,10 +15,11 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.parquet import write_parquet
 from polyculture.cache.sql_file import read_sql
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS
-from polyculture.collect.mining.sweep import SweepReport, write_part
+from polyculture.collect.mining.sweep import SweepReport
 
 MEMORY = "1GB"  # DuckDB's memory limit; the rest goes to disk
 _SQL = Path(__file__).with_name("sql")
@@ -48,7 +49,8 @@ def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Pa
             connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
             connection.execute("SET temp_directory = $folder", {"folder": str(folder / "spilled")})
             connection.execute("SET preserve_insertion_order = false")
-            yield _count(connection, swept, chosen, filters, write_part(folder, "none", 0, HITS.empty_table()))
+            write_parquet(HITS.empty_table(), empty := folder / "none.parquet")
+            yield _count(connection, swept, chosen, filters, empty)
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
         remedy = "Free space or choose another folder, then run the same command again: it resumes."
         raise StoreError(f"cannot be written: {fault}", where=folder, remedy=remedy) from fault

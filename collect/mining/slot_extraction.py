@@ -7,7 +7,7 @@ match on both sides; the n-gram is the text in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,8 +20,6 @@ from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.rules import rules
 
 _CONTEXT = 70  # characters on each side of a slot's edge
-_WRITTEN = 4  # characters per folded letter: the letter, marks, dropped characters
-_MARGIN = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,11 @@ class SlotFinder:
         self._windows = Windows(chosen.longest) if chosen.unit == "window" else None
         self._boundaries = Boundaries(chosen.language)
         self._automaton = _automaton(chosen.patterns, self._spaced)
-        self._reach = _WRITTEN * max(len(pattern.before or pattern.after) for pattern in chosen.patterns) + _MARGIN
 
-    def find(self, line: str, near: Iterable[Span] | None = None) -> Iterator[SlotHit]:
-        """The hits in a line, in the order of their slots; with `near`, only matches that overlap one of its spans."""
+    def find(self, line: str) -> Iterator[SlotHit]:
+        """The hits in a line, in the order of their slots."""
         best: dict[tuple[int, bool], tuple[int, int, list[Span]]] = {}
-        for index, anchor in self._anchors(line, [(0, len(line))] if near is None else near):
+        for index, anchor in self._anchors(line):
             pattern = self._patterns[index]
             place = self._slot(pattern, line, *anchor)
             words = [] if place is None else self._words(pattern, line, place)
@@ -63,18 +60,17 @@ class SlotFinder:
             named = dict(self._named(line, words, self._patterns[index]))
             yield SlotHit(index, _context(line, place), tuple(named), tuple(named.values()))
 
-    def _anchors(self, line: str, near: Iterable[Span]) -> Iterator[tuple[int, Span]]:
-        """(pattern, span of its fixed text). Folding is slow: only the surroundings of `near` are folded."""
-        for start, end in _windows(near, self._reach, line):
-            folded = (
-                fold_with_offsets(line[start:end])
-                if self._spaced
-                else without_spaces(fold_with_offsets(line[start:end]))
-            )
-            for last, (length, indexes) in self._automaton.iter(folded.text):
-                span = folded.span(last + 1 - length, last + 1)
-                if span is not None:
-                    yield from ((index, (start + span[0], start + span[1])) for index in indexes)
+    def _anchors(self, line: str) -> Iterator[tuple[int, Span]]:
+        """(pattern, span of its fixed text)."""
+        folded = fold_with_offsets(line)
+        if not self._spaced:
+            # Offsets without spaces are slow, and most lines hold no pattern.
+            if next(self._automaton.iter(folded.text.replace(" ", "")), None) is None:
+                return
+            folded = without_spaces(folded)
+        for last, (length, indexes) in self._automaton.iter(folded.text):
+            if span := folded.span(last + 1 - length, last + 1):
+                yield from ((index, span) for index in indexes)
 
     def _slot(self, pattern: Pattern, line: str, start: int, end: int) -> int | None:
         """The edge of the slot beside the fixed text, if that is at word boundaries."""
@@ -131,18 +127,6 @@ class SlotFinder:
         return text.startswith(wanted) and self._boundaries.free(text, 0, len(wanted))
 
 
-def _windows(spans: Iterable[Span], reach: int, line: str) -> list[Span]:
-    """The spans extended by `reach` characters on both sides within the line; overlapping ones merged."""
-    windows: list[Span] = []
-    for first, last in sorted(spans):
-        start, end = max(0, first - reach), min(len(line), last + reach)
-        if windows and start <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
-        else:
-            windows.append((start, end))
-    return windows
-
-
 def _past(line: str, place: int, step: int, passes: Callable[[str], bool]) -> int:
     """The place after the characters that `passes` accepts."""
     while (char := _beside(line, place, step)) and passes(char):
@@ -190,4 +174,4 @@ def _context(line: str, place: int) -> str:
         left = left[left.index(" ") + 1 :]
     if last < len(line) and " " in right:
         right = right[: right.rindex(" ")]
-    return ("… " if first else "") + (left + right).replace("\0", " ").strip() + (" …" if last < len(line) else "")
+    return ("… " if first else "") + (left + right).strip() + (" …" if last < len(line) else "")

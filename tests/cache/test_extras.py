@@ -13,7 +13,6 @@ import pytest
 from polyculture.cache import extras
 from polyculture.cache.errors import MissingDependencyError
 from polyculture.cache.extras import DUMPS, MINING, SHEETS, Extra
-from polyculture.collect.mining.sweep import sweep
 from polyculture.collect.mining.units import Segments
 from polyculture.generate.engines.transformers.options import EXTRA
 from polyculture.instruments.datasets.sheets import read_sheets
@@ -43,7 +42,6 @@ def test_an_extra_that_the_code_names_exists(extra: Extra) -> None:
 @pytest.mark.parametrize(
     ("extra", "use"),
     [
-        (MINING, lambda folder: sweep([], None, None, folder)),  # type: ignore[arg-type, unused-ignore]
         (MINING, lambda _: Segments(3, "th")),
         (SHEETS, lambda folder: read_sheets(folder, folder / "names.xlsx")),
     ],

@@ -12,9 +12,7 @@ import re
 import shlex
 import signal
 import time
-import unicodedata
 from collections.abc import Mapping, Sequence
-from itertools import product
 from math import isclose, sqrt
 from pathlib import Path
 from typing import Any
@@ -22,18 +20,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import re2
 
 from polyculture.cache.errors import CatalogError
-from polyculture.cache.folding import fold_surface, fold_with_offsets, without_spaces
-from polyculture.collect.mining import written
 from polyculture.collect.mining.agreement import compare
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.collect.mining.count import counted
 from polyculture.collect.mining.kappa import cohens_kappa
-from polyculture.collect.mining.lines import BREAKS
 from polyculture.collect.mining.patterns import Filters, PatternSet, read_patterns
-from polyculture.collect.mining.scan import Scanner
 from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.sweep import SweepReport, sweep
@@ -150,95 +143,6 @@ def test_stop_words_may_be_let_in_where_titles_are_mined() -> None:
     assert in_slots("en", line, text.format("both")) == [()]
     assert in_slots("en", line, text.format("end")) == [("The Great", "The Great Gatsby")]
     assert in_slots("en", line, text.format("none")) == [("The", "The Great", "The Great Gatsby")]
-
-
-# The sieve.
-
-
-def spelled(anchor: str, randomness: random.Random) -> str:
-    """The anchor in letters that fold to it, with dropped characters in between, composed or not."""
-    sources, text, place = written._sources(), "", 0
-    while place < len(anchor):
-        size = randomness.choice([1, 1, 1, 2, 3])
-        tile = anchor[place : place + size]
-        if tile not in sources or randomness.random() < 0.4:
-            size, tile = 1, anchor[place]
-        text += randomness.choice([*sources.get(tile, ""), *([tile] * 2 if size == 1 else [])])
-        if randomness.random() < 0.15:
-            text += randomness.choice(sources[""])
-        place += size
-    return unicodedata.normalize(randomness.choice(["NFC", "NFD"]), text) if randomness.random() < 0.3 else text
-
-
-@pytest.mark.parametrize(
-    ("anchor", "spaces_aside"),
-    [
-        *product(["recipe of", "große suppe", "طريقة عمل", "김치 레시피", "bánh mì là", 'the "best"'], [False]),
-        *product(["วิธีทำ", "作り方", "ガパオ", "آن‌ها را", "caffè office"], [True]),
-    ],
-)
-def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(anchor: str, spaces_aside: bool) -> None:
-    folded, randomness = fold_surface(anchor), random.Random(anchor)
-    unit = "characters" if spaces_aside else "words"
-    chosen, _ = patterns_of("x", f"[x]\nunit = \"{unit}\"\npatterns = ['{anchor} ___', '___ {anchor}']")
-    expression = re2.compile(written.sieve(chosen.patterns, spaces_aside=spaces_aside).encode())
-    looked_at = 0
-    for _ in range(1500):
-        said = folded.replace(" ", randomness.choice(["", " "])) if spaces_aside else folded
-        edge = randomness.choice([" ", "\t", "\t ", '"', " \u200e"])
-        line = f"a{edge[::-1]}{spelled(said, randomness)}{edge}b"
-        form = without_spaces(fold_with_offsets(line)).text if spaces_aside else fold_with_offsets(line).text
-        if (folded.replace(" ", "") if spaces_aside else folded) not in form:
-            continue
-        looked_at += 1
-        assert expression.search(line.encode()), line
-    assert looked_at > 100
-
-
-@pytest.mark.parametrize("language", ["en", "ar", "ja", "zh", "ko", "th", "hi", "tr"])
-def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_whole_lines(language: str) -> None:
-    chosen, filters = patterns_of(language)
-    scanner, randomness = Scanner(chosen, filters.stop_words_at), random.Random(language)
-    finder = SlotFinder(chosen, filters.stop_words_at)
-    anchors = [pattern.before or pattern.after for pattern in chosen.patterns]
-    fillers = [
-        "soup",
-        "肉じゃが",
-        "الكبسة",
-        "the ",
-        ", ",
-        "“x”",
-        "fish & chips",
-        "ต้มยำ",
-        "찌개",
-        " ",
-        "  ",
-        "a" * 300,
-        ".",
-        "\n",
-        "\r\n",
-        "\u2028",
-    ]
-    hits = 0
-    for _ in range(400):
-        parts = [
-            spelled(randomness.choice(anchors), randomness) if randomness.random() < 0.4 else randomness.choice(fillers)
-            for _ in range(randomness.randint(1, 8))
-        ]
-        text = randomness.choice(["", " "]).join(parts)
-        whole = [hit for line in text.split("\n") for hit in finder.find(line.translate(BREAKS))]
-        assert [row[2:] for row in scanner._rows(1, text.encode())] == [
-            (place, hit.pattern, hit.context, hit.keys, hit.forms) for place, hit in enumerate(whole)
-        ]
-        hits += len(whole)
-    assert hits > 20
-
-
-def test_the_quick_look_misses_no_character_that_folding_changes() -> None:
-    changed = [char for char in map(chr, written._assigned()) if fold_with_offsets(char).text != char]
-    assert [char for char in changed if not written._changes(char)] == []
-    plain = (chr(code) for first, last in written._PLAIN for code in range(first, last + 1, 97))
-    assert [char for char in plain if not "\ud800" <= char <= "\udfff" and fold_with_offsets(char).text != char] == []
 
 
 # Counting.
@@ -487,21 +391,20 @@ def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path)
     files = write_big_corpus(tmp_path)
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
     command = mine(*files)
-    journal = tmp_path / ".counts.csv.mining" / "journal-0.jsonl"
+    work = tmp_path / ".counts.csv.mining"
     codes: list[int] = []
     while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
         (tmp_path / "counts.csv").unlink(missing_ok=True)
         process = start_polyculture(*command, cwd=tmp_path)
         deadline = time.monotonic() + 60
-        while not (journal.exists() and journal.stat().st_size) and time.monotonic() < deadline:
+        while not list(work.rglob("*-*.parquet")) and time.monotonic() < deadline:
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         codes.append(process.wait(timeout=30))
     assert codes[-1] == 130
     assert not (tmp_path / "counts.csv").exists()
-    done = len(journal.read_bytes().splitlines())
+    assert list(work.rglob("*-*.parquet"))
     assert polyculture(*command, cwd=tmp_path).returncode == 0
-    assert done >= 1
     calm = polyculture(*command[:-1], "calm.csv", cwd=tmp_path)
     assert calm.returncode == 0
     assert (tmp_path / "counts.csv").read_bytes() == (tmp_path / "calm.csv").read_bytes()
@@ -522,9 +425,8 @@ def test_a_sweep_goes_on_where_it_was_killed_and_takes_added_files(tmp_path: Pat
     whole, rows, blocks = run(one)
     assert blocks > 3
     assert run(one)[2] == 0, "nothing is scanned twice"
-    journal = tmp_path / "work" / "journal-0.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:-2]) + lines[-2][:30])
+    for part in sorted((tmp_path / "work").rglob("*-*.parquet"))[1:3]:
+        part.unlink()
     again, same, scanned = run(one)
     assert (scanned, same, again.documents) == (2, rows, whole.documents)
     more, added, _ = run(one, two)
