@@ -83,12 +83,6 @@ def _label(iso: str) -> str:
     return _SAME.get(iso.lower(), iso.lower())
 
 
-def likeliest(text: str) -> tuple[str, float]:
-    """The likeliest of all languages that fastText knows, by its label, and its probability."""
-    found = _model().detect(" ".join(text.split()), k=1)
-    return (_label(found[0]["lang"]), found[0]["score"]) if found else ("", 0.0)
-
-
 def _best(text: str, asked: Language, catalog: Catalog, *, short: bool) -> tuple[str, float]:
     """The likeliest language and its probability, where all languages that are near it are as frequent as it is. A
     short text is in the one that was asked for rather than in another: `_ASKED` times as likely, before it is read.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import io
 import os
-import re
 import signal
 import sys
 from types import TracebackType
@@ -13,12 +12,10 @@ from types import TracebackType
 from polyculture import UNSUPPORTED
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
-# Commands, and stages that are asked alone, that have no use for these packages, which Arrow would load.
-NEEDLESS = {
-    **dict.fromkeys(("sql", "status"), ("pandas", "numpy")),
-    **dict.fromkeys(("generate", "extract", "link", "measure", "compare"), ("pandas",)),
-    "link show": (),  # it loads Arrow itself, with less
-}
+# Arrow would load pandas, half a second's work, to look for frames in lists of ours. What reads a little has no use for
+# numpy either; what opens no store loads no Arrow, or does it itself.
+WITHOUT_NUMPY = ("sql", "status", "prompts")
+WITHOUT_ARROW = ("data", "init", "pack", "wikidata", "extract", "link")
 # Commands that only read a little and print. To look for garbage, and to take down what a process has loaded, takes
 # Python an eighth of their time.
 ENDED_AT_ONCE = ("link show",)
@@ -110,11 +107,10 @@ def _run() -> None:
     from polyculture.cli.options import help_for, message_of
     from polyculture.console import say
 
-    only = re.search(r" --only[ =](\w+)", " ".join(sys.argv))
-    command = only[1] if only else "".join(sys.argv[1:2])
-    # Here, where the process is the command's alone.
-    if without := NEEDLESS.get(" ".join(sys.argv[1:3]), NEEDLESS.get(command)):
-        load_arrow_alone(without=without)
+    command = "".join(sys.argv[1:2])
+    if command not in WITHOUT_ARROW and not command.startswith("-") and "--help" not in sys.argv:
+        # Here, where the process is the command's alone.
+        load_arrow_alone(without=("pandas", "numpy") if command in WITHOUT_NUMPY else ("pandas",))
     _started()
     try:
         code = app(standalone_mode=False)

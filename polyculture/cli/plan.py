@@ -22,7 +22,6 @@ from polyculture.link.origins import items_by_country
 from polyculture.reports.limits import limit_line
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import calibrate as measure_rates
-from polyculture.running.detection import detectable
 from polyculture.running.estimate import StageEstimate, asked_later, estimates, not_ready, unsupported
 from polyculture.running.linking import (
     check_topics,
@@ -206,6 +205,8 @@ def _print_examples(workspace: Workspace) -> None:
 
 
 def _print_detectable(workspace: Workspace, manifest: Manifest) -> None:
+    from polyculture.running.detection import detectable  # SciPy, which nothing else of a plan needs
+
     differences, notes = detectable(workspace, manifest)
     if differences:
         rows = [

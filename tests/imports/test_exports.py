@@ -9,7 +9,6 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
-from polyculture.imports.encoding import encoding_of
 from polyculture.imports.mapping import Columns
 from polyculture.imports.text import TextReader
 from tests.imports.conftest import read
@@ -111,26 +110,3 @@ def test_countries_in_the_writings_of_files(written: str, code: str | None) -> N
             reader.country(written)
     else:
         assert reader.country(written) == code
-
-
-ICELANDIC = "Á Íslandi borðar fólk oft hafragraut, skyr og rúgbrauð með osti á morgnana, þótt sumir vilji kaffi."
-OTHERS = [
-    ("koi8-u", "На завтрак в России часто едят блины со сметаной, кашу и сырники."),
-    ("cp874", "คนไทยมักกินข้าวต้มหรือโจ๊กเป็นอาหารเช้า และดื่มกาแฟเย็น"),
-    ("cp932", "日本の朝食には味噌汁と焼き魚、白いご飯がよく食べられています。"),
-    ("euc_jp", "日本の朝食には味噌汁と焼き魚、白いご飯がよく食べられています。"),
-    ("gb18030", "春节的时候，全家人一起包饺子，吃年夜饭。"),
-    ("gb18030", "家人每个星期天都会吃饺子。\n北京烤鸭很有名。"),
-    ("cp949", "한국 사람들은 아침에 밥과 된장찌개를 먹습니다."),
-    ("mac-roman", "La gente come tacos al pastor y tamales por la mañana, ¿no?"),
-]
-
-
-def test_icelandic_is_decoded_and_other_encodings_have_their_names(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(f"text\n{ICELANDIC}\n".encode("cp1252"))
-    assert encoding_of(file) == "cp1252"
-    for encoding, text in OTHERS:
-        file.write_bytes(f'model,text\nm,"{text}"\n'.encode(encoding))
-        with pytest.raises(UserError, match=f"iconv -f {encoding} "):
-            encoding_of(file)

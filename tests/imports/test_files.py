@@ -27,9 +27,7 @@ ROWS = [("text", "language"), ("Zum Frühstück Käse, Brötchen und Weißwurst.
 CSV = "".join(f'"{text}";{language}\r\n' for text, language in ROWS)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"]
-)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.json"])
 def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None:
     lines = [json.dumps(dict(zip(ROWS[0], row, strict=True)), ensure_ascii=False) for row in ROWS[1:]]
@@ -37,35 +35,26 @@ def test_encodings_are_decoded(encoding: str, name: str, tmp_path: Path) -> None
     (tmp_path / name).write_bytes(content.encode(encoding))
     rows = list(read_file(tmp_path / name))
     assert [(row.get("text"), row.get("language")) for row in rows if isinstance(row, Record)] == ROWS[1:]
-    name_of = {"cp1252": ["Windows-1252"], "utf-8": [], "utf-8-sig": []}.get(encoding, [encoding[:6].upper()])
-    assert find_source(tmp_path / name, None, None).encodings == name_of
+    names = [] if encoding.startswith("utf-8") else [encoding[:6].upper()]
+    assert find_source(tmp_path / name, None, None).encodings == names
 
 
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
-        ("Zum Frühstück Käse, Brötchen und Weißwurst.", "mac-roman"),
-        ("Zum Frühstück Käse, Brötchen und Weißwurst.", "cp850"),
+        ("Zum Frühstück Käse, Brötchen und Weißwurst.", "cp1252"),
         ("Śniadanie: żurek, pączki i źródło.", "cp1250"),
-        ("W niedzielę jemy żurek i pierogi.", "cp1250"),
-        ("K obědu je svíčková na smetaně a řízek.", "cp1250"),
-        ("Za doručak jedemo svježi kruh i češnjak.", "cp1250"),
-        ("Gőzgombóc, szőlő és fűszer.", "cp1250"),
-        ("Kahvaltıda şeftali, ığdır kayısısı ve çay.", "cp1254"),
-        ("На завтрак едят кашу и блины.", "cp1251"),
         ("На завтрак едят кашу и блины.", "koi8-r"),
         ("朝食に寿司を食べます。", "shift-jis"),
         ("早餐吃包子和豆浆。", "gb18030"),
-        ("아침에 김치를 먹습니다.", "euc-kr"),
-        ("ข้าวผัดกับต้มยำกุ้ง", "cp874"),
-        ("في الفطور نأكل الفول", "cp1256"),
     ],
 )
 def test_a_file_in_another_encoding_is_refused_whole(text: str, encoding: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(f"text\n{text}\nplain\n".encode(encoding))
-    with pytest.raises(UserError, match="unknown encoding: row 2") as fault:
+    """By its accents a file would lose rows: of Spanish ones most, of English ones none."""
+    (tmp_path / "a.csv").write_bytes(f"text\nplain\n{text}\n".encode(encoding))
+    with pytest.raises(UserError, match="encoding: row 3") as fault:
         list(read_file(tmp_path / "a.csv"))
-    assert "UTF-8" in str(fault.value.remedy)
+    assert "iconv" in str(fault.value.remedy)
 
 
 def test_broken_utf_8_is_refused_row_by_row_and_never_read_as_windows(tmp_path: Path) -> None:
@@ -363,25 +352,6 @@ def test_a_file_without_any_record_says_why(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('["Pizza.", "Pasta."]', encoding="utf-8")
     with pytest.raises(UserError, match="no text can be taken: of 2 rows, 2 because is no JSON object"):
         take(RunFolder(tmp_path / "run"), tmp_path / "a.json")
-
-
-def test_the_remedy_names_the_encoding_in_which_the_text_is_in_a_language(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes("text\nW niedzielę jemy żurek i pierogi.\n".encode("cp1250"))
-    with pytest.raises(UserError, match=r"than as cp1250, 'pl'") as fault:
-        list(read_file(tmp_path / "a.csv"))
-    assert "iconv -f cp1250 -t UTF-8" in str(fault.value.remedy)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "No almoço comemos feijão, pão e maçã.", "Perché no: è così, più caffè.", "Rødgrød med fløde på en ø.",
-        "Hommikusöögiks sööme võileibu.", "¿Qué comes? Piñones y jamón.", "La crème brûlée à la française.", "Grünkohl",
-    ],
-)  # fmt: skip
-def test_languages_of_western_europe_stay_in_windows_1252(text: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(f"text\n{text}\n".encode("cp1252"))
-    assert [row.get("text") for row in read_file(tmp_path / "a.csv") if isinstance(row, Record)] == [text]
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01garbage", b'"abc', b"\xff\xfea\x00\x00"])
