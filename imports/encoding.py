@@ -1,7 +1,7 @@
 """The encoding of a text file: UTF-8, UTF-16 or UTF-32, decided on the whole file; any other is refused whole.
 
-Nearly all bytes are some letter of each encoding of one byte a letter. Which of them a file is in nobody can be sure of,
-and rows with other letters than were meant would enter without an error. Who wrote the file knows it.
+Nearly all bytes are some letter of each encoding of one byte a letter. Which of them a file is in nobody can be sure
+of, and rows with other letters than were meant would enter without an error. Who wrote the file knows it.
 """
 
 from __future__ import annotations

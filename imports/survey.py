@@ -39,7 +39,6 @@ class Survey:
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)  # of items: those that their topic does not have
     conditions: Counter[str] = field(default_factory=Counter)
     countries: Counter[str] = field(default_factory=Counter)  # of the texts that name one
-    unsure: Counter[str] = field(default_factory=Counter)  # texts by the words that leave their condition open
     endings: Counter[str] = field(default_factory=Counter)  # texts by how they ended, in words that nobody knows
     absent: Counter[str] = field(default_factory=Counter)  # texts that are only a word for a missing value
     misread: Counter[str] = field(default_factory=Counter)  # texts by the encoding that their UTF-8 was taken for
@@ -113,7 +112,6 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
             if read.type is not None and read.kind is None and read.surface:
                 found.kinds[text.topic, read.type] += 1
         found.conditions[text.condition] += 1
-        found.unsure.update(text.unsure)
         if text.country is not None:
             found.countries[text.country] += 1
         if by_prompt and text.prompt is not None and text.country is not None:
@@ -125,9 +123,6 @@ def _read(source: Source, columns: Columns, catalog: Catalog) -> Survey:
                      "condition=COLUMN says it otherwise")  # fmt: skip
     if by_prompt and found.countries and "country" not in {*columns.columns, *columns.parts}:
         notes.append(f"country by prompts: {_counts(found.countries)}. country=COLUMN says it otherwise")
-    if found.unsure:
-        words = _counts(found.unsure)
-        notes.append(f"unstated, as these words may name a country or something of one: {words}")
     if found.absent:
         words = _counts(found.absent)
         notes.append(

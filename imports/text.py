@@ -54,7 +54,6 @@ class ImportedText:
     prompt_tokens: int | None
     completion_tokens: int | None
     note: str | None
-    unsure: tuple[str, ...] = ()  # words of the prompt that may name a country, where the condition is by its words
 
     @property
     def cell(self) -> tuple[str | None, ...]:
@@ -87,11 +86,10 @@ class TextReader:
         language = self.language(values.get("language"), answer.text or "", prompt)
         country = self.country(values.get("country"))
         label = values.get("condition")
-        unsure: tuple[str, ...] = ()
         if not _missing(label):
             label = self._label("condition", label)
         else:
-            label, country, unsure = self._by_prompt(prompt, country, language)
+            label, country = self._by_prompt(prompt, country, language)
         given = (values.get("prompt_tokens"), values.get("completion_tokens"))
         tokens = (answer.usage.prompt, answer.usage.completion) if given == (None, None) else given
         return ImportedText(
@@ -109,7 +107,6 @@ class TextReader:
             prompt_tokens=sanitizer.count("prompt_tokens", tokens[0]),
             completion_tokens=sanitizer.count("completion_tokens", tokens[1]),
             note="; ".join(filter(None, (sanitizer.note, answer.note))) or None,
-            unsure=unsure,
         )
 
     def words(self, record: Record) -> tuple[str, str | None] | None:
@@ -153,20 +150,15 @@ class TextReader:
             raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
         return text, answer
 
-    def _by_prompt(
-        self, prompt: str | None, country: str | None, language: str
-    ) -> tuple[str, str | None, tuple[str, ...]]:
-        """The condition, the country where the file has no column of it, and the words that leave either open."""
+    def _by_prompt(self, prompt: str | None, country: str | None, language: str) -> tuple[str, str | None]:
+        """The condition, and the country, by the prompt where the file has no column of it."""
         if prompt is None:
-            return UNSTATED, country, ()
+            return UNSTATED, country
         named = self._prompts.named(prompt, language)
         if country is None and "country" not in {*self.columns.columns, *self.columns.parts}:
             country = next(iter(named.countries)) if len(named.countries) == 1 else None
-        if country is not None and country in named.possible:  # the column and the prompt are two witnesses
-            return "explicit", country, ()
-        if country is None and not named.possible and not named.unsure:
-            return "neutral", None, ()
-        return UNSTATED, country, named.unsure
+        # The column and the prompt are two witnesses: then a name that may be another thing is the country's.
+        return "explicit" if country is not None and country in named.possible else UNSTATED, country
 
     @cached_property
     def _names(self) -> WrittenNames:

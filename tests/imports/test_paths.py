@@ -150,7 +150,7 @@ def test_prompts_give_the_condition_where_they_name_the_country(tmp_path: Path) 
         row("What does Giulia eat?", "IT"),
     ]
     found, texts, _ = read(write_lines(tmp_path / "a.jsonl", *rows))
-    assert [text.condition for text in texts] == ["explicit", "explicit", "neutral", "unstated", "unstated"]
+    assert [text.condition for text in texts] == ["explicit", "explicit", "unstated", "unstated", "unstated"]
     assert any("condition by the countries that rows and prompts name" in note for note in found.columns.notes)
     for one in rows:
         one.pop("country")
@@ -158,7 +158,7 @@ def test_prompts_give_the_condition_where_they_name_the_country(tmp_path: Path) 
     assert [(text.country, text.condition) for text in texts[:3]] == [
         ("IT", "explicit"),
         ("JP", "explicit"),
-        (None, "neutral"),
+        (None, "unstated"),
     ]
 
 
