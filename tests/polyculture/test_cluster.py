@@ -1,4 +1,4 @@
-"""The same jobs on a real Ray cluster of two workers, of which one is killed and then a whole node lost."""
+"""The same jobs on a real Ray cluster of two nodes: what it meets is told, and a worker and then a node are lost."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def nothing_stays() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def cluster(nothing_stays: None) -> Iterator[Any]:
-    """A head that works on nothing, and two nodes with a core each, of which the last test loses one."""
-    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
+    """A head and a node with a core each, of which the last test loses the node."""
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **NODE})
     try:
-        cluster.nodes = [cluster.add_node(num_cpus=1, **NODE) for _ in range(2)]
+        cluster.node = cluster.add_node(num_cpus=1, **NODE)
         yield cluster
     finally:
         ray.shutdown()
@@ -91,33 +91,27 @@ def in_background(work: Callable[[], None]) -> Thread:
 
 @pytest.mark.slow
 def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
-    """A job that another process holds, and an address where nobody is."""
-    experiment = write_experiment(tmp_path, stub.url, n=4)
-    pipeline = Pipeline.prepare(open_workspace(experiment))
-    held = Job("openai:one", "ja", "food")
-    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
-    assert list(pipeline.held) == [held]
-    with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
-        pipeline.finish()
-    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1.*cluster"):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, "127.0.0.1:1")
-
-
-@pytest.mark.slow
-def test_a_stage_that_stops_itself_at_a_replica_ends_for_all(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
+    """A model whose server is broken, a job that another process holds, and an address where nobody is."""
     fault = failure(500, "broken", retry_after="0.01")
     stub.behaviour = lambda body, _: fault if body["model"] == "one" else None
-    experiment = write_experiment(tmp_path, stub.url, n=30)
-    pipeline = Pipeline.prepare(open_workspace(experiment))
-    run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
+    pipeline = Pipeline.prepare(open_workspace(write_experiment(tmp_path, stub.url, n=30)))
+    held = Job("openai:two", "ja", "food")
+    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
+        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address, replicas=1)
+    assert list(pipeline.held) == [held]
     with pytest.raises(SystematicFaultError, match=r"openai:one.*HTTP 500") as ended:
         pipeline.finish()
     assert ended.value.exit_code == 6
     assert "\n" not in str(ended.value)
     asked = Counter(body["model"] for body in stub.bodies)
-    assert asked["one"] <= 2 * (8 + CONCURRENCY) * 7  # of two replicas, each of the first answers with six retries
-    assert asked["two"] == 2 * 3 * 30
+    assert asked["one"] <= (8 + CONCURRENCY) * 7  # of one job, each of the first answers with six retries
+    assert asked["two"] == 3 * 30
+    pipeline.stopped.clear()
+    pipeline.failed.clear()
+    with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
+        pipeline.finish()
+    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1.*cluster"):
+        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, "127.0.0.1:1")
 
 
 @pytest.mark.slow
@@ -139,7 +133,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
         os.kill(lost[0], signal.SIGKILL)
         killed = len(stub.answered)
         wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(pipeline.workspace.run))) > 2)
-        cluster.remove_node(cluster.nodes[0])
+        cluster.remove_node(cluster.node)
         lost.append(0)
         stub.latency = 0.01
 
