@@ -160,4 +160,4 @@ def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
         remedy = "Give your own contexts the columns phrasing and pair: see docs/datasets.md."
         return DataSetError(f"{dataset.name} has no context in two phrasings", where=dataset.folder, remedy=remedy)
     return DataSetError(f"{dataset.name} has no context of this selection", where=dataset.folder,
-                        remedy=f"See what there is: polyculture data show {dataset.name}")  # fmt: skip
+                        remedy=f"See what there is: polyculture data check {dataset.name} --published")  # fmt: skip

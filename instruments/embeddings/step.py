@@ -110,7 +110,7 @@ def representing_jobs(
         raise DataSetError(
             "there is no context that entities of both cultures fit",
             where=dataset.folder,
-            remedy=f"See what there is: polyculture data show {dataset.name}",
+            remedy=f"See what there is: polyculture data check {dataset.name} --published",
         )
     return jobs
 

@@ -75,7 +75,7 @@ PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Instruments": {},
     "Data": {
         "wikidata": ("Build, pull or inspect a snapshot of Wikidata.", ""),
-        "data": ("List, fetch, check and show data sets.", ""),
+        "data": ("List, fetch and check data sets.", ""),
         "pack": ("Begin a culture pack; list what it lacks.", ""),
     },
 }

@@ -1,9 +1,8 @@
-"""`polyculture data`: published data sets of contexts and entities."""
+"""`polyculture data`: published data sets."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,30 +13,23 @@ from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.check import absent_parts, findings, published_rows
+from polyculture.instruments.datasets.check import findings, published_rows
 from polyculture.instruments.datasets.fetch import fetch as get
 from polyculture.instruments.datasets.fetch import fetched_commit
-from polyculture.instruments.datasets.model import CAUSAL, by_reason
 from polyculture.instruments.datasets.opened import data_folder, open_data_set
 from polyculture.instruments.datasets.rules import holds_questions, known_data_sets, rules_of, source_of
 
 if TYPE_CHECKING:
-    from polyculture.instruments.datasets.model import DataSet, LeftOut
+    from polyculture.instruments.datasets.model import LeftOut
     from polyculture.instruments.datasets.rules import Source
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
 AnyName = Annotated[str, typer.Argument(metavar="NAME", help="One of `data list`, or a rules file of yours.")]
 Folder = Annotated[Path | None, typer.Option(help="The folder of its files, if not that of `data fetch`.")]
-English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
-AsPublished = Annotated[
-    bool,
-    typer.Option("--as-published", help="Keep repeated rows, names on both sides, contexts that begin with their gap."),
-]
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Data sets: list and fetch them; check and show contexts and entities for `cbs` and `swap`.",
+    help="Data sets: list and fetch them; check what is read of them.",
     epilog="polyculture data fetch camellia",
 )
 
@@ -74,8 +66,13 @@ def fetch(
 def check(
     name: AnyName,
     folder: Folder = None,
-    english: English = False,
-    as_published: AsPublished = False,
+    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="Keep repeated rows, names on both sides, contexts that begin with their gap."
+        ),
+    ] = False,
     published: Annotated[
         bool, typer.Option(help="Instead, what the paper counts of the data, beside what was read.")
     ] = False,
@@ -128,20 +125,6 @@ def _write_counts(columns: Sequence[str], rows: Sequence[Sequence[Any]], format:
         write_values(columns, rows, format, output)
 
 
-@app.command(epilog="polyculture data show camellia")
-def show(name: Name, folder: Folder = None, english: English = False, as_published: AsPublished = False) -> None:
-    """Count the entities and contexts of a data set, beside the published counts."""
-    rules, dataset = rules_of(name), open_data_set(name, folder, english=english, as_published=as_published)
-    print_table(("language", "type", "culture", "entities"), entity_rows(dataset), title=rules.title)
-    print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
-    print_table(("", "found", "published"), total_rows(dataset, rules.published))
-    if dataset.left_out:
-        print_table(("left out or changed", "lines"), [one[:2] for one in by_reason(dataset.left_out)])
-    absent = absent_parts(dataset, rules)
-    if absent:
-        say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")
-
-
 def list_rows(data_sets: Iterable[Source]) -> Iterable[tuple[Any, ...]]:
     """Name, title, licence, publisher and pinned commit, folder, and the fetched commit."""
     for one in data_sets:
@@ -149,32 +132,6 @@ def list_rows(data_sets: Iterable[Source]) -> Iterable[tuple[Any, ...]]:
         pinned = f"{one.repository} at {one.commit[:12]}" if one.repository and one.commit else None
         here = (str(folder), (fetched_commit(folder) or "")[:12] or None) if folder.is_dir() else (None, None)
         yield one.name, one.title, one.licence, pinned, *here
-
-
-def entity_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """Language, type, culture and number of entities."""
-    counts = Counter((e.language, e.entity_type, e.culture) for e in dataset.entities)
-    return [(*key, number) for key, number in sorted(counts.items())]
-
-
-def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """Language, culture, setting, form, type and number of contexts."""
-    counts = Counter((c.language, c.culture, c.setting, c.form, c.entity_type) for c in dataset.contexts)
-    return [(*key, number) for key, number in sorted(counts.items())]
-
-
-def total_rows(dataset: DataSet, published: Mapping[Any, int]) -> list[tuple[Any, ...]]:
-    """Counts as in the papers: a name counts once over all languages, a context once for both forms."""
-    entities = {entity.place for entity in dataset.entities}
-    causal, whole = (
-        len({context.place for context in dataset.contexts if (context.form == CAUSAL) == wanted})
-        for wanted in (True, False)
-    )
-    return [
-        ("entities, once over all languages", len(entities), published.get("entities")),
-        ("contexts, whole texts, once over all languages", whole, published.get("contexts")),
-        ("contexts again, their causal form", causal, None),
-    ]
 
 
 def left_out_rows(left_out: Iterable[LeftOut]) -> list[tuple[Any, ...]]:

@@ -36,6 +36,7 @@ from polyculture.running.studies import calls_in_file, calls_of_run, check_able,
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
     from polyculture.link.index.snapshot import Snapshot
+    from polyculture.running.instrument_calls import InstrumentCall
 
 SHOWN_PROMPTS = 3
 SHOWN_COUNTRIES = 10
@@ -80,22 +81,22 @@ def plan(
         _print_jobs(workspace, runs)
         return
     retry = retry_failed_of(retry_failed)
-    if not workspace.jobs and calls_of_run(workspace) and not calibrate:  # there are instruments alone
-        if not accept_changes:
-            check_calls(calls_of_run(workspace))
-        _print_costs(list(estimates(workspace, retry)), f"{workspace.experiment.name}: no texts, instruments alone")
-        _print_unsupported(workspace)
+    calls = calls_of_run(workspace)
+    if not accept_changes:
+        check_calls(calls)
+    if not workspace.jobs and calls and not calibrate:  # there are instruments alone
+        costs = list(estimates(workspace, retry, calls))
+        _print_costs(costs, f"{workspace.experiment.name}: no texts, instruments alone")
+        _print_unsupported(calls)
         check_able(calls_in_file(workspace))
         return
-    if not accept_changes:
-        check_calls(calls_of_run(workspace))
     pipeline = Pipeline.check(workspace, accept_changes=accept_changes, contact_needed=calibrate)
     linking = pipeline.linking
     check_topics(workspace, linking.source)
     if calibrate:
         workspace.write(pipeline.manifest)
         measure_rates(workspace)
-    costs = list(estimates(workspace, retry))
+    costs = list(estimates(workspace, retry, calls))
     tell_languages_without_names(workspace, linking.source)
     tell_uncovered_countries(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
@@ -105,7 +106,7 @@ def plan(
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     _print_costs(costs, title)
-    _print_unsupported(workspace)
+    _print_unsupported(calls)
     _print_widened(workspace)
     _print_items(workspace, linking.source)
     _print_detectable(workspace, pipeline.manifest)
@@ -182,14 +183,14 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
     return [(one.file, one.rows, one.texts, one.failed, one.import_id, one.imported_at) for one in files]
 
 
-def _print_unsupported(workspace: Workspace) -> None:
+def _print_unsupported(calls: Sequence[InstrumentCall]) -> None:
     """What is asked later; and the instruments, and parts of a paper, that models cannot do, where there are any."""
 
-    for line in asked_later(workspace):
+    for line in asked_later(calls):
         say(line)
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
-        for one in unsupported(workspace)
+        for one in unsupported(calls)
     ]
     if rows:
         print_table(UNSUPPORTED, rows, title="What models cannot do is not asked")

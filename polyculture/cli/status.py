@@ -16,7 +16,8 @@ from polyculture.experiment.imported import origin_line
 from polyculture.experiment.opening import open_workspace
 from polyculture.experiment.workspace import Workspace, warn_of_changes
 from polyculture.running.batching import waiting_line
-from polyculture.running.run_status import STAGES, JobStatus, RunStatus, failures_query, run_status
+from polyculture.running.reasons import failures_query
+from polyculture.running.run_status import STAGES, JobStatus, RunStatus, run_status
 
 FEW_JOBS = 12  # that are listed one by one without being asked for
 MOST_MODELS = 8  # lines of a summary

@@ -28,11 +28,10 @@ def stored_run(file: Path, runs: Path | None = None) -> RunFolder:
         name = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("name")
     except (OSError, ValueError, RecursionError):
         name = None
-    if isinstance(name, str) and is_folder_name(name):
-        run = run_place(name, file, runs)
-    else:
-        from polyculture.experiment.opening import open_workspace  # it says what is wrong with the file
+    if not isinstance(name, str) or not is_folder_name(name):
+        from polyculture.experiment.file import read_experiment  # it says what is wrong with the file
 
-        run = open_workspace(file, runs).run
+        name = read_experiment(file).name
+    run = run_place(name, file, runs)
     require_run(run)
     return run

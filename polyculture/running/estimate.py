@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -29,7 +29,6 @@ from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage, samples_left
 from polyculture.running.instrument_calls import InstrumentCall, PartCall
-from polyculture.running.studies import calls_of_run
 
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
@@ -80,8 +79,10 @@ class _Means:
     answer: float
 
 
-def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterator[StageEstimate]:
-    """An estimate per model that samples, and one for the extractor where it is a model.
+def estimates(
+    workspace: Workspace, retry: RetryFailed | None = None, calls: Iterable[InstrumentCall] = ()
+) -> Iterator[StageEstimate]:
+    """An estimate per model that samples, one for the extractor where it is a model, and those of `calls`.
 
     Final failures that `retry` names are asked again.
     """
@@ -92,14 +93,14 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
-    for asked in calls_of_run(workspace):
+    for asked in calls:
         yield from _instrument(workspace, asked, means, retry)
 
 
-def asked_later(workspace: Workspace) -> Iterator[str]:
+def asked_later(calls: Iterable[InstrumentCall]) -> Iterator[str]:
     """A line for each part that asks about the results of another, as long as there are none: how much it will ask."""
-    for asked in calls_of_run(workspace):
-        if isinstance(asked, PartCall) and asked.before is not None and not asked.study(quiet=True).steps:
+    for asked in calls:
+        if isinstance(asked, PartCall) and asked.before is not None and not asked.known.steps:
             texts, times = Counter[str](), asked.part.times
             for step, work in asked.before.works():
                 loads = {load.text for load in map(step.load, work.items()) if load is not None}  # of all its arms
@@ -113,7 +114,7 @@ def _instrument(
     workspace: Workspace, asked: InstrumentCall, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
 ) -> Iterator[StageEstimate]:
     """An estimate per step and model of an instrument's queries. A step without a model is free."""
-    for step in asked.study(quiet=True).steps:
+    for step in asked.known.steps:
         works = sorted((work for work in step.works() if work.models), key=models_of)
         for models, group in groupby(works, key=models_of):
             yield _of_step(workspace, asked, step, models[0], list(group), means, retry)
@@ -143,21 +144,33 @@ def _of_step(
     so_far = means.get((asked.command, model))
     written = asks * so_far.answer if so_far else at_most
     size = sum(work.size for work in works)
+    sizes = {"jobs": len(works), "prompts": asks, "responses": size, "left": size - settled}
+    return _estimate(workspace, asked.stage(step), model, sizes, (read, written), (read, at_most), counted.counted_by)
+
+
+def _estimate(
+    workspace: Workspace,
+    stage: str,
+    model: str,
+    sizes: Mapping[str, int],
+    expected: tuple[float, float],
+    most: tuple[float, int],
+    counted_by: str,
+    hours: float | None = None,
+) -> StageEstimate:
+    """The tokens that are read and written, as expected and at most, with what they cost."""
     return StageEstimate(
-        stage=asked.stage(step),
+        stage=stage,
         model=model,
-        jobs=len(works),
-        prompts=asks,
-        responses=size,
-        left=size - settled,
-        prompt_tokens=read,
-        answer_tokens=round(written),
-        most_tokens=at_most,
+        **sizes,
+        prompt_tokens=round(expected[0]),
+        answer_tokens=round(expected[1]),
+        most_tokens=most[1],
         free=not find_kind(workspace.experiment.model_spec(model)).paid,
-        counted_by=counted.counted_by,
-        cost=_cost(workspace, model, read, written),
-        most=_cost(workspace, model, read, at_most),
-        hours=None,
+        counted_by=counted_by,
+        cost=_cost(workspace, model, *expected),
+        most=_cost(workspace, model, *most),
+        hours=hours,
     )
 
 
@@ -190,22 +203,9 @@ def _sampling(
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
         answers = [_as_asked(workspace, prompt, tokens_of[prompt.prompt_id]) for prompt in prompts]
         written += missing * (means.answer if means else sum(answers) / len(answers))
-    return StageEstimate(
-        stage="generate",
-        model=model,
-        jobs=len(jobs),
-        prompts=asked_of,
-        responses=asked_of * sampling.n,
-        left=left,
-        prompt_tokens=round(read),
-        answer_tokens=round(written),
-        most_tokens=left * sampling.max_tokens,
-        free=not find_kind(spec).paid,
-        counted_by=counted.counted_by,
-        cost=_cost(workspace, model, read, written),
-        most=_cost(workspace, model, read, left * sampling.max_tokens),
-        hours=left / rate / 3600 if rate else None,
-    )
+    sizes = {"jobs": len(jobs), "prompts": asked_of, "responses": asked_of * sampling.n, "left": left}
+    most, hours = (read, left * sampling.max_tokens), left / rate / 3600 if rate else None
+    return _estimate(workspace, "generate", model, sizes, (read, written), most, counted.counted_by, hours)
 
 
 def _as_asked(workspace: Workspace, prompt: Prompt, tokens: int) -> float:
@@ -238,22 +238,9 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     left = max(total - extracted - ExtractionStage(workspace).shared(), 0)
     [(distinct,)] = _rows(workspace, _DISTINCT) or [(1.0,)]
     read, written = left * distinct * each_read, left * distinct * each_written
-    return StageEstimate(
-        stage="extract",
-        model=model,
-        jobs=len(workspace.jobs),
-        prompts=len(workspace.prompts),
-        responses=total,
-        left=left,
-        prompt_tokens=round(read),
-        answer_tokens=round(written),
-        most_tokens=left * MAX_TOKENS,
-        free=not find_kind(experiment.model_spec(model)).paid,
-        counted_by=counted,
-        cost=_cost(workspace, model, read, written),
-        most=_cost(workspace, model, left * (head + workspace.sampling.max_tokens), left * MAX_TOKENS),
-        hours=None,
-    )
+    sizes = {"jobs": len(workspace.jobs), "prompts": len(workspace.prompts), "responses": total, "left": left}
+    most = left * (head + workspace.sampling.max_tokens), left * MAX_TOKENS
+    return _estimate(workspace, "extract", model, sizes, (read, written), most, counted)
 
 
 def _extraction_tokens(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> tuple[float, float]:
@@ -322,10 +309,10 @@ class Unsupported:
     remedy: str
 
 
-def unsupported(workspace: Workspace) -> list[Unsupported]:
+def unsupported(calls: Iterable[InstrumentCall]) -> list[Unsupported]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
-    for asked in calls_of_run(workspace):
+    for asked in calls:
         command, part = (asked.suite.command, asked.part.name) if isinstance(asked, PartCall) else (asked.command, "")
         for model, fault in asked.unable():
             key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""

@@ -154,6 +154,11 @@ class InstrumentCall:
             raise
         return self.declared.study(self.asked(quiet=quiet), self.options)
 
+    @cached_property
+    def known(self) -> Study:
+        """The same as things are now, without a word: made once, for whoever only counts."""
+        return self.study(quiet=True)
+
     def check_able(self) -> None:
         """Raises `EngineError` where no model can be asked it."""
         unable = list(self.unable())
@@ -220,7 +225,7 @@ class InstrumentCall:
 
     def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
         """Every work of every step, in a fixed order."""
-        for step in self.study(quiet=True).steps:
+        for step in self.known.steps:
             for work in step.works():
                 yield step, work
 

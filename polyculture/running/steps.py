@@ -22,7 +22,7 @@ from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
 from polyculture.running.models import BATCHED, LoadedModels, WorkModels
-from polyculture.running.run_status import reasons_line
+from polyculture.running.reasons import reasons_line
 
 RunWork = Callable[[Progress], Outcome]
 

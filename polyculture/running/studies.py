@@ -54,7 +54,7 @@ def check_calls(calls: Iterable[InstrumentCall]) -> None:
     """
     for asked in calls:
         try:
-            study = asked.study(quiet=True)
+            study = asked.known
         except DataSetError:
             if asked.command in asked.workspace.experiment.instruments:
                 raise
@@ -304,7 +304,7 @@ def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
 def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
     """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
     for asked in in_turns(calls_in_file(workspace))[0]:
-        for step in asked.study(quiet=True).steps:
+        for step in asked.known.steps:
             for place, work in enumerate(step.works()):
                 if work_state(workspace.run, step, work).missing:
                     yield place % shares + 1

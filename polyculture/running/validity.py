@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
@@ -116,7 +116,7 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: s
     for key, setup in _of_instruments(now).items():
         model, known = key.partition(" ")[2], before.setups.get(key)
         if model in models and known is not None and known != setup:
-            yield f"{model}: {', '.join(_differences(known, setup))}"
+            yield from map(str, changes_of_setup(key, known, setup, ""))
     for instrument, ids in now.asked.items():
         known_ids = before.asked.get(instrument, {})
         for key, prompt_id in ids.items():
@@ -128,13 +128,6 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: s
 
 def _of_instruments(manifest: Manifest) -> dict[str, dict[str, Any]]:
     return {key: setup for key, setup in manifest.setups.items() if not key.startswith((SAMPLE, EXTRACT))}
-
-
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for name in {**before, **now}:
-        was, is_now = (repr(setup[name]) if name in setup else "not set" for setup in (before, now))
-        if was != is_now:
-            yield f"{name} was {was} and is now {is_now}"
 
 
 def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:

@@ -109,19 +109,18 @@ def lefts(file: Path) -> list[int]:
 def speakers(file: Path) -> dict[str, int]:
     """How many of the current texts each server wrote; every room must count the same ones."""
     found = dict(rows(file, "SELECT split_part(text, ' ', 1), count(*) FROM responses GROUP BY 1 ORDER BY 1"))
-    [(health, cells, extracted, evident)] = rows(
+    [(health, cells, extracted, evident, stray, counted, linked)] = rows(
         file,
         """SELECT (SELECT sum(answered) FROM health), (SELECT count(*) FROM cell_answers),
-            (SELECT count(*) FROM extractions), (SELECT sum(extracted) FROM health)""",
+            (SELECT count(*) FROM extractions), (SELECT sum(extracted) FROM health),
+            (SELECT count(*) FROM mentions ANTI JOIN responses USING (response_id)),
+            (SELECT sum(mentions) FROM health),
+            (SELECT count(*) FROM linked_mentions SEMI JOIN responses USING (response_id))""",
     )
     assert health == sum(found.values())
-    assert cells == PROMPTS
+    assert (cells, stray) == (PROMPTS, 0)
     assert extracted == evident == health
-    named = rows(file, "SELECT count(*) FROM mentions ANTI JOIN responses USING (response_id)")
-    assert named == [(0,)]
-    assert rows(file, "SELECT sum(mentions) FROM health") == rows(
-        file, "SELECT count(*) FROM linked_mentions SEMI JOIN responses USING (response_id)"
-    )
+    assert counted == linked
     return found
 
 

@@ -79,9 +79,7 @@ def test_of_bbqs_repository_only_what_is_read_is_kept(tmp_path: Path) -> None:
     assert (kept / "LICENSE").is_file()  # what was fetched before stays
 
 
-def test_commands_about_contexts_point_to_the_one_that_asks_questions(tmp_path: Path) -> None:
-    refused = polyculture("data", "show", "kobbq", cwd=tmp_path)
-    assert "'kobbq' holds questions with choices, no contexts and entities" in one_line(refused)
+def test_a_question_set_that_is_unknown_or_not_fetched_is_named(tmp_path: Path) -> None:
     unknown = polyculture("data", "fetch", "kobbk", cwd=tmp_path)
     assert "there is no data set 'kobbk'" in one_line(unknown)
     missing = polyculture("data", "check", "kobbq", cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path))
