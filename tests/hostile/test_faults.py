@@ -186,7 +186,7 @@ def _check_the_next_run(outcome: Outcome) -> None:
     assert all(after[key]["status"] == "ok" for key in after.keys() - final)
 
 
-# Of answers that are whole, of refusals and of slow servers, some, and of bodies and counts that cannot be read the first:
+# Some answers that are whole, some refusals and slow servers, and the first bodies and counts that cannot be read:
 # what they cost does not hang on what else is wrong.
 _SOME = {
     "an honest answer", "a lone surrogate", "an empty text", "status 429", "status 504",
