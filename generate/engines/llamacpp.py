@@ -90,7 +90,6 @@ class LlamaCppEngine:
             "base_url": f"{self._server.listening_address}/v1",
             "concurrency": self.options.n_parallel + _WAITING,
             "max_retries": 2,
-            "timeout": _A_DAY,
             "deadline": _A_DAY,
             "outage_minutes": 0,
         }

@@ -196,7 +196,7 @@ def test_a_text_is_known_by_more_than_a_score() -> None:
     assert setup("vllm:m", max_model_len=64, gpu_memory_utilization=0.5) == {"max_model_len": 64}
     assert setup("transformers:org/m", device="cpu") == setup("transformers:org/m", device="cpu", dtype="float32")
     assert setup("transformers:org/m", device="cuda:1") != setup("transformers:org/m", device="cpu")
-    assert setup("openai:m", extra_body={"a": (1, 2.0)}, timeout=3.0) == {"extra_body": {"a": [1, 2.0]}}
+    assert setup("openai:m", extra_body={"a": (1, 2.0)}, deadline=3.0) == {"extra_body": {"a": [1, 2.0]}}
 
 
 def test_a_deployment_is_known_by_its_name_wherever_it_is() -> None:

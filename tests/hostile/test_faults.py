@@ -33,9 +33,7 @@ max_tokens = {tokens}
 {prices}
 [options.openai]
 base_url = "{url}"
-timeout = 5
 deadline = {deadline}
-max_megabytes = {most}
 max_retries = 1
 """
 PRICES = """[prices."openai:told"]
@@ -56,9 +54,10 @@ def server() -> Iterator[FaultServer]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _no_long_waits() -> Iterator[None]:
+def _bounds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("polyculture.generate.engines.openai.attempt.LONGEST_WAIT", 0.01)
+        patch.setattr("polyculture.generate.engines.openai.transport.MOST_BYTES", MOST)
         yield
 
 
@@ -80,7 +79,6 @@ def write(
         tokens=MAX_TOKENS,
         # Of a server that is slow on purpose; on a busy machine an honest answer takes longer than that.
         deadline=DEADLINE if slow else 60,
-        most=MOST / 2**20,
     )
     file.write_text(text, encoding="utf-8")
     return file

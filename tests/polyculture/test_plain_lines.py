@@ -202,7 +202,7 @@ def test_an_environment_that_no_client_can_use_is_one_line(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(EngineError, match=variable) as told:
-        open_client(local=False, timeout=1.0, connections=1, most=1)
+        open_client(local=False, connections=1, most=1)
     assert "unset it" in str(told.value)
 
 

@@ -49,7 +49,7 @@ class BatchApi:
     def __init__(self, chat: ChatApi, sleep: Callable[[float], None]) -> None:
         self._chat, self._sleep = chat, sleep
         self._background = Background(f"batches {chat.spec.model}")
-        self._client = self._background.run(self._connect(chat.options.most_bytes))
+        self._client = self._background.run(self._connect())
         self._files = self._background.run(self._connect(MOST_BYTES))
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class BatchApi:
 
         self._insist(stream, FILE_DEADLINE, gone=True)
 
-    async def _connect(self, most: int) -> openai.AsyncOpenAI:
+    async def _connect(self, most: int | None = None) -> openai.AsyncOpenAI:
         return self._chat.connect(1, most)
 
     async def _retrieve(self, batch_id: str) -> Batch:

@@ -104,13 +104,13 @@ class ChatApi:
         sent = {name: value for name, value in body.items() if name not in self.options.omit}
         return {**sent, **(self._more(request) if self._more else {}), **self.options.extra_body}
 
-    def connect(self, connections: int, most: int) -> openai.AsyncOpenAI:
+    def connect(self, connections: int, most: int | None = None) -> openai.AsyncOpenAI:
         """A client of the server, for use within one event loop. `most` is the size of an answer in bytes."""
         return openai.AsyncOpenAI(
             api_key=self.key or "none",
             base_url=self._address,
             max_retries=0,  # tenacity owns the retries
-            http_client=open_client(local=self.local, timeout=self.options.timeout, connections=connections, most=most),
+            http_client=open_client(local=self.local, connections=connections, most=most),
             default_headers=self._headers,
             default_query=self._query,
         )

@@ -70,7 +70,7 @@ class OpenAIEngine:
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
-        self._client = self._api.connect(self.options.concurrency, self.options.most_bytes)
+        self._client = self._api.connect(self.options.concurrency)
 
     async def _disconnect(self) -> None:
         await self._client.close()

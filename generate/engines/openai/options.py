@@ -12,7 +12,6 @@ import orjson
 from pydantic import Field, field_validator, model_validator
 
 from polyculture.cache.faults import fault_table
-from polyculture.cache.http_answers import MEBIBYTE
 from polyculture.cache.sanitize import find_key, looks_like_key, user_of
 from polyculture.generate.engines.openai.servers import FieldName, Length, SchemaForm, with_server
 from polyculture.generate.engines.options import PACE, Decides, Options
@@ -82,9 +81,7 @@ class OpenAIOptions(Options):
     api_key_env: Annotated[str | None, PACE] = None
     # The most requests in flight; fewer where the server rejects some.
     concurrency: Annotated[int, PACE] = Field(default=64, ge=1)
-    timeout: Annotated[float, PACE] = Field(default=600.0, gt=0)  # seconds without a byte
     deadline: Annotated[float, PACE] = Field(default=600.0, gt=0)  # seconds for a whole answer, however it comes
-    max_megabytes: Annotated[float, PACE] = Field(default=16.0, gt=0)  # of an answer, decompressed
     max_retries: Annotated[int, PACE] = Field(default=6, ge=0)
     # Without any answer, after which the service is given up; 0: never. The experiment's [stop] decides it.
     outage_minutes: Annotated[float, PACE] = Field(default_factory=lambda: fault_table().stop.minutes, ge=0)
@@ -122,11 +119,6 @@ class OpenAIOptions(Options):
         """The upper bound of an answer's tokens with all that `extra_body` adds to the prompt or asks to be written."""
         added = len(orjson.dumps(dict(self.extra_body), default=str)) if self.extra_body else 0
         return prompt + added, most_written(self.extra_body, written)
-
-    @property
-    def most_bytes(self) -> int:
-        """The size of an answer, in bytes."""
-        return int(self.max_megabytes * MEBIBYTE)
 
     # No message below repeats the value: it may be the key itself.
 

@@ -1,8 +1,7 @@
-"""The HTTP client of the openai engine: no more of an answer is read than the options allow, and no longer."""
+"""The HTTP client of the openai engine: of an answer no more is read than its bound."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import cast
@@ -15,15 +14,16 @@ from httpx2 import (
     AsyncClient,
     Headers,
     Limits,
-    ReadTimeout,
     RemoteProtocolError,
     Request,
     Response,
+    Timeout,
     create_ssl_context,
 )
 
 from polyculture.cache.http_answers import (
     ACCEPTED,
+    MEBIBYTE,
     EncodingError,
     TooLargeError,
     bounded,
@@ -32,11 +32,15 @@ from polyculture.cache.http_answers import (
 )
 from polyculture.generate.engines.openai.attempt import LaterError
 
+MOST_BYTES = 16 * MEBIBYTE  # of an answer, decompressed
+_CONNECT = 60.0  # seconds until a server takes a connection
 _OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 
-def open_client(*, local: bool, timeout: float, connections: int, most: int) -> AsyncClient:
+def open_client(*, local: bool, connections: int, most: int | None) -> AsyncClient:
     """A client for `AsyncOpenAI`, on aiohttp. `most` is the size of a body in bytes.
+
+    It waits for an answer for ever, as aiohttp 3.14.5 does after a chunk that is none: whoever asks sets a deadline.
 
     A request to a server on this machine bypasses the environment's proxy. None is sent on elsewhere: prompts go to the
     address that the user wrote, and its answers are that server's.
@@ -45,29 +49,29 @@ def open_client(*, local: bool, timeout: float, connections: int, most: int) -> 
         client = openai.DefaultAioHttpClient(
             verify=certificates(create_ssl_context, trust_env=not local),
             trust_env=not local,
-            timeout=timeout,
+            timeout=Timeout(None, connect=_CONNECT),
             limits=Limits(max_connections=connections),
             follow_redirects=False,
         )
     client.headers["Accept-Encoding"] = ACCEPTED
     # httpx finds a transport per address: the environment's proxies are transports of their own.
-    client._transport = _Bounded(client._transport, most, timeout)
+    client._transport = _Bounded(client._transport, most or MOST_BYTES)
     for pattern, transport in client._mounts.items():
-        client._mounts[pattern] = None if transport is None else _Bounded(transport, most, timeout)
+        client._mounts[pattern] = None if transport is None else _Bounded(transport, most or MOST_BYTES)
     return client
 
 
 class _Bounded(AsyncBaseTransport):
     """Hands on answers whose bodies are decompressed, bounded, and read as UTF-8 whatever their header says."""
 
-    def __init__(self, transport: AsyncBaseTransport, most: int, timeout: float) -> None:
-        self._transport, self._most, self._timeout = transport, most, timeout
+    def __init__(self, transport: AsyncBaseTransport, most: int) -> None:
+        self._transport, self._most = transport, most
 
     async def handle_async_request(self, request: Request) -> Response:
         with _as_httpx():
             response = await self._transport.handle_async_request(request)
         stream = cast("AsyncByteStream", response.stream)
-        body = _Body(stream, response.headers.get("content-encoding", ""), self._most, self._timeout)
+        body = _Body(stream, response.headers.get("content-encoding", ""), self._most)
         headers = Headers([pair for pair in response.headers.multi_items() if pair[0] not in _OF_THE_BODY])
         if "content-type" in headers:
             headers["content-type"] = headers["content-type"].partition(";")[0]
@@ -87,29 +91,16 @@ def _as_httpx() -> Iterator[None]:
 
 
 class _Body(AsyncByteStream):
-    def __init__(self, stream: AsyncByteStream, encoding: str, most: int, timeout: float) -> None:
-        self._stream, self._encoding, self._most, self._timeout = stream, encoding, most, timeout
+    def __init__(self, stream: AsyncByteStream, encoding: str, most: int) -> None:
+        self._stream, self._encoding, self._most = stream, encoding, most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             with _as_httpx():
-                async for piece in bounded(self._in_time(), self._encoding, self._most):
+                async for piece in bounded(self._stream, self._encoding, self._most):
                     yield piece
         except (TooLargeError, EncodingError) as fault:
             raise LaterError(str(fault)) from fault
-
-    async def _in_time(self) -> AsyncIterator[bytes]:
-        """The pieces as they come. aiohttp 3.14.5 waits for ever after a chunk that is none, also once it is closed."""
-        pieces = aiter(self._stream)
-        while True:
-            try:
-                async with asyncio.timeout(self._timeout):
-                    piece = await anext(pieces)
-            except StopAsyncIteration:
-                return
-            except TimeoutError as fault:
-                raise ReadTimeout("no answer in time") from fault
-            yield piece
 
     async def aclose(self) -> None:
         await self._stream.aclose()
