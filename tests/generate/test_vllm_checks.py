@@ -70,4 +70,4 @@ def test_what_nobody_waits_for_is_aborted() -> None:
     iterator = score(cast("Client", model), REQUESTS)
     rows += [next(iterator), next(iterator)]
     iterator.close()  # type: ignore[attr-defined]
-    assert len(model.aborted) == 5
+    assert len(model.aborted) == 7

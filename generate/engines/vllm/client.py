@@ -1,4 +1,4 @@
-"""vLLM's process and its client: facts about the model, numbered requests, answers in any order."""
+"""vLLM's process: facts about the model, numbered requests, answers in any order."""
 
 from __future__ import annotations
 
@@ -45,25 +45,46 @@ class ModelFacts:
     unk_token_id: int | None
 
 
+_WORKER = Path(__file__).with_name("worker.py")
+_GRACE = GRACE + 5.0  # seconds in which it stops in order, or else kills itself, before it is killed
+
+Line = dict[str, Any]
+
+
 class Client:
-    """A model in vLLM's process, loaded on construction. Raises `EngineError` where that fails or the process ends."""
+    """A model in vLLM's process, loaded on construction. Raises `EngineError` where that fails or the process ends.
+
+    The process is `worker.py` in the interpreter `python`. It leads its own session: a Ctrl-C at the terminal does not
+    reach it, and one signal reaches it and all processes that vLLM starts. It detects the end of this process by
+    itself, whatever the cause. Its log is an unnamed file, which needs no removal.
+    """
 
     def __init__(self, spec: ModelSpec, python: str, settings: Line) -> None:
         self.spec, self._python = spec, python
         self._numbers = count()
         self._early: deque[Line] = deque()  # answers that came while another was waited for
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         try:
-            self._process = Process(python)
+            self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
+                [python, "-P", str(_WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,
+            )
         except OSError as fault:
+            self._log.close()
             raise self._no_python() from fault
+        self._to = cast("IO[bytes]", self._process.stdin)
+        self._from = cast("IO[bytes]", self._process.stdout)
         try:
             self.send(settings)
-            answer = self.read()
+            answer = self._read()
             self._need_open(answer)
             self.facts = ModelFacts(**answer["ready"])
             self.unk_token_id = self.facts.unk_token_id
         except BaseException:
-            self._process.close()
+            self.close()
             raise
 
     @cached_property
@@ -80,9 +101,10 @@ class Client:
     def send(self, line: Line) -> None:
         """Send a request."""
         try:
-            self._process.send(line)
-        except WorkerDiedError as fault:
-            raise self._ended("", "vLLM's process has ended") from fault
+            self._to.write(orjson.dumps(line) + b"\n")
+            self._to.flush()
+        except OSError as fault:
+            raise self._ended() from fault
 
     def read(self) -> Line:
         """The next answer, to any request."""
@@ -90,10 +112,8 @@ class Client:
 
     def abort(self, numbers: list[int]) -> None:
         """Abort requests. Answers finished before may still arrive."""
-        try:
-            self._process.send({"abort": numbers})
-        except WorkerDiedError:
-            return  # nothing is under way any more
+        with suppress(EngineError):  # where the process has ended, nothing is under way any more
+            self.send({"abort": numbers})
 
     def __call__(self, text: list[str], **options: Any) -> Mapping[str, Any]:
         """Tokenize texts with the model's own tokenizer; `options` are those of `transformers`."""
@@ -107,14 +127,30 @@ class Client:
         return encoded
 
     def close(self) -> None:
-        """End vLLM's processes."""
-        self._process.close()
+        """End the process and all its children: ask first, and kill those left after a minute."""
+        held = shared_memory(self._process.pid)
+        for pipe in (self._to, self._from):
+            with suppress(OSError):  # what was still to be said has no hearer
+                pipe.close()
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE)
+        finally:
+            with suppress(ProcessLookupError):  # nothing of it is left
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            unlink(held)
+            self._log.close()
 
     def _read(self) -> Line:
+        said = self._from.readline()
         try:
-            return self._process.read()
-        except WorkerDiedError as fault:
-            raise self._ended("", "vLLM's process has ended") from fault
+            line: Line = orjson.loads(said) if said.endswith(b"\n") else {}
+        except orjson.JSONDecodeError as fault:  # another program than our worker speaks
+            raise self._ended() from fault
+        if not line:
+            raise self._ended()
+        return line
 
     def _need_open(self, answer: Line) -> None:
         """Raises `EngineError` where the model is not loaded."""
@@ -130,103 +166,22 @@ class Client:
         if "fatal" in answer:
             raise self._ended(answer["trace"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
 
-    def _ended(self, said: str, otherwise: str) -> EngineError:
-        """The known cause of the process's end; else `otherwise` and the path of its log."""
-        log = self._process.read_log()
+    def _ended(self, said: str = "", otherwise: str = "vLLM's process has ended") -> EngineError:
+        """The known cause of the process's end; else `otherwise`, and the log is kept under a file name."""
+        log = os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0).decode("utf-8", "replace")
         if not said and not log:
             return self._no_python()  # a Python that did not find vLLM would have said so
         known = why_it_did_not_open(self.spec, said, log)
         if known:
             return known
-        remedy = f"Its log says why: {self._process.keep_log()}. The same command run again resumes."
+        handle, name = tempfile.mkstemp(prefix="polyculture-vllm-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8") as kept:
+            kept.write(log)
+        remedy = f"Its log says why: {name}. The same command run again resumes."
         return EngineError(otherwise, where=self.spec.model, remedy=remedy)
 
     def _no_python(self) -> EngineError:
         return EngineError(f"python: {self._python} is no Python that runs", where=f"options of {self.spec.model}")
-
-
-_WORKER = Path(__file__).with_name("worker.py")
-_GRACE = GRACE + 5.0  # seconds in which it stops in order, or else kills itself, before it is killed
-
-Line = dict[str, Any]
-
-
-class WorkerDiedError(Exception):
-    """The process ended by itself. Its log has the last message."""
-
-
-class Process:
-    """`worker.py` in the interpreter `python`. Its log is an unnamed file, which needs no removal.
-
-    The process leads its own session: a Ctrl-C at the terminal does not reach it. One signal reaches it and all
-    processes that vLLM starts. It detects the end of this process by itself, whatever the cause.
-    """
-
-    def __init__(self, python: str) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
-                [python, "-P", str(_WORKER)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                start_new_session=True,
-            )
-        except OSError:
-            self._log.close()
-            raise
-        self._to = cast("IO[bytes]", self._process.stdin)
-        self._from = cast("IO[bytes]", self._process.stdout)
-
-    def send(self, line: Line) -> None:
-        """Send one message. Raises `WorkerDiedError` where the process has ended."""
-        try:
-            self._to.write(orjson.dumps(line) + b"\n")
-            self._to.flush()
-        except OSError as fault:
-            raise WorkerDiedError from fault
-
-    def read(self) -> Line:
-        """The next message from the process. Raises `WorkerDiedError` where it ended instead."""
-        said = self._from.readline()
-        if not said.endswith(b"\n"):
-            raise WorkerDiedError
-        try:
-            line: Line = orjson.loads(said)
-        except orjson.JSONDecodeError as fault:  # another program than our worker speaks
-            raise WorkerDiedError from fault
-        return line
-
-    def read_log(self) -> str:
-        """The complete log of vLLM."""
-        return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0).decode("utf-8", "replace")
-
-    def keep_log(self) -> Path:
-        """Keep the log under a file name for later reading."""
-        handle, name = tempfile.mkstemp(prefix="polyculture-vllm-", suffix=".log")
-        with os.fdopen(handle, "w", encoding="utf-8") as kept:
-            kept.write(self.read_log())
-        return Path(name)
-
-    def close(self) -> None:
-        """End the process and all its children: ask first, and kill those left after a minute."""
-        held = shared_memory(self._process.pid)
-        for pipe in (self._to, self._from):
-            with suppress(OSError):  # what was still to be said has no hearer
-                pipe.close()
-        try:
-            self._process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            pass  # it is killed
-        finally:
-            self._kill()
-            unlink(held)
-            self._log.close()
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):  # nothing of it is left
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
 
 _LONGEST = 300  # characters of vLLM's own words

@@ -13,12 +13,13 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines.answer import completed, read_text
@@ -67,7 +68,7 @@ class VllmEngine:
         is computed once. Raises `EngineError` where the model has no chat template or computes no finite numbers, and
         where vLLM ends.
         """
-        return _Sampling(self._client).run(requests)
+        return sample(self._client, requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per continuation, in the order in which they finish."""
@@ -99,141 +100,118 @@ class VllmEngine:
 
 
 _OF_SYSTEM = re.compile(r"system (role|prompt|message|instruction)|roles must alternate", re.IGNORECASE)
+T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Asked:
-    """A request, and the seeds of its texts that are still to come: one for all where a seed has no effect."""
-
-    request: Request
-    left: set[int]
-
-    def line(self, number: int) -> Line:
-        decoding = self.request.decoding
-        return {
-            "id": number,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in self.request.messages],
-            "decoding": {
-                "temperature": decoding.temperature,
-                "top_p": decoding.top_p,
-                "top_k": decoding.top_k or 0,
-                "max_tokens": decoding.max_tokens,
-            },
-            "schema": decoding.schema,
-            "seeds": sorted(self.left),
-            "tail": TAIL,
-        }
-
-    def seeds(self, seed: int) -> tuple[int, ...]:
-        """The seeds that the text of one answers."""
-        return self.request.seeds if self.request.decoding.temperature == 0 else (seed,)
-
-
-class _Sampling:
-    """Texts in flight: `AHEAD` times as many as vLLM writes at once, plus at most one request."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._asked: dict[int, _Asked] = {}
-
-    def run(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        more = iter(requests)
-        room = AHEAD * self._client.facts.max_num_seqs
-        try:
-            while True:
-                while self._texts() < room and (request := next(more, None)) is not None:
-                    self._ask(request)
-                if not self._asked:
-                    return
-                yield from self._take(self._client.read())
-        finally:
-            if self._asked:
-                self._client.abort(list(self._asked))
-
-    def _texts(self) -> int:
-        return sum(len(asked.left) for asked in self._asked.values())
-
-    def _ask(self, request: Request) -> None:
-        self._need_template()
-        number = self._client.number()
-        seeds = request.seeds[:1] if request.decoding.temperature == 0 else request.seeds
-        self._asked[number] = _Asked(request, set(seeds))
-        self._client.send(self._asked[number].line(number))
-
-    def _take(self, answer: Line) -> Iterator[Completion]:
-        asked = self._asked.get(answer["id"])
-        if asked is None:  # of an iterator that was closed before it came
-            return
-        came = asked.left.copy() if "error" in answer else {answer["seed"]}
-        asked.left -= came
-        if not asked.left:
-            del self._asked[answer["id"]]
-        name = asked.request.request_id
-        if "error" in answer:
-            self._refuse_system(asked.request, answer["error"])
-            for seed in (seed for one in sorted(came) for seed in asked.seeds(one)):
-                yield Completion(name, seed, None, error=in_short(answer["error"]))
-            return
-        if not answer["finite"]:
-            what = "computes logits that are no finite numbers: what it wrote would be chance"
-            remedy = 'Are its weights broken? Download it again; or set dtype = "float32" under [options.vllm].'
-            raise EngineError(what, where=self._client.spec.model, remedy=remedy)
-        read = read_text(
-            answer["text"],
-            answer["finish_reason"],
-            prompt_tail=answer["prompt_tail"],
-            usage=Usage(answer["prompt_tokens"], answer["completion_tokens"]),
-            version=self._client.model_version,
-        )
-        for seed in asked.seeds(answer["seed"]):
-            yield completed(name, seed, read)
-
-    def _refuse_system(self, request: Request, error: str) -> None:
-        """Raises `EngineError` where the chat template has no place for the system prompt: no answer will come."""
-        if request.messages[0].role == "system" and _OF_SYSTEM.search(error):
-            what = f"{REFUSES}: {in_short(error)}"
-            raise EngineError(what, where=self._client.spec.model, remedy=REMEDY)
-
-    def _need_template(self) -> None:
-        """Raises `EngineError` where the model has no chat template for a chat."""
-        if not self._client.facts.chat_template:
-            remedy = (
-                "It is a base model: take its chat version ('-Instruct', '-it'), or name a Jinja file with "
-                "chat_template in [options.vllm]."
+def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:
+    """Yields a completion per request and seed; of several seeds that have no effect one text is asked for all."""
+    with closing(_answers(client, ((one, _line(client, one), _seeds(one)) for one in requests))) as answers:
+        for request, answer, came in answers:
+            seeds = request.seeds if request.decoding.temperature == 0 else came
+            if "error" in answer:
+                _refuse_system(client, request, answer["error"])
+                for seed in seeds:
+                    yield Completion(request.request_id, seed, None, error=in_short(answer["error"]))
+                continue
+            if not answer["finite"]:
+                what = "computes logits that are no finite numbers: what it wrote would be chance"
+                remedy = 'Are its weights broken? Download it again; or set dtype = "float32" under [options.vllm].'
+                raise EngineError(what, where=client.spec.model, remedy=remedy)
+            read = read_text(
+                answer["text"],
+                answer["finish_reason"],
+                prompt_tail=answer["prompt_tail"],
+                usage=Usage(answer["prompt_tokens"], answer["completion_tokens"]),
+                version=client.model_version,
             )
-            raise EngineError("has no chat template", where=self._client.spec.model, remedy=remedy)
+            for seed in seeds:
+                yield completed(request.request_id, seed, read)
 
 
 def score(client: Client, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-    """Yields a row per continuation as each is finished, `AHEAD` times as many in flight as vLLM runs at once."""
-    asked: dict[int, tuple[str, TokenisedPair]] = {}
-    pairs = (
-        (request.request_id, pair)
-        for request in requests
-        for pair in split_pairs(client, request, bos=client.facts.bos_token_id)
-    )
+    """Yields a row per continuation as each is finished."""
+    failed: deque[Scored] = deque()
+
+    def asked() -> Iterator[tuple[tuple[str, TokenisedPair], Line, Sequence[int]]]:
+        for request in requests:
+            for pair in split_pairs(client, request, bos=client.facts.bos_token_id):
+                if pair.error is None:
+                    yield (request.request_id, pair), {"tokens": pair.ids[: pair.end], "start": pair.start}, (0,)
+                else:
+                    failed.append(Scored(request.request_id, pair.index, error=pair.error))
+
+    with closing(_answers(client, asked())) as answers:
+        for (name, pair), answer, _ in answers:
+            while failed:
+                yield failed.popleft()
+            if "error" in answer:
+                yield Scored(name, pair.index, boundary=pair.boundary, error=in_short(answer["error"]))
+                continue
+            tokens = tuple(map(TokenScore, answer["tokens"], answer["log_probabilities"]))
+            yield Scored(name, pair.index, tokens, pair.boundary, model_version=client.model_version)
+    yield from failed
+
+
+def _answers(
+    client: Client, asked: Iterator[tuple[T, Line, Sequence[int]]]
+) -> Generator[tuple[T, Line, Sequence[int]]]:
+    """Each answer with what was asked, and the seeds that it answers: of an error all that are still to come.
+
+    Texts in flight are `AHEAD` times as many as vLLM writes at once, plus at most one request.
+    """
+    waiting: dict[int, tuple[T, set[int]]] = {}
+    room = AHEAD * client.facts.max_num_seqs
     try:
         while True:
-            while len(asked) < AHEAD * client.facts.max_num_seqs and (one := next(pairs, None)) is not None:
-                name, pair = one
-                if pair.error is not None:
-                    yield Scored(name, pair.index, error=pair.error)
-                    continue
+            while sum(len(left) for _, left in waiting.values()) < room and (one := next(asked, None)) is not None:
+                what, line, seeds = one
                 number = client.number()
-                asked[number] = one
-                client.send({"id": number, "tokens": pair.ids[: pair.end], "start": pair.start})
-            if not asked:
+                waiting[number] = what, set(seeds)
+                client.send({"id": number, **line})
+            if not waiting:
                 return
             answer = client.read()
-            if answer["id"] in asked:  # else of an iterator that was closed before it came
-                yield _scored(*asked.pop(answer["id"]), answer, client.model_version)
+            if answer["id"] not in waiting:  # of an iterator that was closed before it came
+                continue
+            what, left = waiting[answer["id"]]
+            came = sorted(left) if "error" in answer else [answer.get("seed", 0)]
+            left.difference_update(came)
+            if not left:
+                del waiting[answer["id"]]
+            yield what, answer, came
     finally:
-        if asked:
-            client.abort(list(asked))
+        if waiting:
+            client.abort(list(waiting))
 
 
-def _scored(name: str, pair: TokenisedPair, answer: Line, version: str) -> Scored:
-    if "error" in answer:
-        return Scored(name, pair.index, boundary=pair.boundary, error=in_short(answer["error"]))
-    tokens = tuple(map(TokenScore, answer["tokens"], answer["log_probabilities"]))
-    return Scored(name, pair.index, tokens, pair.boundary, model_version=version)
+def _seeds(request: Request) -> Sequence[int]:
+    return request.seeds[:1] if request.decoding.temperature == 0 else request.seeds
+
+
+def _line(client: Client, request: Request) -> Line:
+    """Raises `EngineError` where the model has no chat template for a chat."""
+    if not client.facts.chat_template:
+        remedy = (
+            "It is a base model: take its chat version ('-Instruct', '-it'), or name a Jinja file with "
+            "chat_template in [options.vllm]."
+        )
+        raise EngineError("has no chat template", where=client.spec.model, remedy=remedy)
+    decoding = request.decoding
+    return {
+        "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+        "decoding": {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "top_k": decoding.top_k or 0,
+            "max_tokens": decoding.max_tokens,
+        },
+        "schema": decoding.schema,
+        "seeds": _seeds(request),
+        "tail": TAIL,
+    }
+
+
+def _refuse_system(client: Client, request: Request, error: str) -> None:
+    """Raises `EngineError` where the chat template has no place for the system prompt: no answer will come."""
+    if request.messages[0].role == "system" and _OF_SYSTEM.search(error):
+        raise EngineError(f"{REFUSES}: {in_short(error)}", where=client.spec.model, remedy=REMEDY)
